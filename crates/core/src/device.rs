@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use wattle_ir::Element;
-use wattle_memory::Scope;
+use wattle_memory::{Scope, Target};
 
 use crate::buffer::Buffer;
 use crate::error::{Error, ErrorKind, Result};
@@ -28,6 +28,9 @@ pub struct Properties {
     pub description: String,
     /// The kind of device.
     pub kind: DeviceKind,
+    /// The target that kernels are lowered to for it; `None` of a device that runs them as they are written, under a model.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub target: Option<Target>,
     /// How many blocks run at the same time, as far as is known.
     pub workers: u32,
     /// The memory in bytes; 0 where the size is unknown.
@@ -75,6 +78,7 @@ impl Properties {
             name: name.into(),
             description: description.into(),
             kind,
+            target: None,
             workers: 1,
             memory: 0,
             warp_width: 1,

@@ -9,6 +9,7 @@ mod arithmetic;
 #[doc(hidden)]
 pub mod builder;
 pub mod control;
+pub mod counted;
 pub mod eval;
 mod expand;
 mod extents;

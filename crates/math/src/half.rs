@@ -19,6 +19,8 @@ pub trait HalfFormat {
     const INFINITY: u64 = (2 * Self::BIAS as u64 + 1) << Self::FRACTION;
     /// The bits of a quiet NaN.
     const NAN: u64 = Self::INFINITY | 1 << (Self::FRACTION - 1);
+    /// The bits of 1.
+    const ONE: u64 = (Self::BIAS as u64) << Self::FRACTION;
     /// The sign bit.
     const SIGN: u64 = 1 << 15;
 }

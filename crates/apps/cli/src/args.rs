@@ -1,6 +1,7 @@
 //! The arguments, as clap takes them.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use wattle_ptx::CAPABILITIES;
 
 use crate::limits::LimitArgs;
 
@@ -236,17 +237,14 @@ impl Target {
     }
 }
 
-/// The compute capabilities that there are (PTX ISA 8.8, 11.1.2 "PTX Module Directives: .target").
-const ARCHS: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
-
 /// The versions of PTX that there are, from the first with the memory model: of each the last minor one (PTX ISA, "Release
 /// Notes").
 const PTX_VERSIONS: [(u32, u32); 4] = [(6, 5), (7, 8), (8, 8), (9, 4)];
 
 fn arch(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix("sm_").and_then(|number| number.parse().ok());
-    number.filter(|sm| ARCHS.contains(sm)).ok_or_else(|| {
-        let known: Vec<_> = ARCHS.iter().map(|sm| format!("sm_{sm}")).collect();
+    number.filter(|sm| CAPABILITIES.contains(sm)).ok_or_else(|| {
+        let known: Vec<_> = CAPABILITIES.iter().map(|sm| format!("sm_{sm}")).collect();
         format!("there are {}", known.join(", "))
     })
 }

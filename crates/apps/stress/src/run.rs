@@ -379,13 +379,12 @@ impl HostBuffers {
 /// The target of a device.
 fn target(device: &Device) -> Result<Target> {
     let properties = device.properties();
-    let family = properties.name.split(':').next().unwrap_or_default();
-    match (properties.kind, family) {
-        (DeviceKind::Host, _) => Ok(Target::Host),
-        (DeviceKind::Gpu | DeviceKind::Software, "vulkan") => Ok(Target::Vulkan),
+    match properties.target {
+        Some(Target::Host) => Ok(Target::Host),
+        Some(Target::Vulkan) => Ok(Target::Vulkan),
         // Devices before sm_90 have stronger fences, and no outcome that sm_90 does not have.
-        (DeviceKind::Gpu | DeviceKind::Software, "cuda") => Ok(Target::Ptx { sm: 90 }),
-        _ => {
+        Some(Target::Ptx { .. }) => Ok(Target::Ptx { sm: 90 }),
+        Some(Target::Portable) | None => {
             let instead = "take host, or a CUDA or Vulkan device; `wattle check` goes through every execution";
             Err(Error::capability(&properties.name, "be stressed: it runs one interleaving", instead))
         }

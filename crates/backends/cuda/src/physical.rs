@@ -84,6 +84,7 @@ impl Physical {
             ),
             kind(&label),
         );
+        properties.target = Some(wattle_memory::Target::Ptx { sm: target.sm });
         properties.workers = multiprocessors;
         properties.memory = memory;
         properties.warp_width = attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE).max(1);

@@ -1,7 +1,7 @@
 //! Which code a device gets: for the greatest compute capability whose code it runs, in a version of PTX that its
 //! driver reads.
 
-use wattle_ptx::{LEAST_SM, Target, least_version};
+use wattle_ptx::{CAPABILITIES, LEAST_SM, Target, least_version};
 
 /// The versions of PTX that drivers read, by the version of CUDA that they are for (PTX ISA 8.8, 13 "Release notes":
 /// each version of PTX came with one of CUDA; that of 8.6 was 12.7, of which there was a driver and no toolkit). Newer
@@ -17,10 +17,6 @@ const PTX_OF_DRIVERS: [(i32, (u32, u32)); 9] = [
     (12_080, (8, 7)),
     (12_090, (8, 8)),
 ];
-
-/// The compute capabilities that PTX 8.8 names, in tenths (PTX ISA 8.8, "PTX module directives: .target"). Code for one
-/// runs on all greater ones.
-const CAPABILITIES: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
 
 /// The newest version of PTX that a driver of this version reads.
 fn ptx_of_driver(version: i32) -> (u32, u32) {

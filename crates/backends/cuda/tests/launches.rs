@@ -19,6 +19,7 @@ fn affine(acc: &Acc, x: PerItem<u32>, factor: u32, summand: u32) {
 fn one() {
     for device in devices() {
         eprintln!("{} {}", device.name(), device.properties().description);
+        assert!(matches!(device.properties().target, Some(wattle::memory::Target::Ptx { .. })));
         for queue in [device.queue().unwrap(), device.queue_non_blocking().unwrap()] {
             let mut x = device.from_slice(&[1u32, 2, 3, 4, 5]).unwrap();
             queue.launch(FrameSpec::cover(5, 2), affine(&mut x, 3, 1)).unwrap();

@@ -11,6 +11,7 @@
 //! with the same turn, skips the access, and reports it, so that faults come in the order of the turns.
 
 use rustc_hash::FxHashSet;
+use wattle_ir::counted::{Counted, Counter};
 use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
@@ -38,18 +39,12 @@ pub struct Batch<'k> {
 
 /// Returns how several turns of the loop can run at a time, or `None` where they cannot.
 pub fn batch<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing: &[Stmt]) -> Option<Batch<'k>> {
-    let [Stmt::Assign { slot, value: next }] = *continuing else { return None };
-    let (Stmt::If { condition, then, otherwise }, turn) = body.split_first()? else { return None };
-    let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
-    let (x, end) = match kernel.exprs[condition.index()] {
-        Expr::Binary(BinaryOp::Lt, x, end) if then.is_empty() && breaks(otherwise) => (x, end),
-        Expr::Binary(BinaryOp::Ge, x, end) if breaks(then) && otherwise.is_empty() => (x, end),
-        _ => return None,
-    };
-    let step = step(kernel, slot, end, next)?;
+    let Counted { counter: Counter { slot, end, .. }, step, next, turn } =
+        Counted::of(kernel, label, body, continuing)?;
+    let step = step.by;
     let turn = Turn::of(kernel, slot, turn)?;
     let is_u32 = kernel.slots[slot.index()].ty == Type::U32;
-    if !is_u32 || !is_slot(kernel, x, slot) || turn.moves(slot) || !turn.leaves_alone(end) || !turn.leaves_alone(step) {
+    if !is_u32 || turn.moves(slot) || !turn.leaves_alone(end) || !turn.leaves_alone(step) {
         return None;
     }
     let (first, rest) = turn.loads_first()?;
@@ -58,27 +53,6 @@ pub fn batch<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing:
 
 fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
     kernel.exprs[id.index()] == Expr::Slot(slot)
-}
-
-/// Returns the step of the loop if the slot's next value is `slot + step`, or that where it is below the end and else
-/// the end.
-fn step(kernel: &Kernel, slot: SlotId, end: ExprId, next: ExprId) -> Option<ExprId> {
-    let expr = |id: ExprId| kernel.exprs[id.index()];
-    match expr(next) {
-        Expr::Binary(BinaryOp::Add, x, step) if is_slot(kernel, x, slot) => Some(step),
-        Expr::Select(more, added, last) => {
-            let (Expr::Binary(BinaryOp::Gt, left, step), Expr::Binary(BinaryOp::Add, x, added)) =
-                (expr(more), expr(added))
-            else {
-                return None;
-            };
-            let Expr::Binary(BinaryOp::Sub, whole, before) = expr(left) else { return None };
-            // An expression is in a legal kernel once.
-            let fits = is_slot(kernel, x, slot) && is_slot(kernel, before, slot);
-            (fits && step == added && whole == end && last == end).then_some(step)
-        }
-        _ => None,
-    }
 }
 
 /// Adds an expression and all of its subexpressions to `seen`.

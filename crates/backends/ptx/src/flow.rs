@@ -8,7 +8,7 @@ use crate::Lacking;
 use crate::assemble::{Target, Value, ins};
 use crate::batching::batch;
 use crate::emit::Emitter;
-use crate::unroll::counted;
+use crate::unroll::unrollable;
 
 /// The labels that exits go to.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Emitter<'_> {
                 before = None;
                 continue;
             }
-            match counted(self.kernel, before, stmt) {
+            match unrollable(self.kernel, before, stmt) {
                 Some(found) => self.unrolled(&found)?,
                 None => self.stmt(stmt)?,
             }

@@ -28,7 +28,7 @@ mod unroll;
 mod warp;
 
 pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
-pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
+pub use target::{CAPABILITIES, GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Native, Type, Warps, legalize, specialize};

@@ -8,6 +8,10 @@ pub const LEAST_SM: u32 = *wattle_memory::CAPABILITIES.start();
 /// The greatest compute capability that code is made for, in tenths.
 pub const GREATEST_SM: u32 = *wattle_memory::CAPABILITIES.end();
 
+/// The compute capabilities that PTX 8.8 names, in tenths (PTX ISA 8.8, 11.1.2 "PTX Module Directives: .target"). Code for
+/// one runs on all greater ones.
+pub const CAPABILITIES: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
+
 /// The short forms of functions of `f32` for which there are instructions; the last one since sm_75 and PTX 7.0 (PTX ISA
 /// 8.8, 9.7.3).
 const FAST: &[UnaryOp] = &[
@@ -68,11 +72,24 @@ impl Target {
     /// conversion and the fused multiply-add since sm_80 and PTX 7.0, the other arithmetic since sm_90 and PTX 7.8 (PTX
     /// ISA 8.8, 9.7.4 "Half precision floating-point instructions", 9.7.9.21 "cvt"). Subnormal numbers are kept.
     pub(crate) fn halves(self, ty: Type) -> Halves {
-        if ty == Type::F16 {
-            return Halves { values: true, sums: true, fma: true };
+        match ty {
+            Type::F16 => Halves { values: true, sums: true, fma: true },
+            Type::BF16 => {
+                let has = self.sm >= 80 && self.ptx >= (7, 0);
+                Halves { values: has, sums: self.sm >= 90 && self.ptx >= (7, 8), fma: has }
+            }
+            Type::Bool
+            | Type::U8
+            | Type::I8
+            | Type::U16
+            | Type::I16
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64
+            | Type::F32
+            | Type::F64 => Halves::NONE,
         }
-        let has = self.sm >= 80 && self.ptx >= (7, 0);
-        Halves { values: has, sums: self.sm >= 90 && self.ptx >= (7, 8), fma: has }
     }
 
     /// The short forms of functions for which the target has an instruction.

@@ -1,7 +1,8 @@
 //! Loops with a constant number of turns: they are emitted once for each turn, so that indices of the thread's own
 //! arrays are constants and the arrays can be registers.
 
-use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, Place, SlotId, Stmt, Type, eval};
+use wattle_ir::counted::Counted;
+use wattle_ir::{Expr, ExprId, Kernel, Label, Place, SlotId, Stmt, Type, eval};
 
 use crate::Lacking;
 use crate::assemble::Value;
@@ -15,8 +16,8 @@ const STATEMENT: u64 = 4;
 /// The weight of an access to an array of the thread's own, which becomes no instruction where the array is registers.
 const OWN_ACCESS: u64 = 1;
 
-/// A loop over `from..to`.
-pub struct Counted<'k> {
+/// A loop over `from..to` that is emitted turn by turn.
+pub struct Unrolled<'k> {
     slot: SlotId,
     from: u32,
     to: u32,
@@ -32,47 +33,32 @@ fn constant(kernel: &Kernel, id: ExprId) -> Option<u32> {
     }
 }
 
-fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
-    kernel.exprs[id.index()] == Expr::Slot(slot)
-}
-
 /// Returns the loop if the statement is one to unroll; `before` is the statement before it, which begins the count.
-pub fn counted<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Counted<'k>> {
+pub fn unrollable<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Unrolled<'k>> {
     let found = shape(kernel, before, stmt)?;
     let weight = weight(kernel, found.body).saturating_mul(u64::from(found.to.saturating_sub(found.from)));
     (weight <= MOST_WEIGHT && !assigns(found.body, found.slot)).then_some(found)
 }
 
-fn shape<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Counted<'k>> {
+fn shape<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Unrolled<'k>> {
     let (Stmt::Assign { slot, value: from }, Stmt::Loop { label, body, continuing, bounded: true, .. }) =
         (before?, stmt)
     else {
         return None;
     };
     let from = constant(kernel, *from)?;
-    let [Stmt::Assign { slot: stepped, value: next }] = continuing.as_slice() else { return None };
-    let Expr::Binary(BinaryOp::Add, x, step) = kernel.exprs[next.index()] else { return None };
-    if stepped != slot || !is_slot(kernel, x, *slot) || constant(kernel, step)? != 1 {
+    let Counted { counter, step, turn, .. } = Counted::of(kernel, *label, body, continuing)?;
+    if counter.slot != *slot || step.stops_at_end || constant(kernel, step.by)? != 1 {
         return None;
     }
-    let (Stmt::If { condition, then, otherwise }, body) = body.split_first()? else { return None };
-    let breaks = |block: &[Stmt]| *block == [Stmt::Break(*label)];
-    let (x, to) = match kernel.exprs[condition.index()] {
-        Expr::Binary(BinaryOp::Lt, x, to) if then.is_empty() && breaks(otherwise) => (x, to),
-        Expr::Binary(BinaryOp::Ge, x, to) if breaks(then) && otherwise.is_empty() => (x, to),
-        _ => return None,
-    };
-    if !is_slot(kernel, x, *slot) {
-        return None;
-    }
-    Some(Counted { slot: *slot, from, to: constant(kernel, to)?, label: *label, body })
+    Some(Unrolled { slot: *slot, from, to: constant(kernel, counter.end)?, label: *label, body: turn })
 }
 
 fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
     let mut before = None;
     let mut sum = 0u64;
     for stmt in block {
-        let own: u64 = match counted(kernel, before, stmt) {
+        let own: u64 = match unrollable(kernel, before, stmt) {
             Some(inner) => weight(kernel, inner.body).saturating_mul(u64::from(inner.to.saturating_sub(inner.from))),
             // A check counts no more than what is checked.
             None => match stmt.check() {
@@ -103,7 +89,7 @@ pub fn walk_unrolled(
     let mut before = None;
     for stmt in block {
         see(stmt, counters);
-        match counted(kernel, before, stmt) {
+        match unrollable(kernel, before, stmt) {
             Some(found) => {
                 counters.push(found.slot);
                 walk_unrolled(kernel, found.body, counters, see);
@@ -143,7 +129,7 @@ impl Emitter<'_> {
         folded(self.kernel, id, &|slot| self.counters.get(&slot).copied())
     }
 
-    pub(crate) fn unrolled(&mut self, found: &Counted<'_>) -> Result<(), Lacking> {
+    pub(crate) fn unrolled(&mut self, found: &Unrolled<'_>) -> Result<(), Lacking> {
         let end = self.asm.target();
         let register = self.slot(found.slot);
         self.known.clear();

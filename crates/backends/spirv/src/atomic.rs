@@ -66,7 +66,26 @@ impl Emitter<'_> {
                 let old = self.asm.op(Op::AtomicCompareExchange, of, operands);
                 self.set_slot(dst, old);
             }
-            _ => {}
+            Stmt::Assign { .. }
+            | Stmt::Divide { .. }
+            | Stmt::Load { .. }
+            | Stmt::LoadLanes { .. }
+            | Stmt::Store { .. }
+            | Stmt::StoreLanes { .. }
+            | Stmt::Fence { .. }
+            | Stmt::Barrier { .. }
+            | Stmt::Warp { .. }
+            | Stmt::WarpBarrier { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Block { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Assert { .. }
+            | Stmt::Print { .. }
+            | Stmt::Clock { .. }
+            | Stmt::Fault { .. } => unreachable!("only atomic operations are emitted here"),
         }
         Ok(())
     }

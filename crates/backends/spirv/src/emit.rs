@@ -4,6 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
+use wattle_ir::visit::StmtOrder;
 use wattle_ir::{AtomicOp, ExprId, Kernel, Legal, Place, SlotId, Stmt, Type};
 use wattle_memory::{Lowering, Target};
 
@@ -137,16 +138,16 @@ fn holds_warp_barrier(stmt: &Stmt) -> bool {
 /// for which they have to be bits.
 pub fn sums(kernel: &Kernel, features: &Features) -> FxHashSet<Place> {
     let (mut places, mut bits) = (FxHashSet::default(), FxHashSet::default());
-    kernel.walk(&mut |stmt| match *stmt {
-        Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } if features.adds(place, kernel.element_of(place)) => {
+    kernel.walk(&mut |stmt| {
+        let parts = stmt.parts();
+        let (Some(&place), Some(StmtOrder::Update(_))) = (parts.place, parts.order) else { return };
+        let does = |wanted| matches!(stmt, Stmt::AtomicUpdate { op, .. } if *op == wanted);
+        if does(AtomicOp::Add) && features.adds(place, kernel.element_of(place)) {
             places.insert(place);
-        }
-        // An exchange moves numbers as they are; any other update than these two is a loop over the bits.
-        Stmt::AtomicUpdate { op: AtomicOp::Exchange, .. } => {}
-        Stmt::AtomicUpdate { place, .. } | Stmt::CompareExchange { place, .. } => {
+        } else if !does(AtomicOp::Exchange) {
+            // An exchange moves numbers as they are; any other update than these two is a loop over the bits.
             bits.insert(place);
         }
-        _ => {}
     });
     places.retain(|place| !bits.contains(place));
     places

@@ -13,6 +13,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
+use wattle_ir::counted::HeadTest;
 use wattle_ir::fault::Fault;
 use wattle_ir::visit::Jump;
 use wattle_ir::{ExprId, Label, Site, Stmt, Type};
@@ -84,25 +85,6 @@ fn leaves(block: &[Stmt], label: Option<Label>, inside: &mut Vec<Label>) -> bool
         }
         found
     })
-}
-
-/// The test of a loop before all else: the loop is left where the condition is what `leaves_if` says.
-#[derive(Clone, Copy)]
-struct HeadTest {
-    condition: ExprId,
-    leaves_if: bool,
-}
-
-/// The test at the beginning of a `while` or `for` loop: `if c { break }`, or `if c {} else { break }`.
-fn head_test(label: Label, body: &[Stmt]) -> Option<HeadTest> {
-    let Some(Stmt::If { condition, then, otherwise }) = body.first() else { return None };
-    let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
-    let leaves_if = match (then.as_slice(), otherwise.as_slice()) {
-        (then, []) if breaks(then) => true,
-        ([], otherwise) if breaks(otherwise) => false,
-        _ => return None,
-    };
-    Some(HeadTest { condition: *condition, leaves_if })
 }
 
 impl Emitter<'_> {
@@ -210,7 +192,7 @@ impl Emitter<'_> {
     ) -> Result<(), Lacking> {
         let at_head = self.features.workarounds.leave_loops_at_the_head;
         // A condition computed twice would be computed once, and the loop's cut go unseen.
-        let test = head_test(label, body).filter(|_| !self.tells_cuts());
+        let test = HeadTest::of(label, body).filter(|_| !self.tells_cuts());
         let rest = if test.is_some() { &body[1..] } else { body };
         let leaves_inside =
             !bounded || leaves(rest, Some(label), &mut Vec::new()) || leaves(rest, None, &mut vec![label]);

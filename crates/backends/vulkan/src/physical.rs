@@ -202,6 +202,7 @@ impl Physical {
             format!("{label}, {}, Vulkan {}", more.driver_text, version_text(plain.api_version)),
             if is_software { DeviceKind::Software } else { DeviceKind::Gpu },
         );
+        properties.target = Some(wattle_memory::Target::Vulkan);
         properties.workers = workers;
         properties.memory = device_memory(&memory);
         properties.warp_width = more.warp_width;

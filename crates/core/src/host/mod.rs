@@ -17,7 +17,7 @@ mod ticks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use wattle_memory::Scope;
+use wattle_memory::{Scope, Target};
 
 pub(crate) use block::{Block, NoMemory, SHARED_MEMORY};
 pub(crate) use fibers::{Turns, Wait};
@@ -64,6 +64,7 @@ impl HostBackend {
                 name: name.to_owned(),
                 description,
                 kind: DeviceKind::Host,
+                target: Some(Target::Host),
                 workers,
                 memory: total_memory().unwrap_or(0),
                 warp_width: 1,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Val, Variable};
 use crate::message::{Piece, Text};
 use crate::scalar::least_normal;
-use crate::{DivOp, Int, Number, Scalar, Site, Stmt, Type, UnaryOp, Word};
+use crate::{DivOp, Int, Number, Scalar, Site, Stmt, UnaryOp, Word};
 
 /// What the assertion of a `checked_` method says.
 pub fn overflow(method: &'static str) -> Text {
@@ -104,7 +104,7 @@ impl<'b, T: Number> Val<'b, T> {
     #[track_caller]
     pub fn rem_euclid(self, divisor: Self) -> Self {
         let builder = self.builder;
-        if matches!(T::TYPE, Type::F16 | Type::BF16) {
+        if T::TYPE.is_half() {
             return self.as_single(divisor, Val::rem_euclid);
         }
         let rest = builder.rem(self, divisor);
@@ -123,7 +123,7 @@ impl<'b, T: Number> Val<'b, T> {
     #[track_caller]
     pub fn div_euclid(self, divisor: Self) -> Self {
         let builder = self.builder;
-        if matches!(T::TYPE, Type::F16 | Type::BF16) {
+        if T::TYPE.is_half() {
             return self.as_single(divisor, Val::div_euclid);
         }
         let quotient = builder.div(self, divisor);

@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use half::{bf16, f16};
 use wattle_math::{self as math, Bfloat16, Binary16, HalfFormat};
 
 use super::setup::Setups;
@@ -118,13 +117,39 @@ impl Target {
 const SIGN: u64 = 0x8000;
 const SIZE: u64 = 0x7fff;
 
-/// The bits of a type's infinity, and of its 1.
-fn infinity(ty: Type) -> u64 {
-    if ty == Type::BF16 { Bfloat16::INFINITY } else { Binary16::INFINITY }
+/// What the lowering needs of a format of 16 bits.
+struct Format {
+    /// The bits of infinity.
+    infinity: u64,
+    /// The bits of 1.
+    one: u64,
+    /// What stands for a part of an operation on numbers of the format.
+    template: fn(Part) -> Template,
 }
 
-fn one(ty: Type) -> u64 {
-    u64::from(if ty == Type::BF16 { bf16::ONE.to_bits() } else { f16::ONE.to_bits() })
+impl Format {
+    const fn new<H: HalfFormat>() -> Format {
+        Format { infinity: H::INFINITY, one: H::ONE, template: Part::template::<H> }
+    }
+
+    /// The format of a floating-point type of 16 bits.
+    fn of(ty: Type) -> Format {
+        match ty {
+            Type::F16 => Format::new::<Binary16>(),
+            Type::BF16 => Format::new::<Bfloat16>(),
+            Type::Bool
+            | Type::U8
+            | Type::I8
+            | Type::U16
+            | Type::I16
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64
+            | Type::F32
+            | Type::F64 => unreachable!("only floats of 16 bits are lowered"),
+        }
+    }
 }
 
 struct Lowering<'k> {
@@ -161,10 +186,7 @@ impl Lowering<'_> {
     }
 
     fn part(&mut self, part: Part, ty: Type, operands: &[ExprId]) -> ExprId {
-        let template = self.parts.entry((part, ty)).or_insert_with(|| match ty {
-            Type::BF16 => part.template::<Bfloat16>(),
-            _ => part.template::<Binary16>(),
-        });
+        let template = self.parts.entry((part, ty)).or_insert_with(|| (Format::of(ty).template)(part));
         template.apply(operands, &mut self.arena, &mut self.setups)
     }
 
@@ -262,7 +284,7 @@ impl Lowering<'_> {
                 self.add(Expr::Binary(op, new, mask))
             }
             None if op == UnaryOp::IsNan && !self.is_native(ty) => {
-                let (mask, infinity) = (self.word(SIZE), self.word(infinity(ty)));
+                let (mask, infinity) = (self.word(SIZE), self.word(Format::of(ty).infinity));
                 let size = self.add(Expr::Binary(BinaryOp::And, new, mask));
                 self.add(Expr::Binary(BinaryOp::Lt, infinity, size))
             }
@@ -300,7 +322,7 @@ impl Lowering<'_> {
         }
         match from.kind() {
             TypeKind::Bool => {
-                let (one, zero) = (self.word(one(to)), self.word(0));
+                let (one, zero) = (self.word(Format::of(to).one), self.word(0));
                 let bits = self.add(Expr::Select(x, one, zero));
                 self.of_bits(to, bits)
             }

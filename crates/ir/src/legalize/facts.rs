@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::ranges::{Range, mask};
 use super::values::Values;
+use crate::counted::Counter;
 use crate::{BinaryOp, Builtin, Expr, ExprId, Label, Place, SlotId, Stmt, Type, TypeKind, UnaryOp};
 
 /// What is known at a point of a kernel.
@@ -175,8 +176,15 @@ impl Facts {
     /// end`; and if what is behind a turn sets it to `counter + step`, where that cannot wrap, or to that where it is below
     /// the end and else to the end. A power of two that divides what it begins with, the step, and the end if it may become
     /// that, divides it always.
-    pub(super) fn learn_counter(&mut self, values: &Values<'_>, counter: &Counter, body: &[Stmt], continuing: &[Stmt]) {
-        let &Counter { slot, counter, end, before } = counter;
+    pub(super) fn learn_counter(
+        &mut self,
+        values: &Values<'_>,
+        counter: &Counting,
+        body: &[Stmt],
+        continuing: &[Stmt],
+    ) {
+        let &Counting { counter: loop_counter, before } = counter;
+        let Counter { slot, read: counter, end } = loop_counter;
         let sets = |block: &[Stmt]| {
             let mut count = 0;
             crate::visit::walk(block, &mut |stmt| count += usize::from(stmt.assigned() == Some(slot)));
@@ -187,37 +195,28 @@ impl Facts {
             _ => None,
         });
         let (Some(next), 0, 1) = (next, sets(body), sets(continuing)) else { return };
-        let zeros = match values.expr(next) {
-            Expr::Binary(BinaryOp::Add, x, step) if x == counter => {
-                let (last, step) = (self.range(values, end).greatest, self.range(values, step));
-                let most = last.saturating_sub(1).checked_add(step.greatest);
-                if most.is_none_or(|most| most > mask(values.ty(counter).bits())) {
-                    return;
+        let Some(step) = loop_counter.step(&values.kernel, next) else { return };
+        let by = self.range(values, step.by);
+        let zeros = if step.stops_at_end {
+            let is_fixed = |id| {
+                let mut fixed = true;
+                for block in [body, continuing] {
+                    crate::visit::walk(block, &mut |stmt| {
+                        fixed &= stmt.assigned().is_none_or(|slot| !values.reads(id, slot));
+                    });
                 }
-                step.zeros
+                fixed
+            };
+            if !is_fixed(end) {
+                return;
             }
-            Expr::Select(more, added, last) if last == end => {
-                let (Expr::Binary(BinaryOp::Gt, left, step), Expr::Binary(BinaryOp::Add, x, other)) =
-                    (values.expr(more), values.expr(added))
-                else {
-                    return;
-                };
-                let fits = values.expr(left) == Expr::Binary(BinaryOp::Sub, end, counter) && x == counter;
-                let is_fixed = |id| {
-                    let mut fixed = true;
-                    for block in [body, continuing] {
-                        crate::visit::walk(block, &mut |stmt| {
-                            fixed &= stmt.assigned().is_none_or(|slot| !values.reads(id, slot));
-                        });
-                    }
-                    fixed
-                };
-                if !fits || other != step || !is_fixed(end) {
-                    return;
-                }
-                self.range(values, step).zeros.min(self.range(values, end).zeros)
+            by.zeros.min(self.range(values, end).zeros)
+        } else {
+            let most = self.range(values, end).greatest.saturating_sub(1).checked_add(by.greatest);
+            if most.is_none_or(|most| most > mask(values.ty(counter).bits())) {
+                return;
             }
-            _ => return,
+            by.zeros
         };
         let greatest = mask(values.ty(counter).bits());
         self.add(counter, Known::In(Range { least: before.least, greatest, zeros: before.zeros.min(zeros) }));
@@ -369,27 +368,18 @@ impl Facts {
     }
 }
 
-/// The counter of a loop that leaves unless `counter < end` before all else.
-pub(super) struct Counter {
-    slot: SlotId,
-    counter: ExprId,
-    end: ExprId,
+/// A loop's counter, of unsigned integers, at the point before the loop.
+pub(super) struct Counting {
+    counter: Counter,
     /// What it can be before the loop.
     before: Range,
 }
 
 impl Facts {
     /// The counter of a loop, at the point before it.
-    pub(super) fn counter(&self, values: &Values<'_>, label: Label, body: &[Stmt]) -> Option<Counter> {
-        let Some(Stmt::If { condition, then, otherwise }) = body.first() else { return None };
-        let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
-        let (counter, end) = match values.expr(*condition) {
-            Expr::Binary(BinaryOp::Lt, x, end) if then.is_empty() && breaks(otherwise) => (x, end),
-            Expr::Binary(BinaryOp::Ge, x, end) if breaks(then) && otherwise.is_empty() => (x, end),
-            _ => return None,
-        };
-        let Expr::Slot(slot) = values.expr(counter) else { return None };
-        let unsigned = values.ty(counter).kind() == TypeKind::Unsigned;
-        unsigned.then(|| Counter { slot, counter, end, before: self.range(values, counter) })
+    pub(super) fn counter(&self, values: &Values<'_>, label: Label, body: &[Stmt]) -> Option<Counting> {
+        let counter = Counter::of(&values.kernel, label, body)?;
+        let unsigned = values.ty(counter.read).kind() == TypeKind::Unsigned;
+        unsigned.then(|| Counting { counter, before: self.range(values, counter.read) })
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use wattle_check::Simulated;
 use wattle_core::Device;
+use wattle_memory::Target;
 
 use crate::{Case, Profile, cannot, differs, generate};
 
@@ -52,7 +53,7 @@ fn for_device(device: &Device, profile: &Profile) -> Profile {
     // A choice between -1 and 0 becomes a negated conversion of the condition there, and 0 so becomes -0.
     let loses_signs = device.properties().description.contains("llvmpipe");
     // Vulkan promises whole warps alone.
-    let whole_warps = device.name().starts_with("vulkan");
+    let whole_warps = device.properties().target == Some(Target::Vulkan);
     let warp_size = device.properties().warp_width;
     Profile { signed_zeros: profile.signed_zeros && !loses_signs, warp_size, whole_warps, ..profile.clone() }
 }
