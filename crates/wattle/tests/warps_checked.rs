@@ -2,7 +2,7 @@
 //! that lanes exchange.
 
 use wattle::Error;
-use wattle::checker::Verdict;
+use wattle::checker::{Unknown, Verdict};
 use wattle::prelude::*;
 
 /// A sum over block shared memory by each warp, with the warp's barrier between its steps if `SYNC`.
@@ -212,4 +212,44 @@ fn a_shuffle_orders_no_memory() {
         Checker::new(model).assert_refuted(shuffled);
         Checker::new(model).warp_size(1).assert_holds(shuffled);
     }
+}
+
+/// The first lane of a warp waits for a flag, and tells the others.
+#[kernel]
+fn told_by_a_lane(acc: &Acc, x: Shared<u32>, flag: Atomic<u32>) {
+    if acc.block_in_grid() == 0 {
+        if acc.thread_in_block() == 0 {
+            x[0] = 1;
+            flag.store_with(0, 1, Scope::Device, Order::Release);
+        }
+    } else {
+        let warp = acc.warp();
+        loop {
+            let mut seen = 0;
+            if acc.thread_in_block() == 0 {
+                seen = flag.load_with(0, Scope::Device, Order::Acquire);
+            }
+            if warp.any(seen != 0) {
+                break;
+            }
+        }
+        if acc.thread_in_block() == 0 {
+            assert!(x[0] == 1);
+        }
+    }
+}
+
+/// A lane alone in its warp is told by nobody: its loop neither looks at memory nor ends, and the search ends all the same.
+#[test]
+fn a_lane_that_waits_for_no_other_does_not_keep_the_search() {
+    let scenario = |device: &Device| -> Result<()> {
+        let (queue, x, flag) = (device.queue()?, device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+        queue.launch_with(LaunchOptions::new().warp_size(1), ThreadSpec::new(2, 2), told_by_a_lane(&x, &flag))?;
+        queue.wait()
+    };
+    let report = Checker::new(Model::Portable).warp_size(1).time(std::time::Duration::from_secs(120)).check(scenario);
+    let report = report.unwrap();
+    assert_ne!(report.verdict, Verdict::Holds, "{report}");
+    let is_stopped = |unknown: &Unknown| unknown.to_string().contains("time limit");
+    assert!(!report.unknown.iter().any(is_stopped), "{report}");
 }

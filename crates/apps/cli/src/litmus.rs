@@ -193,6 +193,10 @@ fn text(
     }
     let said = session.style.paint(tone, &said);
     let count = match verdict.statistics.complete {
+        // Any claim holds of no run at all.
+        0 if question == Question::Outcome && !matches!(verdict.answer, Answer::Unknown(_)) => {
+            ", no run ends".to_owned()
+        }
         0 => String::new(),
         1 => ", 1 execution".to_owned(),
         count => format!(", {} executions", text::count(count)),

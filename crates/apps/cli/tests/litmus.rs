@@ -118,3 +118,17 @@ fn bad_input_is_refused() -> Result {
     }
     Ok(())
 }
+
+#[test]
+fn a_claim_about_no_run_is_told_as_such() -> Result {
+    let file = env::temp_dir().join(format!("wattle-litmus-vacuous-{}.litmus", process::id()));
+    let text =
+        "PTX vacuous\n{ x=0; }\n P0@cta 0,gpu 0 ;\n L: ;\n ld.relaxed.gpu r1, x ;\n bne r1, 1, L ;\nforall (x == 7)\n";
+    fs::write(&file, text)?;
+    let said = litmus(&file, &["--model", "ptx"]);
+    fs::remove_file(&file)?;
+    let (code, out, _) = said?;
+    assert_eq!(code, Some(0));
+    assert!(out.ends_with("holds under ptx, no run ends\n"), "{out}");
+    Ok(())
+}

@@ -149,10 +149,12 @@ impl Violation {
     /// The places in the source where it shows: of a race both accesses, of an assertion about the end none.
     pub fn places(&self) -> Vec<&str> {
         match self {
-            Violation::Race { accesses, .. } => accesses.iter().map(|access| access.at.as_str()).collect(),
+            Violation::Race { accesses, .. } | Violation::ReadOnly { accesses, .. } => {
+                accesses.iter().map(|access| access.at.as_str()).collect()
+            }
             Violation::Assertion { .. } => Vec::new(),
             Violation::Fault { at, .. } => vec![at],
-            Violation::Unwritten { read, .. } => vec![&read.at],
+            Violation::Unwritten { read, .. } | Violation::Unassigned { read, .. } => vec![&read.at],
             Violation::Stuck(threads) => threads.iter().map(|stuck| stuck.at.as_str()).collect(),
         }
     }

@@ -108,6 +108,11 @@ fn start_threads(setup: &Setup<'_>, state: &mut State<'_>) -> bool {
 /// reads memory would occupy the search for ever.
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
+/// The same for a loop whose exit depends on memory, of iterations in a row in which the thread neither looks at it nor does
+/// anything that others see: such a loop waits for something that this thread never sees. A lane alone in its warp does,
+/// where another lane was to tell it.
+const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
+
 /// The part of a run that may still change: everything past the first read whose value is not known.
 struct Run<'w> {
     process: Thread<'w>,
@@ -282,7 +287,15 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     run.heads.truncate(at);
                 }
                 let process = run.process.clone();
-                run.heads.push(Head { label, process, iterations: 0, first: None, effect: false, looked: false });
+                run.heads.push(Head {
+                    label,
+                    process,
+                    iterations: 0,
+                    idle: 0,
+                    first: None,
+                    effect: false,
+                    looked: false,
+                });
             }
             Action::BackEdge { label, waits, .. } => {
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else { continue };
@@ -291,9 +304,11 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 if !head.effect && !run.process.any_pending() && head.process == run.process {
                     break Status::Spins;
                 }
-                head.iterations += u32::from(waits && (head.looked || head.effect));
+                let is_idle = !head.looked && !head.effect;
+                head.iterations += u32::from(waits && !is_idle);
+                let idle = if is_idle { head.idle + u32::from(waits) } else { 0 };
                 run.back_edges += 1;
-                if run.back_edges > MOST_BACK_EDGES {
+                if run.back_edges > MOST_BACK_EDGES || idle > MOST_IDLE_ITERATIONS {
                     break Status::Endless;
                 }
                 if head.iterations > setup.loop_bound {
@@ -301,7 +316,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 }
                 let process = run.process.clone();
                 let iterations = head.iterations;
-                *head = Head { label, process, iterations, first: None, effect: false, looked: false };
+                *head = Head { label, process, iterations, idle, first: None, effect: false, looked: false };
             }
             Action::NeedsValue => break Status::Needs,
             Action::Fault { fault, source } => {

@@ -40,6 +40,8 @@ pub(super) struct Head<'w> {
     pub label: u32,
     pub process: Thread<'w>,
     pub iterations: u32,
+    /// The iterations in a row that have neither looked nor done anything that others see.
+    pub idle: u32,
     /// The first event of the current iteration.
     pub first: Option<EventId>,
     /// Whether the current iteration has done something that other threads can see.

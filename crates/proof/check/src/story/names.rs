@@ -136,6 +136,7 @@ impl<'w> Names<'w> {
                 let order = order_text(label.acquire, label.release, label.sc);
                 format!("mem_fence({}, {order})", level_text(label.level))
             }
+            Kind::Barrier if label.level == Level::Subgroup => "warp().sync()".into(),
             Kind::Barrier => "sync_block()".into(),
             Kind::Read if graph.other_half(id).is_some() => format!("update of {}", self.witness.place(id)),
             Kind::Read if label.atomic => format!("atomic load of {}", self.witness.place(id)),
