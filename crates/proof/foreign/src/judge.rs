@@ -6,13 +6,14 @@ use std::sync::Arc;
 use wattle_check::search::{
     Address, End, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
-use wattle_memory::{Clause, EventId, Graph, Kind, Model, ThreadId};
+use wattle_memory::{EventId, Graph, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
 use crate::process::ModuleThread;
 use crate::read_only;
 use crate::unsupported::Unsupported;
+use crate::violation::{Step, StuckThread, Violation};
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -33,168 +34,6 @@ impl Default for Options {
     fn default() -> Options {
         Options { model: Model::Ptx, loop_bound: 8, limits: Limits::default(), meter: None }
     }
-}
-
-/// What is wrong with an execution.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Violation {
-    /// Two conflicting accesses, not both strong and in each other's scope, that nothing orders.
-    Race {
-        /// The place of both.
-        place: String,
-        /// The accesses.
-        accesses: [Step; 2],
-    },
-    /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch to that
-    /// place, ordered or not.
-    ReadOnly {
-        /// The place of both.
-        place: String,
-        /// The read and the write.
-        accesses: [Step; 2],
-    },
-    /// An assertion about the memory at the end.
-    Assertion {
-        /// Its text.
-        text: String,
-        /// The values that it looks at.
-        values: String,
-    },
-    /// A fault of a thread.
-    Fault {
-        /// What happened.
-        what: String,
-        /// The place in the source.
-        at: String,
-        /// The thread.
-        thread: ThreadId,
-    },
-    /// A read of memory that nobody has written.
-    Unwritten {
-        /// The place that was read.
-        place: String,
-        /// The read.
-        read: Step,
-    },
-    /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
-    /// or a byte of local memory that the thread has not written.
-    Unassigned {
-        /// The register or the byte.
-        place: String,
-        /// The instruction to which the value matters.
-        read: Step,
-    },
-    /// Threads that wait for ever.
-    Stuck(Vec<StuckThread>),
-}
-
-impl Violation {
-    /// What it is, in a word or two.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Violation::Race { .. } => "data race",
-            Violation::ReadOnly { .. } => "write to read-only memory",
-            Violation::Assertion { .. } => "assertion",
-            Violation::Fault { .. } => "fault",
-            Violation::Unwritten { .. } => "unwritten memory",
-            Violation::Unassigned { .. } => "unwritten value",
-            Violation::Stuck(_) => "can be stuck for ever",
-        }
-    }
-
-    /// What is wrong, in one sentence.
-    pub fn sentence(&self, world: &World) -> String {
-        match self {
-            Violation::Race { place, accesses: [first, second] } => format!(
-                "data race on {place}: nothing orders {} at {} and {} at {}",
-                world.thread_name(first.thread),
-                first.at,
-                world.thread_name(second.thread),
-                second.at
-            ),
-            Violation::ReadOnly { place, accesses: [read, write] } => format!(
-                "{place} is read by {} at {} with `ld.global.nc`, for which it has to be read-only while the kernel runs, and {} \
-                 writes it at {}",
-                world.thread_name(read.thread),
-                read.at,
-                world.thread_name(write.thread),
-                write.at
-            ),
-            Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
-            Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
-            Violation::Unwritten { place, read } => {
-                format!(
-                    "{place} is read by {} at {}, and nobody has written it",
-                    world.thread_name(read.thread),
-                    read.at
-                )
-            }
-            Violation::Unassigned { place, read } => {
-                format!(
-                    "what {place} holds is used by {} at {}, and the thread has not written it",
-                    world.thread_name(read.thread),
-                    read.at
-                )
-            }
-            Violation::Stuck(threads) => {
-                let one = |stuck: &StuckThread| {
-                    let how = if stuck.at_barrier { "waits at a barrier" } else { "goes round" };
-                    format!("{} {how} for ever at {}", world.thread_name(stuck.thread), stuck.at)
-                };
-                threads.iter().map(one).collect::<Vec<_>>().join("; ")
-            }
-        }
-    }
-
-    /// The places in the source where it shows: of a race both accesses, of an assertion about the end none.
-    pub fn places(&self) -> Vec<&str> {
-        match self {
-            Violation::Race { accesses, .. } | Violation::ReadOnly { accesses, .. } => {
-                accesses.iter().map(|access| access.at.as_str()).collect()
-            }
-            Violation::Assertion { .. } => Vec::new(),
-            Violation::Fault { at, .. } => vec![at],
-            Violation::Unwritten { read, .. } | Violation::Unassigned { read, .. } => vec![&read.at],
-            Violation::Stuck(threads) => threads.iter().map(|stuck| stuck.at.as_str()).collect(),
-        }
-    }
-
-    /// The clause of the model's specification that says so, if there is one.
-    pub fn clause(&self, model: Model) -> Option<Clause> {
-        match self {
-            Violation::Race { .. } => model.race_clause(),
-            Violation::Fault { .. }
-            | Violation::Unwritten { .. }
-            | Violation::Unassigned { .. }
-            | Violation::ReadOnly { .. }
-            | Violation::Stuck(..)
-            | Violation::Assertion { .. } => None,
-        }
-    }
-}
-
-/// A thread that waits for ever.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StuckThread {
-    /// The thread.
-    pub thread: ThreadId,
-    /// Whether it waits at a barrier; else it goes round in a loop.
-    pub at_barrier: bool,
-    /// Where it waits.
-    pub at: String,
-}
-
-/// One event of an execution, as a report shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The thread.
-    pub thread: ThreadId,
-    /// The instruction.
-    pub instruction: String,
-    /// The place in the source.
-    pub at: String,
-    /// What it read or wrote: `lock: 0`.
-    pub value: Option<String>,
 }
 
 /// The answer.

@@ -50,15 +50,17 @@ pub mod spirv;
 mod structure;
 mod unfixed;
 mod unsupported;
+mod violation;
 mod world;
 mod wrong;
 
 pub use condition::{Condition, Item, WrongCondition};
-pub use judge::{Options, Report, Step, StuckThread, Verdict, Violation, judge};
+pub use judge::{Options, Report, Verdict, judge};
 pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};
 pub use module::{LoadedKernel, Module};
 pub use number::Number;
 pub use process::ModuleThread;
 pub use unsupported::Unsupported;
+pub use violation::{Step, StuckThread, Violation};
 pub use world::{Range, Source, World};
 pub use wrong::Wrong;

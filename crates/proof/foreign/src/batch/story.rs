@@ -3,7 +3,7 @@
 use wattle_check::story::{Access, Column, Part, Story};
 use wattle_memory::{Model, ThreadId};
 
-use crate::judge::{Step, Violation};
+use crate::violation::{Step, Violation};
 use crate::world::World;
 
 /// The story of a violation and the steps of its threads.

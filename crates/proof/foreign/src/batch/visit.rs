@@ -8,7 +8,8 @@ use wattle_memory::{Kind, Model};
 
 use super::images::Images;
 use super::{Prepared, story};
-use crate::judge::{Judge, MOST_ENDS, Step, Violation};
+use crate::judge::{Judge, MOST_ENDS};
+use crate::violation::{Step, Violation};
 
 /// The most outcomes of one search that are kept.
 const MOST_OUTCOMES: usize = 100_000;
