@@ -159,7 +159,7 @@ fn unlock(unlock: &str, lock: &str, model: Model) -> Answer {
          exists (l == 0)\n"
     );
     let world = World::new(parse("unlock", &text).unwrap_or_else(|error| panic!("{error}\n{text}")));
-    judge_it(&world, model, Question::Liveness(Progress::Fair.into()), &Options::default()).unwrap().answer
+    judge_it(&world, model, Question::Liveness(Progress::Fair), &Options::default()).unwrap().answer
 }
 
 /// PTX ISA 8.5, 8.10.3: a write that is not morally strong with an exchange can come between its halves and be lost, and
