@@ -250,7 +250,7 @@ where
             Some(start) => (start, extents),
             None => (std::ptr::null_mut(), [0; MAX_RANK]),
         };
-        // SAFETY: the array has as many elements as its extents say, initialized and aligned to 8; it is this block's
+        // SAFETY: the array has as many elements as its extents say, initialized and aligned to 64; it is this block's
         // alone until the block has ended, and the block is on one thread of the operating system. An array that is there
         // has less than 2^32 elements, so no stride is saturated.
         unsafe { Strided::new(start.cast(), extents, strides, "shared", self.thread).of_block() }

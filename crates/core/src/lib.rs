@@ -52,6 +52,8 @@ pub use domain::{SyncDomain, SyncDomainMap};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, format_index, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
+#[doc(hidden)]
+pub use host::{Vectors, vectors};
 pub use indices::{Dimension, IndexRange, Indices, Items, Range, Walk, range};
 pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};

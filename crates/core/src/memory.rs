@@ -281,7 +281,7 @@ pub(crate) unsafe fn read_elements(
     runs: &mut dyn Iterator<Item = (usize, usize)>,
     into: &mut [u8],
 ) -> Result<()> {
-    if layout.bools().next().is_none() {
+    if !layout.has_bools() {
         // SAFETY: the caller's promise.
         return unsafe { memory.read_runs(runs, into) };
     }

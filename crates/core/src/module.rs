@@ -25,25 +25,28 @@ use crate::thread::Thread;
 pub enum ModuleLanguage {
     /// PTX, which CUDA's driver compiles.
     Ptx,
+    /// SPIR-V, as text or as words.
+    Spirv,
 }
 
 impl fmt::Display for ModuleLanguage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             ModuleLanguage::Ptx => "PTX",
+            ModuleLanguage::Spirv => "SPIR-V",
         })
     }
 }
 
-/// The text of a module.
+/// The code of a module.
 #[derive(Debug)]
 pub struct ModuleCode {
-    /// The language of the text.
+    /// The language of the code.
     pub language: ModuleLanguage,
     /// The name of the file, for errors and reports.
     pub file: String,
-    /// The text.
-    pub text: String,
+    /// The code: text, or the bytes of its words.
+    pub bytes: Vec<u8>,
     /// The variables in global memory, which keep their values from launch to launch.
     pub variables: Vec<ModuleVariable>,
     is_vouched: bool,
@@ -51,8 +54,8 @@ pub struct ModuleCode {
 
 impl ModuleCode {
     /// A module for the checker.
-    pub fn new(language: ModuleLanguage, file: String, text: String, variables: Vec<ModuleVariable>) -> ModuleCode {
-        ModuleCode { language, file, text, variables, is_vouched: false }
+    pub fn new(language: ModuleLanguage, file: String, bytes: Vec<u8>, variables: Vec<ModuleVariable>) -> ModuleCode {
+        ModuleCode { language, file, bytes, variables, is_vouched: false }
     }
 
     /// The same module, which devices may run.
@@ -90,6 +93,8 @@ pub enum ModuleNumber {
     Float,
     /// Any bits of the right size.
     Any,
+    /// No number, but a buffer.
+    Buffer,
 }
 
 /// A parameter of a module's kernel.
@@ -308,6 +313,7 @@ impl ModuleCall {
             };
             let fits = match (param.takes, is_float) {
                 (ModuleNumber::Any, _) => true,
+                (ModuleNumber::Buffer, _) => matches!(given.0, Kind::View { .. }),
                 (ModuleNumber::Integer, is_float) => is_float == Some(false),
                 (ModuleNumber::Float, is_float) => is_float == Some(true),
             };
@@ -316,6 +322,7 @@ impl ModuleCall {
                 let kind = match param.takes {
                     ModuleNumber::Integer => " of an integer",
                     ModuleNumber::Float => " of a float",
+                    ModuleNumber::Buffer => " of a buffer",
                     ModuleNumber::Any => "",
                 };
                 return wrong(format!(

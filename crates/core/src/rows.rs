@@ -1,21 +1,26 @@
 //! Rows: the runs of indices that differ in the last dimension alone, which the loops of kernels go through.
 //!
 //! A loop over an index map is two loops: over its rows, and over the numbers of a row. All that depends on the other
-//! dimensions is worked out, and checked, once a row. Where a row's indices are consecutive, a read at an index that moves
-//! along with them is in bounds for one run of its numbers, which is found before the loop ([`Window`]), so that the loop
-//! over that run has no check in it and vectorizes; the row's ends go the checked way.
+//! dimensions is worked out, and checked, once a row. Where a row's indices are consecutive, an access at an index that moves
+//! along with them is checked once for all of them ([`Line`]), so that the loop over the row has no check in it and
+//! vectorizes. Where it is not in bounds for all, it is for one run of the row's numbers, which is found then; the row's ends
+//! go the checked way.
 
 use std::marker::PhantomData;
-use std::ops::Index;
 
-use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
+use wattle_ir::{Dim, MAX_RANK, Rank};
 
 use crate::indices::{Indices, Share};
+use crate::support::STEPS_PER_LOOK;
 use crate::together::Places;
-use crate::view::{Read, Strided};
 
+mod cut;
+mod lines;
 #[cfg(test)]
 mod tests;
+
+pub use cut::{Cut, next_side};
+pub use lines::{InLines, Line, line, narrow};
 
 /// A row of an index map, with the elements of the views that the loop goes over: nobody else has them.
 pub struct Row<R, P> {
@@ -64,10 +69,16 @@ impl<R: Rank, P: Places> Row<R, P> {
         first
     }
 
-    /// All numbers, where the indices are consecutive, and else none.
+    /// Whether neighbours in the row are neighbours in the map.
     #[inline(always)]
-    pub fn stretch(&self) -> Stretch {
-        Stretch { begin: 0, end: if self.step == 1 { self.count } else { 0 } }
+    pub fn is_plain(&self) -> bool {
+        self.step == 1
+    }
+
+    /// The row in parts.
+    #[inline(always)]
+    pub fn parts(self) -> Parts<R, P> {
+        Parts { row: self, most: STEPS_PER_LOOK, stretch: None }
     }
 
     /// The elements, which are consecutive; none where they are not.
@@ -235,141 +246,76 @@ impl Share {
     }
 }
 
-/// The numbers of a row for which all windows are in bounds.
+/// The numbers of a row for which all its accesses are in bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
     begin: u32,
     end: u32,
 }
 
-/// The next part of a row, at most `most` numbers: where it begins, and whether it is within the stretch. What it is taken
-/// from goes on behind it.
-#[inline(always)]
-pub fn next_part<R: Rank, P: Places>(
-    row: &mut Row<R, P>,
-    passed: &mut u32,
-    stretch: Stretch,
+/// A row in parts: all of it at first, as far as a loop may go on without a look at the time limit. A loop that finds some
+/// access out of bounds in what is ahead has it [narrowed](Parts::narrow): then the numbers before, within and behind a
+/// stretch are parts of their own.
+pub struct Parts<R, P> {
+    row: Row<R, P>,
+    /// How many numbers the next part has at the most.
     most: u32,
-) -> Option<(Row<R, P>, u32, bool)> {
-    if row.count == 0 {
-        return None;
-    }
-    let first = *passed;
-    let (is_within, end) = if first >= stretch.end || stretch.begin >= stretch.end {
-        // Behind the stretch, or there is none.
-        (false, u32::MAX)
-    } else if first < stretch.begin {
-        (false, stretch.begin)
-    } else {
-        (true, stretch.end)
-    };
-    let part = row.take((end - first).min(most));
-    *passed = first + part.count;
-    Some((part, first, is_within))
+    /// Among the numbers that are left.
+    stretch: Option<Stretch>,
 }
 
-/// The elements of a view at an index that moves along one dimension, as far as they are in bounds. `LAST` says that it is
-/// the last dimension, in which neighbours are adjacent.
-pub struct Window<'v, T, const LAST: bool> {
-    /// The element of number `begin`.
-    start: *const T,
-    stride: usize,
-    begin: u32,
-    end: u32,
-    view: PhantomData<&'v [T]>,
-}
-
-/// The elements of a [`Window`] for some numbers, all of them in bounds.
-pub struct Line<'v, T, const LAST: bool> {
-    start: *const T,
-    stride: usize,
-    len: usize,
-    view: PhantomData<&'v [T]>,
-}
-
-impl<T: Element> Strided<T> {
-    /// The window at `index`, which moves along `dimension`, for the numbers of `stretch`, which is narrowed to it.
+impl<R: Rank, P: Places> Parts<R, P> {
+    /// The indices of the next part; none at the row's end.
     #[inline(always)]
-    fn window<'v, const LAST: bool, const D: usize>(
-        &self,
-        index: Idx<D>,
-        dimension: usize,
-        stretch: &mut Stretch,
-    ) -> Window<'v, T, LAST>
-    where
-        Dim<D>: Rank,
-    {
-        let moving = if LAST { D - 1 } else { dimension.min(D - 1) };
-        let (mut index, extent, strides) = (Dim::<D>::spread(index, 0), self.extents(), self.strides());
-        let len = if (0..D).all(|d| d == moving || index[d] < extent[d]) { extent[moving] } else { 0 };
-        let first = index[moving];
-        // Indices wrap: from -1 on, the first one that is in bounds is the next one.
-        let (begin, left) = if first < len {
-            (0, len - first)
-        } else {
-            index[moving] = 0;
-            (first.wrapping_neg(), len)
-        };
-        let end = (u64::from(begin) + u64::from(left)).min(u64::from(u32::MAX)) as u32;
-        stretch.begin = stretch.begin.max(begin);
-        stretch.end = if len == 0 { 0 } else { stretch.end.min(end) };
-        if len == 0 {
-            return Window { start: self.start(), stride: 0, begin: 0, end: 0, view: PhantomData };
+    pub fn ahead(&self) -> Option<Row<R, ()>> {
+        let Row { begin, count, step, rank, .. } = self.row;
+        (count > 0).then(|| Row { begin, count: count.min(self.most), step, places: (), rank })
+    }
+
+    /// The part that was ahead, with its elements: `count` of them, or all.
+    #[inline(always)]
+    pub fn take(&mut self, count: u32) -> Row<R, P> {
+        let part = self.row.take(count);
+        if let Some(stretch) = self.stretch {
+            self.narrow(stretch.behind(part.count));
         }
-        let offset: usize =
-            if D == 1 { index[0] as usize } else { (0..D).map(|d| index[d] as usize * strides[d] as usize).sum() };
-        // SAFETY: this index is in bounds, so the element is one of the allocation.
-        let start = unsafe { self.start().add(offset) };
-        Window { start, stride: strides[moving] as usize, begin, end, view: PhantomData }
+        part
+    }
+
+    /// Whether a stretch has been found.
+    #[inline(always)]
+    pub fn is_narrowed(&self) -> bool {
+        self.stretch.is_some()
+    }
+
+    /// All numbers that are left; none where neighbours in the row are not neighbours in the map.
+    #[inline(always)]
+    pub fn whole(&self) -> Stretch {
+        Stretch { begin: 0, end: if self.row.is_plain() { self.row.count } else { 0 } }
+    }
+
+    /// Sets the stretch among the numbers that are left.
+    #[inline(always)]
+    pub fn narrow(&mut self, stretch: Stretch) {
+        self.most = stretch.first().min(STEPS_PER_LOOK);
+        self.stretch = Some(stretch);
     }
 }
 
-/// The elements of `view` at `index`, the row's first one, and at those that follow along `dimension`; `stretch` is narrowed
-/// to the numbers for which they are in bounds.
-#[inline(always)]
-pub fn window<'v, const LAST: bool, T: Element, const D: usize>(
-    view: &'v Read<T, D>,
-    index: Idx<D>,
-    dimension: usize,
-    stretch: &mut Stretch,
-) -> Window<'v, T, LAST>
-where
-    Dim<D>: Rank,
-{
-    view.0.window(index, dimension, stretch)
-}
-
-impl<'v, T: Element, const LAST: bool> Window<'v, T, LAST> {
-    /// The elements of `count` numbers from `first` on; `None` where one is out of bounds.
-    #[inline(always)]
-    pub fn line(&self, first: u32, count: u32) -> Option<Line<'v, T, LAST>> {
-        if first < self.begin || u64::from(first) + u64::from(count) > u64::from(self.end) || count == 0 {
-            return None;
+impl Stretch {
+    /// How many numbers there are before it, or else in it, or else behind it.
+    #[cold]
+    fn first(self) -> u32 {
+        match self {
+            Stretch { begin, end } if begin >= end => u32::MAX,
+            Stretch { begin: 0, end } => end,
+            Stretch { begin, .. } => begin,
         }
-        let skipped = (first - self.begin) as usize;
-        // SAFETY: the elements of all numbers of the window are in bounds.
-        let start = unsafe { self.start.add(if LAST { skipped } else { skipped * self.stride }) };
-        Some(Line { start, stride: self.stride, len: count as usize, view: PhantomData })
     }
-}
 
-impl<'v, T: Element, const LAST: bool> Line<'v, T, LAST> {
-    /// `count` of the elements, from number `first` on.
-    #[inline(always)]
-    pub fn part(&self, first: usize, count: usize) -> Line<'v, T, LAST> {
-        assert!(first <= self.len && count <= self.len - first && count > 0);
-        let skipped = if LAST { first } else { first * self.stride };
-        // SAFETY: the elements are some of this line's.
-        Line { start: unsafe { self.start.add(skipped) }, stride: self.stride, len: count, view: PhantomData }
-    }
-}
-
-impl<T: Element, const LAST: bool> Index<usize> for Line<'_, T, LAST> {
-    type Output = T;
-    #[inline(always)]
-    fn index(&self, number: usize) -> &T {
-        assert!(number < self.len, "a line is as long as the loop over it");
-        // SAFETY: the element is in bounds, and nothing writes to it while the view is borrowed: the view is a `Read`.
-        unsafe { &*self.start.add(if LAST { number } else { number * self.stride }) }
+    /// What is left of it behind `count` numbers.
+    #[cold]
+    fn behind(self, count: u32) -> Stretch {
+        Stretch { begin: self.begin.saturating_sub(count), end: self.end.saturating_sub(count) }
     }
 }

@@ -336,7 +336,7 @@ impl<'l> Thread<'l> {
         self.launch().shared_elements()
     }
 
-    /// The block's next array in shared memory: `bytes` bytes, aligned to 8, or `None` where memory is lacking. It is
+    /// The block's next array in shared memory: `bytes` bytes, aligned to 64, or `None` where memory is lacking. It is
     /// good until the block has ended.
     pub(crate) fn shared_array(&self, bytes: u64, site: Site) -> Option<*mut u8> {
         let number = self.arrays.replace(self.arrays.get() + 1);

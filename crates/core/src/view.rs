@@ -354,7 +354,7 @@ where
 #[inline(always)]
 pub(crate) unsafe fn shared_load<T: Element>(element: *mut T, is_of_block: bool) -> T {
     // SAFETY: the caller's promise; where there are no truth values, every bit pattern is a value.
-    unsafe { if is_of_block && T::LAYOUT.bools().next().is_none() { element.read() } else { relaxed_load(element) } }
+    unsafe { if is_of_block && const { !T::LAYOUT.has_bools() } { element.read() } else { relaxed_load(element) } }
 }
 
 /// A store of an element that the threads of a launch share; see [`shared_load`].

@@ -156,6 +156,19 @@ impl Layout {
         self.numbers().iter().filter(|leaf| leaf.is_bool)
     }
 
+    /// Whether there are truth values among the numbers. Known when a kernel is compiled, since each access of the host to
+    /// a block's memory depends on it.
+    pub const fn has_bools(&self) -> bool {
+        let mut at = 0;
+        while at < self.len {
+            if self.numbers[at].is_bool {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
     /// The numbers, in the order of their offsets. Inlined, since each relaxed access of the host goes through it.
     #[inline]
     pub fn numbers(&self) -> &[Leaf] {
@@ -175,6 +188,7 @@ mod tests {
             .with_field("flags", &flags)
             .with_field("weight", &Layout::number(Type::F32));
         assert_eq!((layout.size(), layout.count(), flags.size()), (8, 4, 2));
+        assert!(layout.has_bools() && flags.has_bools() && !Layout::number(Type::U8).has_bools());
         let mut elements = [[3u8, 4, 5, 0, 6, 7, 8, 9], [0, 9, 1, 0x80, 0, 2, 0, 255]];
         layout.settle(elements.as_flattened_mut());
         assert_eq!(elements, [[3u8, 4, 1, 0, 6, 7, 8, 9], [0, 9, 1, 1, 0, 2, 0, 255]]);

@@ -66,4 +66,4 @@ pub use specialize::{DeviceProperty, specialize};
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
 pub use warp::{WarpMask, WarpOp};
-pub use wattle_operations::{atomics, compositions, faulting, operations, types, warps};
+pub use wattle_operations::{atomics, compositions, faulting, operations, types, vectors, warps};

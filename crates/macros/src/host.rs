@@ -1,12 +1,16 @@
 //! Emits the host's function: the user's body, with its memory accesses and arithmetic as calls, compiled by rustc.
 //!
-//! Loops are written in `host/loops.rs`, `match` and patterns in `host/patterns.rs`.
+//! Loops are written in `host/loops.rs` and `host/rows.rs`, `match` and patterns in `host/patterns.rs`.
 
+mod cuts;
 mod loops;
 mod patterns;
 mod places;
+mod rows;
 mod sums;
 mod windows;
+
+use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -21,9 +25,9 @@ use places::Indexed;
 use windows::Windows;
 
 pub struct Host {
-    /// The `Read` parameters, by number.
-    reads: Vec<usize>,
-    /// The reads that move along with the index of the loop that is being written.
+    /// The `Read` and `Shared` views, by number.
+    views: BTreeMap<usize, View>,
+    /// The accesses that move along with the index of the loop that is being written.
     windows: Option<Windows>,
     /// The loops around, outermost first.
     loops: Vec<Labels>,
@@ -67,10 +71,16 @@ fn braces(span: Span, content: TokenStream) -> TokenStream {
 
 impl Host {
     pub fn new(function: &Function, is_kernel: bool) -> Self {
-        let is_read = |class: &Class| matches!(class, Class::View(View::ReadLine | View::Read));
-        let reads = function.parameters.iter().filter(|parameter| is_read(&parameter.class));
+        let views = function.parameters.iter().filter_map(|parameter| match parameter.class {
+            Class::View(view @ (View::ReadLine | View::Read | View::Shared)) => Some((parameter.local.number, view)),
+            Class::View(View::PerItem | View::Atomic)
+            | Class::Acc(_)
+            | Class::Exclusive
+            | Class::Function
+            | Class::Value => None,
+        });
         Host {
-            reads: reads.map(|parameter| parameter.local.number).collect(),
+            views: views.collect(),
             windows: None,
             loops: Vec::new(),
             next: 0,
@@ -80,10 +90,10 @@ impl Host {
         }
     }
 
-    /// Writes a device function none of whose parameters is known to be a `Read` view.
+    /// Writes a device function none of whose parameters is known to be a view.
     pub fn of_closure() -> Self {
         Host {
-            reads: Vec::new(),
+            views: BTreeMap::new(),
             windows: None,
             loops: Vec::new(),
             next: 0,
@@ -119,6 +129,9 @@ impl Host {
                 if let (Pattern::Local(local), ExprKind::Method { name, .. }) = (pattern, &value.kind)
                     && name.to_string().starts_with("shared")
                 {
+                    if crate::parse::SHARED.iter().any(|known| name == known) {
+                        self.views.insert(local.number, View::Shared);
+                    }
                     let name = local.name.to_string();
                     let support = support(*span);
                     tokens = quote_spanned!(*span=> #support::named(#tokens, #name));
@@ -187,11 +200,6 @@ impl Host {
         }
     }
 
-    /// The element that is read so, as a place, where the loop that is being written has checked it.
-    fn window(&self, base: &Expr, index: &Expr) -> Option<TokenStream> {
-        self.windows.as_ref()?.element(self, base, index)
-    }
-
     pub fn expr(&mut self, x: &Expr) -> TokenStream {
         let span = x.span;
         let support = support(span);
@@ -234,9 +242,16 @@ impl Host {
                         quote_spanned!(span=> #to = #value)
                     }
                     Place::Index(base, index) => {
-                        let index_span = index.span;
+                        let held = private_at("value", value_span);
+                        if let Some((line, number)) = self.shared(base, index) {
+                            let line = quote_spanned!(base.span=> &#line);
+                            return quote_spanned!(span=> {
+                                let #held = #value;
+                                #support::set(#line, #number, #held, #thread)
+                            });
+                        }
+                        let at = private_at("index", index.span);
                         let (Indexed { first, written, .. }, index) = (self.indexed(base), self.expr(index));
-                        let (held, at) = (private_at("value", value_span), private_at("index", index_span));
                         quote_spanned!(span=> {
                             let #held = #value;
                             #first
@@ -276,6 +291,16 @@ impl Host {
                         quote_spanned!(span=> { let #held = #value; #to = #result })
                     }
                     Place::Index(base, index) => {
+                        if let Some((line, number)) = self.shared(base, index) {
+                            let old = private_at("old", span);
+                            let result = self.changed(change, span, quote!(#old), &held);
+                            let written = quote_spanned!(base.span=> &#line);
+                            return quote_spanned!(span=> {
+                                let #held = #value;
+                                let #old = #support::get(&#line, #number, #thread);
+                                #support::set(#written, #number, #result, #thread)
+                            });
+                        }
                         let index_span = index.span;
                         let (Indexed { first, read, written }, index) = (self.indexed(base), self.expr(index));
                         let (at, old) = (private_at("index", index_span), private_at("old", span));
@@ -315,6 +340,9 @@ impl Host {
             ExprKind::Index(base, index) => {
                 if let Some(element) = self.window(base, index) {
                     return quote_spanned!(span=> #element);
+                }
+                if let Some((line, number)) = self.shared(base, index) {
+                    return quote_spanned!(span=> #support::get(&#line, #number, #thread));
                 }
                 let index = self.expr(index);
                 let base = match &base.kind {
@@ -402,7 +430,11 @@ impl Host {
                 }
             },
             ExprKind::If { condition, then, otherwise } => {
-                let (condition, then) = (self.expr(condition), self.block(then));
+                let condition = match self.decided(x) {
+                    Some(holds) => quote!(#holds),
+                    None => self.expr(condition),
+                };
+                let then = self.block(then);
                 let otherwise = otherwise.as_ref().map(|otherwise| {
                     let otherwise = self.expr(otherwise);
                     quote!(else { #otherwise })

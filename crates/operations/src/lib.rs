@@ -502,3 +502,18 @@ macro_rules! types {
         F64 f64 64 Float U64 float AtomicU64;
     } };
 }
+
+/// The sets of vector instructions that kernels are compiled for on the host, besides those of the build: of x86-64, from
+/// the fewest to the most. Each has a name of a type, one that people write, and the features of the processor that it is.
+#[macro_export]
+macro_rules! vectors {
+    ($then:ident $($with:tt)*) => { $then! { $($with)*
+        /// AVX2, and what came with it.
+        Avx2 "avx2" ["avx" "avx2" "bmi1" "bmi2" "f16c" "fma" "lzcnt" "movbe" "popcnt"]
+        /// The parts of AVX-512 that all server processors have.
+        Avx512 "avx512" [
+            "avx" "avx2" "bmi1" "bmi2" "f16c" "fma" "lzcnt" "movbe" "popcnt"
+            "avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl"
+        ]
+    } };
+}

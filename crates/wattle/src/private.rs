@@ -12,6 +12,7 @@ pub use wattle_core::{
     Thread, Walk, Warp, printed, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
+pub use wattle_core::{Vectors, vectors};
 pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::message;
 use wattle_ir::{ByValue, Element, Float, Scalar};

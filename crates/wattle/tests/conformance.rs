@@ -53,6 +53,8 @@ mod harness;
 mod kernels;
 #[path = "conformance/lanes.rs"]
 mod lanes;
+#[path = "conformance/lines.rs"]
+mod lines;
 #[path = "conformance/many_queues.rs"]
 mod many_queues;
 #[path = "conformance/math.rs"]
@@ -124,6 +126,11 @@ fn struct_constants() {
 #[test]
 fn ranks() {
     harness::run("ranks", ranks::CASES);
+}
+
+#[test]
+fn lines() {
+    harness::run("lines", lines::CASES);
 }
 
 #[test]

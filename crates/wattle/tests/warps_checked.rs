@@ -214,7 +214,7 @@ fn a_shuffle_orders_no_memory() {
     }
 }
 
-/// The first lane of a warp waits for a flag, and tells the others.
+/// The first lane of a warp waits for a flag, and a vote brings its value to the other lanes.
 #[kernel]
 fn told_by_a_lane(acc: &Acc, x: Shared<u32>, flag: Atomic<u32>) {
     if acc.block_in_grid() == 0 {
@@ -239,7 +239,8 @@ fn told_by_a_lane(acc: &Acc, x: Shared<u32>, flag: Atomic<u32>) {
     }
 }
 
-/// A lane alone in its warp is told by nobody: its loop neither looks at memory nor ends, and the search ends all the same.
+/// In warps of one lane the vote of the second thread is about itself alone, so that its loop reads no memory and never ends.
+/// The search ends all the same.
 #[test]
 fn a_lane_that_waits_for_no_other_does_not_keep_the_search() {
     let scenario = |device: &Device| -> Result<()> {
@@ -252,4 +253,50 @@ fn a_lane_that_waits_for_no_other_does_not_keep_the_search() {
     assert_ne!(report.verdict, Verdict::Holds, "{report}");
     let is_stopped = |unknown: &Unknown| unknown.to_string().contains("time limit");
     assert!(!report.unknown.iter().any(is_stopped), "{report}");
+}
+
+#[kernel]
+fn says_too_much(acc: &Acc, x: Shared<u32>) {
+    if acc.thread_in_block() == 0 {
+        x[0] = 1;
+    }
+    acc.warp().sync();
+    if acc.thread_in_block() == 1 {
+        assert!(x[0] != 1);
+    }
+}
+
+/// The story of a kernel whose source may be out of reach.
+#[test]
+fn a_story_names_the_barrier_of_a_warp() {
+    let scenario = |device: &Device| -> Result<()> {
+        let x = device.alloc_zeroed::<u32>(1)?;
+        let options = LaunchOptions::new().warp_size(2);
+        device.queue()?.launch_with(options, ThreadSpec::new(1, 2), says_too_much(&x))
+    };
+    for model in [Model::Portable, Model::Ptx, Model::Vulkan] {
+        let story = Checker::new(model).check(scenario).unwrap().to_string();
+        assert!(story.contains("warp().sync()") && !story.contains("sync_block"), "{story}");
+        // The thread that has written what the assertion is about is a part of it.
+        assert!(story.contains("x[0] = 1"), "{story}");
+        println!("{story}");
+    }
+}
+
+/// A copy of this test program in another folder cannot read its sources, and describes the barrier itself.
+#[test]
+fn a_story_without_its_source_names_the_barrier_of_a_warp() {
+    let folder = std::env::temp_dir().join(format!("wattle-story-{}", std::process::id()));
+    let program = folder.join("tests");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let run = std::process::Command::new(&program)
+        .args(["--exact", "a_story_names_the_barrier_of_a_warp", "--nocapture"])
+        .current_dir(&folder)
+        .output();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let run = run.unwrap();
+    let story = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{story}{}", String::from_utf8_lossy(&run.stderr));
+    assert!(story.contains("x[0] = 1") && !story.contains("assert!(x[0] != 1)"), "{story}");
 }

@@ -75,6 +75,24 @@ impl Command {
         }
     }
 
+    /// Whether the command keeps its verdicts, and takes those that were kept.
+    pub fn keeps(&self) -> bool {
+        let keep = match self {
+            Command::Check(args) => args.keep,
+            Command::Litmus(args) => args.keep,
+            Command::Modules(args) => args.keep,
+            Command::Tour(_)
+            | Command::Devices
+            | Command::List(_)
+            | Command::Run(_)
+            | Command::Orders(_)
+            | Command::Emit(_)
+            | Command::Stress(_)
+            | Command::Cost(_) => return false,
+        };
+        !keep.no_cache
+    }
+
     /// The limits that end the command early.
     pub fn limits(&self) -> LimitArgs {
         match self {
@@ -156,7 +174,7 @@ pub struct CheckArgs {
     /// Takes plain accesses of `Shared` memory for relaxed atomics: the textbooks' own question
     #[arg(long)]
     pub plain_as_relaxed: bool,
-    /// Judges the PTX that is emitted: reads it back, and searches it instruction by instruction
+    /// Judges the PTX or SPIR-V that is emitted: reads it back, and searches it instruction by instruction
     #[arg(long, conflicts_with_all = ["plain_as_relaxed", "sample", "emit_litmus"])]
     pub emitted: bool,
     /// Distinguishes executions that differ only in which of several like threads does what
@@ -182,6 +200,8 @@ pub struct CheckArgs {
     pub seed: u64,
     #[command(flatten)]
     pub module: crate::check_module::ModuleArgs,
+    #[command(flatten)]
+    pub keep: crate::kept::KeepArgs,
     #[command(flatten)]
     pub findings: crate::findings::FindingArgs,
     #[command(flatten)]

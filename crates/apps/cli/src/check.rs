@@ -17,6 +17,7 @@ use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{self, Case};
 use crate::limits::Limits;
+use crate::misplaced::misplaced;
 use crate::panics;
 use crate::progress::Progress;
 use crate::run;
@@ -28,6 +29,9 @@ const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
+    if let Some(error) = misplaced(args) {
+        return Err(error.into());
+    }
     if let Some(file) = args.names.iter().find(|name| check_module::is_module(name)) {
         let (exit, case) = check_module::check_file(session, Path::new(file), args)?;
         args.findings.write("check", exit, &[case])?;
@@ -58,7 +62,7 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
             exit = Exit::Unanswered;
             break;
         }
-        let judged = judge(scenario, args, &progress, &session.limits);
+        let judged = judge(scenario, args, &progress, session);
         exit = exit.max(judged.exit());
         if let Some(file) = &args.svg {
             draw(&judged, file)?;
@@ -117,9 +121,16 @@ fn configured(checker: Checker, args: &CheckArgs) -> Checker {
     checker
 }
 
-fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, limits: &Limits) -> Judged {
+fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, session: &Session<'_>) -> Judged {
+    let limits = &session.limits;
     let mut tried: Vec<Tried> = Vec::new();
-    let checkers = checkers(args);
+    // A picture is of an execution, which no kept result has.
+    let keeper = session.keeper.as_ref().filter(|_| args.svg.is_none() && args.emit_litmus.is_none());
+    let kept = |checker: Checker| match keeper {
+        Some(keeper) => checker.kept_by(keeper.clone()),
+        None => checker,
+    };
+    let checkers: Vec<Checker> = checkers(args).into_iter().map(kept).collect();
     let (of, size) = (*scenario, args.size);
     for checker in &checkers {
         progress.doing(format!("{} under {}", scenario.name, checker.name()));

@@ -29,6 +29,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         progress: args.progress.unwrap_or_default(),
         expected: None,
         loop_bound: args.loop_bound,
+        keep: args.keep,
         findings: FindingArgs::default(),
         limits: args.limits,
     };

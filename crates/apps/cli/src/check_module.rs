@@ -1,5 +1,6 @@
 //! PTX and SPIR-V modules in `wattle check`: a launch of one of their kernels, through every execution.
 
+use std::hash::Hash;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Instant;
@@ -7,6 +8,7 @@ use std::time::Instant;
 use clap::Args;
 use serde::Serialize;
 use wattle::Model;
+use wattle_check::keep::{Answered, Content, Key};
 use wattle_foreign::spirv::{self, Answer, Header, Question};
 use wattle_foreign::{Argument, Condition, Launch, Options, Report, Source, Step, Verdict, Violation, World, judge};
 
@@ -84,6 +86,8 @@ struct ModuleReport<'a> {
     reason: Option<String>,
     executions: u64,
     abandoned: u64,
+    /// Whether the verdict was kept from an earlier run.
+    kept: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     violation: Option<String>,
     steps: Vec<StepReport>,
@@ -154,6 +158,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         return Err(wrong(format!("{what} model, not {model}")));
     }
     let bytes = std::fs::read(file).map_err(|error| wrong(format!("{name} could not be read: {error}")))?;
+    let key = session.keeper.is_some().then(|| content(&name, &bytes, args, model));
     let (mut world, claim) = match language {
         Language::Spirv => spirv_launch(&name, &bytes, asked)?,
         Language::Ptx => (ptx_launch(&name, bytes, asked)?, None),
@@ -166,7 +171,13 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         .map_err(wrong)?;
     let limits = session.limits.of_search();
     let options = Options { model, loop_bound: args.loop_bound, limits, ..Options::default() };
+    let keeper = session.keeper.clone().zip(key);
+    let found = keeper.as_ref().and_then(|(keeper, key)| Answered::find(&**keeper, key)).filter(|found| found.yes);
+    let (kept, searched) = (found.is_some(), Instant::now());
     let judged = session.limits.within(move || {
+        if let Some(Answered { statistics, .. }) = found {
+            return (world, Ok(Report { verdict: Verdict::Holds, statistics }));
+        }
         let report = judge(&mut world, &asserted, &options);
         let report = match (report, claim) {
             (Ok(Report { verdict: Verdict::Holds, statistics }), Some(claim)) => {
@@ -188,19 +199,34 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     });
     let (world, report) = judged.map_err(Input::from)?;
     let report = report.map_err(wrong)?;
+    // What is wrong has a story, which is not kept.
+    if let (Verdict::Holds, Some((keeper, key)), false) = (&report.verdict, &keeper, kept) {
+        let answered = Answered { yes: true, reason: String::new(), statistics: report.statistics };
+        answered.keep(&**keeper, key, searched.elapsed());
+    }
     let exit = match report.verdict {
         Verdict::Holds => Exit::Holds,
         Verdict::Violated(..) => Exit::DoesNotHold,
         Verdict::Unknown(_) => Exit::Unanswered,
     };
     if session.json {
-        session.report("check", exit, &document(file, &world, &report, model))?;
+        session.report("check", exit, &document(file, &world, &report, model, kept))?;
     } else {
-        show(session, file, &world, &report, model)?;
+        show(session, file, &world, &report, model, kept)?;
     }
     let name = format!("{} under {model}", world.kernel().name);
     let outcome = outcome(&world, &report);
     Ok((exit, Case { suite: file.display().to_string(), name, time: began.elapsed(), outcome }))
+}
+
+/// What the verdict on a module depends on.
+fn content(name: &str, bytes: &[u8], args: &CheckArgs, model: Model) -> Key {
+    let ModuleArgs { entry, grid, block, arguments, dynamic_shared, asserted, volatile_is_plain } = &args.module;
+    let mut content = Content::of("module");
+    (name, bytes).hash(&mut content);
+    content.add_debug(&(entry, grid, block, arguments, dynamic_shared, asserted, volatile_is_plain));
+    content.add_debug(&(model, args.loop_bound));
+    content.key()
 }
 
 fn outcome(world: &World, report: &Report) -> Outcome {
@@ -257,7 +283,7 @@ fn spirv_launch(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<(World, 
     Ok((world, header.claim))
 }
 
-fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model) -> ModuleReport<'a> {
+fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model, kept: bool) -> ModuleReport<'a> {
     let (verdict, reason, violation, steps) = match &report.verdict {
         Verdict::Holds => ("holds", None, None, &[][..]),
         Verdict::Unknown(reason) => ("unknown", Some(reason.clone()), None, &[][..]),
@@ -279,6 +305,7 @@ fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model) ->
         reason,
         executions: report.statistics.complete,
         abandoned: report.statistics.abandoned,
+        kept,
         violation,
         steps: steps.iter().map(step).collect(),
     }
@@ -288,12 +315,24 @@ fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model) ->
 fn sentence(world: &World, violation: &Violation) -> String {
     let help = match violation {
         Violation::Unwritten { .. } => " (give the buffer its first contents: --arg NAME=u32[8]:0)",
-        _ => "",
+        Violation::Race { .. }
+        | Violation::ReadOnly { .. }
+        | Violation::Assertion { .. }
+        | Violation::Fault { .. }
+        | Violation::Unassigned { .. }
+        | Violation::Stuck(_) => "",
     };
     violation.sentence(world) + help
 }
 
-fn show(session: &mut Session<'_>, file: &Path, world: &World, report: &Report, model: Model) -> Result<(), Stop> {
+fn show(
+    session: &mut Session<'_>,
+    file: &Path,
+    world: &World,
+    report: &Report,
+    model: Model,
+    kept: bool,
+) -> Result<(), Stop> {
     let style = session.style;
     let title = format!("{} in {}", world.kernel().name, file.display());
     session.line(style.paint(Tone::Strong, &title))?;
@@ -307,7 +346,8 @@ fn show(session: &mut Session<'_>, file: &Path, world: &World, report: &Report, 
         count => format!("{} executions", text::count(count)),
     };
     let shape = format!("{} x {} threads", world.launch().blocks(), world.launch().block_len());
-    session.line(format!("{}, {executions}, {shape}", style.paint(tone, &said)))?;
+    let kept = if kept { ", kept from an earlier run" } else { "" };
+    session.line(format!("{}, {executions}, {shape}{kept}", style.paint(tone, &said)))?;
     let Verdict::Violated(violation, steps) = &report.verdict else { return Ok(()) };
     for line in text::wrap(&sentence(world, violation), text::WIDTH - 2) {
         session.line(format!("  {line}"))?;

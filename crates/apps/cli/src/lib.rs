@@ -31,9 +31,11 @@ mod devices;
 mod emit;
 mod exit;
 mod findings;
+mod kept;
 mod limits;
 mod list;
 mod litmus;
+mod misplaced;
 mod modules;
 mod orders;
 mod panics;
@@ -49,9 +51,11 @@ mod tour;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use wattle::{Scenario, interrupt};
+use wattle_check::keep::Keeper;
 
 pub use exit::Exit;
 
@@ -85,17 +89,18 @@ pub fn run(scenarios: &[Scenario]) -> ExitCode {
         let _ = writeln!(io::stderr(), "interrupted: what was found so far follows; Ctrl-C again ends at once");
     });
     let style = Style::of(io::stdout().is_terminal());
-    execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style).into()
+    execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style, kept::Files::of_user).into()
 }
 
 /// The command with these arguments, the first of which is its own name; what it reports goes to `out`, without
-/// colours, and what went wrong goes to standard error, or with `--json` to `out` as well.
+/// colours, and what went wrong goes to standard error, or with `--json` to `out` as well. No verdict is kept for later
+/// runs, nor taken from earlier ones.
 pub fn execute<A: Into<OsString>>(
     scenarios: &[Scenario],
     args: impl IntoIterator<Item = A>,
     out: &mut dyn Write,
 ) -> Exit {
-    execute_styled(scenarios, args.into_iter().map(Into::into), out, Style::PLAIN)
+    execute_styled(scenarios, args.into_iter().map(Into::into), out, Style::PLAIN, || None)
 }
 
 fn execute_styled(
@@ -103,6 +108,7 @@ fn execute_styled(
     args: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     style: Style,
+    keeper: impl FnOnce() -> Option<Arc<kept::Files>>,
 ) -> Exit {
     let args: Vec<_> = args.into_iter().collect();
     let (cli, json) = match Cli::try_parse_from(&args) {
@@ -131,7 +137,9 @@ fn execute_styled(
         // The standard output is one document.
         wattle::print_to_stderr();
     }
-    let mut session = Session { scenarios, out, style, json, limits };
+    let keeper = if cli.command.keeps() { keeper() } else { None };
+    let keeper = keeper.map(|files| files as Arc<dyn Keeper>);
+    let mut session = Session { scenarios, out, style, json, limits, keeper };
     let done = match cli.command {
         Command::Tour(args) => tour::tour(&mut session, &args),
         Command::Devices => devices::devices(&mut session),

@@ -12,6 +12,7 @@ use wattle_litmus::{Answer, Expected, Judged, Observed, Options, Question, Verdi
 
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, Finding, FindingArgs, Outcome, Place};
+use crate::kept::KeepArgs;
 use crate::limits::LimitArgs;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -37,6 +38,8 @@ pub struct LitmusArgs {
     /// How often a loop that changes something each time is gone through
     #[arg(long, value_name = "N", default_value = "8")]
     pub loop_bound: u32,
+    #[command(flatten)]
+    pub keep: KeepArgs,
     #[command(flatten)]
     pub findings: FindingArgs,
     #[command(flatten)]
@@ -68,6 +71,8 @@ struct FolderReport {
     interrupted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
+    /// The number of answers that were kept from an earlier run.
+    kept: usize,
     cases: Vec<CaseReport>,
 }
 
@@ -82,6 +87,7 @@ struct CaseReport {
     answer: Option<&'static str>,
     executions: Option<u64>,
     seconds: f64,
+    kept: bool,
     wrong: Option<String>,
 }
 
@@ -225,6 +231,7 @@ fn sentence(question: Question, yes: Option<bool>) -> String {
 
 fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(Exit, Vec<Case>), Stop> {
     let (question, options) = asked(session, args)?;
+    let options = Options { keeper: session.keeper.clone(), ..options };
     if !args.path.is_dir() {
         let message = format!("{} is not a directory: with --expected, paths start at one", args.path.display());
         return Err(Input::new("no_directory", message).into());
@@ -262,6 +269,7 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
     // A limit that was reached after the last answer has kept nothing from being answered.
     let stopped = ended.err().or_else(|| limits.reached()).filter(|_| cases.len() < all || cases.iter().any(is_open));
     let wrong = cases.iter().filter(|case| !case.passed && !is_open(case)).count();
+    let kept = cases.iter().filter(|case| case.kept).count();
     // A file that cannot be read or judged is no wrong answer.
     let exit = match stopped {
         Some(_) => Exit::Unanswered,
@@ -280,6 +288,7 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
             unanswered: all - passed - wrong,
             interrupted: stopped.is_some(),
             stopped: stopped.map(|reached| reached.to_string()),
+            kept,
             cases,
         };
         session.report("litmus", exit, &report)?;
@@ -290,6 +299,9 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
         open => format!(", {open} without an answer"),
     };
     let why = stopped.map(|reached| format!(": {reached}")).unwrap_or_default();
+    if kept > 0 {
+        session.line(format!("{kept} of {all} kept from an earlier run"))?;
+    }
     session.line(format!("{passed} passed, {wrong} failed{open}{why}"))?;
     Ok((exit, found))
 }
@@ -320,6 +332,7 @@ fn case(judged: &Judged) -> CaseReport {
         answer: judged.verdict.as_ref().ok().map(|verdict| answer(verdict.answer)),
         executions: judged.verdict.as_ref().ok().map(|verdict| verdict.statistics.complete),
         seconds: judged.time.as_secs_f64(),
+        kept: judged.kept,
         wrong: (!judged.passed()).then(|| judged.to_string()),
     }
 }

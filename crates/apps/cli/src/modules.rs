@@ -12,6 +12,7 @@ use wattle_litmus::Schedule;
 
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case as Found, Finding, FindingArgs, Outcome, Place};
+use crate::kept::KeepArgs;
 use crate::limits::LimitArgs;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -35,6 +36,8 @@ pub struct ModulesArgs {
     #[arg(long, value_name = "N", default_value = "8")]
     pub loop_bound: u32,
     #[command(flatten)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
     pub findings: FindingArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -55,6 +58,8 @@ struct ListReport {
     failed: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
+    /// The number of answers that were kept from an earlier run.
+    kept: usize,
     cases: Vec<CaseReport>,
 }
 
@@ -73,6 +78,7 @@ struct CaseReport {
     answer: &'static str,
     reason: Option<String>,
     seconds: f64,
+    kept: bool,
 }
 
 /// Judges the modules of a list: a line for each, and the counts.
@@ -86,7 +92,12 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     let all = cases.len();
     let progress = Progress::new(all as u64);
     let limits = session.limits.clone();
-    let options = Options { loop_bound: args.loop_bound, limits: limits.of_search(), ..Options::default() };
+    let options = Options {
+        loop_bound: args.loop_bound,
+        limits: limits.of_search(),
+        keeper: session.keeper.clone(),
+        ..Options::default()
+    };
     let (sender, judged) = mpsc::channel();
     let root = args.root.clone();
     let work = move || {
@@ -110,6 +121,7 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     said?;
     reports.sort_by_key(|report| report.line);
     let passed = reports.iter().filter(|report| report.passed).count();
+    let kept = reports.iter().filter(|report| report.kept).count();
     let wrong = reports.iter().any(|report| !report.passed && report.answered);
     let stopped = ended.err().or_else(|| limits.reached()).filter(|_| reports.len() < all);
     let exit = match stopped {
@@ -123,11 +135,15 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     args.findings.write("modules", exit, &found)?;
     if session.json {
         let root = args.root.display().to_string();
-        session.report("modules", exit, &ListReport { root, passed, failed: all - passed, stopped, cases: reports })?;
+        let report = ListReport { root, passed, failed: all - passed, stopped, kept, cases: reports };
+        session.report("modules", exit, &report)?;
         return Ok(exit);
     }
     if let Some(stopped) = stopped {
         session.line(format!("{} were not judged: {stopped}", all - reports.len()))?;
+    }
+    if kept > 0 {
+        session.line(format!("{kept} of {all} kept from an earlier run"))?;
     }
     session.line(format!("{passed} passed, {} failed", all - passed))?;
     Ok(exit)
@@ -182,5 +198,6 @@ fn report(judged: &Judged) -> CaseReport {
         answer,
         reason,
         seconds: judged.time.as_secs_f64(),
+        kept: judged.kept,
     }
 }

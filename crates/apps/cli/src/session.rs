@@ -1,9 +1,11 @@
 //! The state that every command gets.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde::Serialize;
 use wattle::Scenario;
+use wattle_check::keep::Keeper;
 
 use crate::exit::Exit;
 use crate::limits::Limits;
@@ -22,6 +24,8 @@ pub struct Session<'a> {
     pub json: bool,
     /// The limits that end the command early.
     pub limits: Limits,
+    /// Where verdicts are kept, if anywhere.
+    pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Session<'_> {

@@ -68,10 +68,13 @@ pub fn stress(session: &mut Session<'_>, args: &StressArgs) -> Result<Exit, Stop
         let unwritable = |error| Input::new("report_file", format!("{}: {error}", path.display()));
         fs::write(path, html(&report)).map_err(unwritable)?;
     }
-    let exit = match (report.is_clean(), report.tests.is_empty() && report.written.is_empty()) {
+    // A limit, or a shard that no instance was in, leaves a question without an answer.
+    let all_ran = report.tests.iter().all(|test| test.instances > 0) && session.limits.reached().is_none();
+    let nothing = report.tests.is_empty() && report.written.is_empty();
+    let exit = match (report.is_clean(), all_ran && !nothing) {
         (false, _) => Exit::DoesNotHold,
-        (true, true) => Exit::Unanswered,
-        (true, false) => Exit::Holds,
+        (true, false) => Exit::Unanswered,
+        (true, true) => Exit::Holds,
     };
     if session.json {
         session.report("stress", exit, &report)?;

@@ -3,7 +3,7 @@
 use std::env;
 use std::time::Duration;
 
-pub use wattle_check::checker::thousands as count;
+pub use wattle_check::checker::{thousands as count, wrap};
 
 /// The width of reports, in columns.
 pub const WIDTH: usize = 110;
@@ -59,24 +59,6 @@ pub fn columns(text: &str) -> usize {
 /// The text, filled up to `width` columns.
 pub fn pad(text: &str, width: usize) -> String {
     format!("{text:<width$}")
-}
-
-/// The text in lines of at most `width` columns; a longer word has a line of its own.
-pub fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if line.is_empty() {
-            line.push_str(word);
-        } else if columns(line) + 1 + columns(word) <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
 }
 
 /// The lines of a text, each of at most `width` columns; what goes on is two columns further in.

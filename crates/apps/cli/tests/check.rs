@@ -84,8 +84,11 @@ fn what_is_emitted_is_read_back() {
     assert_eq!(exit, Exit::DoesNotHold, "{text}");
     assert!(text.contains("data race on payload") && text.contains("fence.release.cta"), "{text}");
     let (exit, text) = wattle(&["check", "publication", "--emitted", "--target", "vulkan"]);
+    assert_eq!(exit, Exit::Holds, "{text}");
+    assert!(text.contains("vulkan, as emitted holds"), "{text}");
+    let (exit, text) = wattle(&["check", "publication", "--emitted", "--target", "host"]);
     assert_eq!(exit, Exit::Unanswered, "{text}");
-    assert!(text.contains("cannot judge a PTX module as code for vulkan"), "{text}");
+    assert!(text.contains("cannot judge modules, or what is emitted, as code for host"), "{text}");
 }
 
 #[test]
@@ -174,4 +177,42 @@ fn orders_are_counted_and_listed() {
     assert_eq!(variants[0]["orders"][0]["orders"].as_array().unwrap().len(), 6);
     let (_, text) = wattle(&["orders", "orderings"]);
     assert!(text.contains("orders in all  24"), "{text}");
+}
+
+#[test]
+fn an_option_that_applies_to_nothing_given_is_an_error() {
+    let module = [&["check", "publication"][..], &["--assert", "x == 1"]].concat();
+    for args in
+        [&module[..], &["check", "publication", "--grid", "2"], &["check", "publication", "--volatile-is-plain"]]
+    {
+        assert_eq!(wattle(args).0, Exit::Unanswered, "{args:?}");
+    }
+    let (exit, document) = json(&["check", "publication", "--block", "4"]);
+    assert_eq!(exit, Exit::Unanswered);
+    let text = document.to_string();
+    assert!(text.contains("`--block` applies to a PTX or SPIR-V module, not to a scenario"), "{text}");
+    for args in [&["check", "some.ptx", "--size", "4"][..], &["check", "some.litmus", "--svg", "picture.svg"]] {
+        assert_eq!(wattle(args).0, Exit::Unanswered, "{args:?}");
+    }
+}
+
+#[test]
+fn threads_are_said_to_be_alike_only_where_some_were_taken_for_one_another() {
+    for (scenario, alike) in [("publication-broken-block-scope", false), ("histogram", true)] {
+        let (_, text) = wattle(&["check", scenario, "--no-advice", "--model", "portable"]);
+        assert_eq!(text.contains("like threads taken for one another"), alike, "{text}");
+    }
+}
+
+#[test]
+fn what_a_check_asserts_is_not_said_to_hold_always_where_it_fails() {
+    let (exit, document) = json(&["check", "store-buffering-broken-acq-rel", "--no-advice", "--model", "portable"]);
+    assert_eq!(exit, Exit::DoesNotHold);
+    assert_eq!(document["scenarios"][0]["verdicts"][0]["checks"], serde_json::json!([]), "{document}");
+}
+
+#[test]
+fn a_campaign_in_which_nothing_ran_is_no_answer() {
+    let campaign = ["stress", "store-buffering", "--device", "host", "--seconds", "10", "--time", "0"];
+    assert_eq!(wattle(&campaign).0, Exit::Unanswered);
 }

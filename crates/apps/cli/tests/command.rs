@@ -11,6 +11,8 @@ type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 fn wattle(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    // What a run prints does not depend on earlier ones.
+    command.env("WATTLE_CACHE", "");
     command.args(args).stdin(Stdio::null()).env_remove("NO_COLOR");
     command
 }

@@ -76,6 +76,15 @@ fn wrong_input_says_what_is_wrong() {
 
 #[test]
 fn a_time_limit_keeps_what_was_measured() {
-    let (exit, report) = json(&["fences", "--time", "0.3"]);
-    assert_eq!((exit, &report["is_partial"]), (Exit::Unanswered, &true.into()), "{report}");
+    // How much a busy machine measures in a time is unknown: the limit grows until it is something.
+    for seconds in ["0.3", "1", "3", "10", "30"] {
+        let (exit, report) = json(&["fences", "--time", seconds]);
+        assert_eq!(exit, Exit::Unanswered, "{report}");
+        if report["error"]["kind"] == "time_limit" {
+            continue;
+        }
+        assert_eq!(report["is_partial"], true, "{report}");
+        return;
+    }
+    panic!("nothing was measured in 30 s");
 }

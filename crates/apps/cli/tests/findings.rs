@@ -15,6 +15,8 @@ fn run(name: &str, args: &[&str]) -> Result<(Option<i32>, String, Value)> {
         let _ = std::fs::remove_file(file);
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    // What a run prints does not depend on earlier ones.
+    command.env("WATTLE_CACHE", "");
     command.args(args).arg("--junit").arg(&junit).arg("--sarif").arg(&sarif);
     let output = command.stdin(Stdio::null()).output()?;
     let read = |file: &PathBuf| {
@@ -128,6 +130,8 @@ fn a_list_has_a_case_for_each_file() -> Result {
 #[test]
 fn a_file_that_cannot_be_written_is_an_error() -> Result {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    // What a run prints does not depend on earlier ones.
+    command.env("WATTLE_CACHE", "");
     let output = command.args(["check", "publication", "--junit", "/nowhere/at/all.xml"]).output()?;
     let error = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(2), "{error}");

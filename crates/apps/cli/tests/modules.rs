@@ -9,6 +9,8 @@ type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 fn check(file: &str, args: &[&str]) -> Result<(Option<i32>, String, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/foreign/tests/cuda").join(file);
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    // What a run prints does not depend on earlier ones.
+    command.env("WATTLE_CACHE", "");
     let output = command.arg("check").arg(path).args(args).stdin(Stdio::null()).output()?;
     Ok((output.status.code(), String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
 }
@@ -87,6 +89,8 @@ fn spirv_modules_and_lists_of_them() -> Result {
     std::fs::write(folder.join("refused.spvasm"), spirv("OpNothing", "forall (%out == 5)"))?;
     let wattle = |args: &[&str]| -> Result<(Option<i32>, String, String)> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        // What a run prints does not depend on earlier ones.
+        command.env("WATTLE_CACHE", "");
         let output = command.current_dir(&folder).args(args).stdin(Stdio::null()).output()?;
         Ok((output.status.code(), String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
     };

@@ -1,5 +1,7 @@
 //! Reports as text.
 
+use wattle::checker::wrap;
+
 use crate::interference;
 use crate::report::{Memory, Question, Report, Row};
 
@@ -18,7 +20,7 @@ impl Report {
         }
         for note in &self.notes {
             lines.push(String::new());
-            lines.extend(wrapped(note));
+            lines.extend(wrap(note, WIDTH));
         }
         if self.is_partial {
             lines.extend([String::new(), "Stopped before all rows were measured.".to_owned()]);
@@ -54,7 +56,7 @@ impl Report {
                 number(least),
                 number(most)
             );
-            lines.extend(wrapped(&text));
+            lines.extend(wrap(&text, WIDTH));
         }
         lines
     }
@@ -160,20 +162,4 @@ pub fn aligned(table: &[Vec<String>]) -> Vec<String> {
         format!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     table.iter().map(line).collect()
-}
-
-/// A text in lines.
-pub fn wrapped(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

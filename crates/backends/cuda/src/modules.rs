@@ -119,13 +119,13 @@ impl Context {
     /// The machine code of a module's kernel. A module is loaded once: its variables keep their values.
     fn of_module(&self, entry: &ModuleEntry) -> Result<Code> {
         self.enter()?;
-        let named = |text: &str| CString::new(text).map_err(|error| system("naming a kernel's code", error));
+        let named = |text: &[u8]| CString::new(text).map_err(|error| system("naming a kernel's code", error));
         let mut loaded = lock(&self.modules.loaded);
         let known = loaded.iter().find(|(code, _)| Arc::ptr_eq(code, &entry.code));
         let module = match known {
             Some((_, module)) => *module,
             None => {
-                let (module, _alone) = self.load(entry.name(), &named(&entry.code.text)?)?;
+                let (module, _alone) = self.load(entry.name(), &named(&entry.code.bytes)?)?;
                 loaded.push((entry.code.clone(), module));
                 module
             }
@@ -133,7 +133,7 @@ impl Context {
         // What a launch gives is all at launch: each byte of `shared_len`.
         let layout =
             Layout { arguments: Vec::new(), shared_bytes: 0, shared_bytes_at_launch: 0, launch_sized_element: Some(1) };
-        self.function(module, entry.name(), &named(entry.name())?, layout, u32::MAX)
+        self.function(module, entry.name(), &named(entry.name().as_bytes())?, layout, u32::MAX)
     }
 
     fn make(&self, kernel: &wattle_ir::Kernel, threads: u32) -> Result<Code> {

@@ -219,16 +219,18 @@ impl Emitter<'_> {
     fn runs(&mut self) -> Word {
         let bool = self.asm.ty(Type::Bool);
         let mut runs = self.asm.of(Op::ULessThan, bool, &[self.entry.block, self.entry.word(ArgumentWord::Blocks)]);
-        let gate = self.interface.gate(&mut self.asm);
-        let gate = self.relaxed(Op::AtomicLoad, gate, &[]);
-        let open = self.asm.of(Op::UGreaterThanEqual, bool, &[gate, self.entry.word(ArgumentWord::Number)]);
-        runs = self.asm.of(Op::LogicalAnd, bool, &[runs, open]);
+        if self.features.watched {
+            let gate = self.interface.gate(&mut self.asm);
+            let gate = self.relaxed(Op::AtomicLoad, gate, &[]);
+            let open = self.asm.of(Op::UGreaterThanEqual, bool, &[gate, self.entry.word(ArgumentWord::Number)]);
+            runs = self.asm.of(Op::LogicalAnd, bool, &[runs, open]);
+        }
         if self.features.workarounds.pads_blocks {
             let is_thread =
                 self.asm.of(Op::ULessThan, bool, &[self.entry.thread, self.interface.spec(SpecConstant::Threads)]);
             runs = self.asm.of(Op::LogicalAnd, bool, &[runs, is_thread]);
         }
-        if self.kernel.has_unbounded_loop() {
+        if self.features.watched && self.kernel.has_unbounded_loop() {
             // Parts of a launch that come after it was stopped need not begin.
             let (at, zero) = (self.asm.word(control::STOP), self.asm.word(0));
             let at = self.interface.control(&mut self.asm, at);

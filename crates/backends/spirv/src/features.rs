@@ -57,6 +57,8 @@ pub struct Features {
     pub subgroups: Subgroups,
     /// The workarounds that the device's driver needs.
     pub workarounds: Workarounds,
+    /// Whether a host watches the launch: threads look whether it is to begin and to stop, and report where they were.
+    pub watched: bool,
 }
 
 /// What a device does with warps, which Vulkan calls subgroups, in compute shaders.
@@ -160,12 +162,25 @@ impl Workarounds {
 impl Features {
     /// Whether the device has an instruction to add a float of type `ty` to a place.
     pub(crate) fn adds(&self, place: Place, ty: Type) -> bool {
-        match (ty, place) {
-            (Type::F32, Place::Param(_)) => self.buffer_float32_add,
-            (Type::F32, _) => self.shared_float32_add,
-            (Type::F64, Place::Param(_)) => self.buffer_float64_add,
-            (Type::F64, _) => self.shared_float64_add,
-            _ => false,
+        let (in_buffer, in_shared) = match ty {
+            Type::F32 => (self.buffer_float32_add, self.shared_float32_add),
+            Type::F64 => (self.buffer_float64_add, self.shared_float64_add),
+            Type::F16 | Type::BF16 => return false,
+            Type::Bool
+            | Type::U8
+            | Type::I8
+            | Type::U16
+            | Type::I16
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64 => return false,
+        };
+        match place {
+            Place::Param(_) => in_buffer,
+            Place::Shared(_) => in_shared,
+            // Atomics are of memory that threads share.
+            Place::Local(_) => false,
         }
     }
 
@@ -217,7 +232,14 @@ impl Features {
                 in_lock_step: false,
             },
             workarounds: Workarounds::default(),
+            watched: true,
         }
+    }
+
+    /// The same features for launches that no host watches: without the looks at words that none of their threads writes,
+    /// and without the places that nobody reads. It is for a search of all executions.
+    pub fn unwatched(self) -> Features {
+        Features { watched: false, ..self }
     }
 
     /// The least features that a device of Wattle's has.

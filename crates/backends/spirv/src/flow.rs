@@ -252,7 +252,7 @@ impl Emitter<'_> {
     }
 
     fn iteration(&mut self, body: &[Stmt], bounded: bool, site: Site) -> Result<(), Lacking> {
-        if !bounded {
+        if !bounded && self.features.watched {
             let stop = self.shall_stop();
             let (yes, end) = (self.asm.id(), self.asm.id());
             self.merge_here(end);

@@ -169,8 +169,11 @@ impl Emitter<'_> {
             let claimed = self.relaxed(Op::AtomicCompareExchange, at, &[one, zero]);
             let first = self.asm.of(Op::IEqual, bool, &[claimed, zero]);
             self.when(first, |emitter| {
-                let (block, thread) = emitter.interface.position(&mut emitter.asm);
-                let head = [(control::SITE, given[0]), (control::BLOCK, block), (control::THREAD, thread)];
+                let mut head = vec![(control::SITE, given[0])];
+                if emitter.features.watched {
+                    let (block, thread) = emitter.interface.position(&mut emitter.asm);
+                    head.extend([(control::BLOCK, block), (control::THREAD, thread)]);
+                }
                 let index = (0..words).map(|d| (control::INDEX + d, given[d as usize + 1]));
                 for (at, value) in head.into_iter().chain(index) {
                     let at = emitter.asm.word(at);

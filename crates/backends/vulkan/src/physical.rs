@@ -298,6 +298,7 @@ fn features(chain: &FeatureChain, more: &More, limits: &vk::PhysicalDeviceLimits
             ..more.subgroups
         },
         workarounds: drivers::workarounds(more.driver),
+        watched: true,
     }
 }
 

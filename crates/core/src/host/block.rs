@@ -10,6 +10,10 @@ use crate::memory::zeros;
 /// How much shared memory a block can have, in bytes.
 pub(crate) const SHARED_MEMORY: u64 = 16 << 20;
 
+/// How the block's arrays are aligned, in bytes: no vector that is read or written at a multiple of its size is in two lines
+/// of the processor's cache.
+const ALIGNMENT: usize = 64;
+
 /// What the threads of a block have in common.
 pub(crate) struct Block<'l> {
     launch: &'l LaunchState,
@@ -48,8 +52,8 @@ impl<'l> Block<'l> {
         self.index
     }
 
-    /// The shared array with this number: `bytes` bytes, aligned to 8. Every thread asks for the arrays at the top of the
-    /// kernel, so each in the same order; the first one to ask makes it.
+    /// The shared array with this number: `bytes` bytes, aligned to [`ALIGNMENT`]. Every thread asks for the arrays at the top
+    /// of the kernel, so each in the same order; the first one to ask makes it.
     ///
     /// The pointer is good until the block is dropped; a block that this worker runs within it has other arrays.
     pub(crate) fn array(&self, number: usize, bytes: u64) -> Result<*mut u8, NoMemory> {
@@ -107,7 +111,7 @@ impl Scratch {
         if is_lacking {
             return None;
         }
-        let words = (bytes as usize).div_ceil(size_of::<u64>()).max(1);
+        let words = (bytes as usize + ALIGNMENT).div_ceil(size_of::<u64>());
         if self.words < words || self.start.is_none() {
             self.release();
             let slice = Box::leak(zeros::<u64>(words).ok()?.into_boxed_slice());
@@ -121,7 +125,8 @@ impl Scratch {
     /// The first `bytes` bytes, where the block has as many.
     fn lent(&self, bytes: u64) -> Option<*mut u8> {
         let start = self.start.filter(|_| self.lent.is_some_and(|lent| bytes <= lent));
-        start.map(|start| start.as_ptr().cast())
+        // There are as many bytes more.
+        start.map(|start| start.as_ptr().cast::<u8>()).map(|start| start.wrapping_add(start.align_offset(ALIGNMENT)))
     }
 
     fn release(&mut self) {
@@ -150,6 +155,7 @@ mod tests {
         let state = state(1);
         let outer = Block::new(&state, 0);
         let first = outer.array(0, 64).unwrap();
+        assert!(first.addr().is_multiple_of(ALIGNMENT));
         let inner = Block::new(&state, 0);
         // Larger, so that it would take the place of the outer block's, which would be freed.
         let others = [inner.array(0, 4096).unwrap(), inner.array(1, 8).unwrap()];

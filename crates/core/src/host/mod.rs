@@ -13,6 +13,7 @@ mod run;
 mod stacks;
 mod sync;
 mod ticks;
+mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ pub(crate) use patience::{POLLS_PER_LOOK, Patience};
 pub use run::run_beside;
 pub(crate) use stacks::stack_bytes;
 pub(crate) use ticks::{TICKS_PER_SECOND, ticks};
+pub use vectors::{Vectors, vectors};
 
 use crate::device::{Backend, BackendQueue, Device, DeviceKind, Properties};
 use crate::error::{Error, Result};
@@ -57,7 +59,11 @@ impl HostBackend {
         Self::new("host-serial", "one core of this machine".to_owned(), 1)
     }
 
-    fn new(name: &str, description: String, workers: u32) -> Self {
+    fn new(name: &str, mut description: String, workers: u32) -> Self {
+        // A wrong choice is the error of its queues.
+        if let Ok(vectors) = vectors::name() {
+            description.push_str(&format!("; optimized builds use {vectors} instructions"));
+        }
         HostBackend {
             reaches_other: AtomicBool::new(false),
             properties: Arc::new(Properties {
@@ -94,6 +100,7 @@ unsafe impl Backend for HostBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
+        vectors::name()?;
         with_executor(executor::HostExecutor::new(self.properties.clone()), blocking, "wattle-queue")
     }
 

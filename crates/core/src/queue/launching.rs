@@ -102,6 +102,7 @@ impl Queue {
                 ModuleLanguage::Ptx => {
                     "CUDA devices run it (`Device::select(\"cuda\")`), and `Checker::new(Model::Ptx)` proves it"
                 }
+                ModuleLanguage::Spirv => "`Checker::new(Model::Vulkan)` proves it",
             };
             return cannot("run the kernel", instead);
         }

@@ -4,8 +4,10 @@ use wattle_ir::worker::Kind;
 use super::*;
 use crate::host::Block;
 use crate::indices::{IndexRange, range};
+use crate::support::{get, set};
 use crate::thread::Thread;
 use crate::thread::tests::state;
+use crate::view::{Read, Shared, Strided};
 
 /// All indices of a range in row-major order.
 fn all(begin: [u32; 3], end: [u32; 3], step: [u32; 3]) -> Vec<[u32; 3]> {
@@ -56,30 +58,77 @@ fn rows_have_each_index_once_and_in_order() {
     }
 }
 
-/// The parts of a row: where each begins, how long it is, whether it is within the stretch.
-fn parts(count: u32, stretch: Stretch, most: u32) -> Vec<(u32, u32, bool)> {
-    let (mut row, mut passed) = (Row::of_range(5, 5 + count), 0);
+/// The parts of a row of `count` numbers from 5 on, with this stretch: where each begins, and how long it is.
+fn parts(count: u32, stretch: Option<Stretch>) -> Vec<(u32, u32)> {
+    let mut parts = Row::of_range(5, 5 + count).parts();
+    if let Some(stretch) = stretch {
+        assert!(!parts.is_narrowed() && parts.row.is_plain());
+        parts.narrow(stretch);
+    }
     std::iter::from_fn(|| {
-        let (part, first, is_within) = next_part(&mut row, &mut passed, stretch, most)?;
-        assert_eq!(part.index(0), 5 + first);
-        Some((first, part.count(), is_within))
+        let ahead = parts.ahead()?;
+        let part = parts.take(ahead.count());
+        assert_eq!((part.index(0), part.count()), (ahead.index(0), ahead.count()));
+        Some((part.index(0) - 5, part.count()))
     })
     .collect()
 }
 
 #[test]
 fn a_row_goes_in_parts() {
-    let stretch = |begin, end| Stretch { begin, end };
-    assert_eq!(parts(10, stretch(0, 10), 100), [(0, 10, true)]);
-    assert_eq!(parts(10, stretch(1, 9), 100), [(0, 1, false), (1, 8, true), (9, 1, false)]);
-    assert_eq!(parts(10, stretch(1, 9), 4), [(0, 1, false), (1, 4, true), (5, 4, true), (9, 1, false)]);
-    assert_eq!(parts(10, stretch(7, 3), 100), [(0, 10, false)]);
-    assert_eq!(parts(10, stretch(u32::MAX, 10), 6), [(0, 6, false), (6, 4, false)]);
-    assert_eq!(parts(0, stretch(0, 0), 6), []);
+    let stretch = |begin, end| Some(Stretch { begin, end });
+    let look = STEPS_PER_LOOK;
+    assert_eq!(parts(10, None), [(0, 10)]);
+    assert_eq!(parts(look + 3, None), [(0, look), (look, 3)]);
+    assert_eq!(parts(10, stretch(0, 10)), [(0, 10)]);
+    assert_eq!(parts(10, stretch(1, 9)), [(0, 1), (1, 8), (9, 1)]);
+    assert_eq!(parts(look + 9, stretch(1, look + 3)), [(0, 1), (1, look), (look + 1, 2), (look + 3, 6)]);
+    assert_eq!(parts(10, stretch(7, 3)), [(0, 10)]);
+    assert_eq!(parts(10, stretch(u32::MAX, 10)), [(0, 10)]);
+    assert_eq!(parts(0, None), []);
+    // What is narrowed later is so from there on.
+    let mut parts = Row::of_range(0, 10).parts();
+    parts.take(4);
+    let whole = parts.whole();
+    assert_eq!(whole, Stretch { begin: 0, end: 6 });
+    parts.narrow(Stretch { begin: 2, ..whole });
+    let counts = std::iter::from_fn(|| {
+        let count = parts.ahead()?.count();
+        Some(parts.take(count).count())
+    });
+    assert_eq!(counts.collect::<Vec<_>>(), [2, 4]);
 }
 
 #[test]
-fn a_window_is_what_is_in_bounds() {
+fn a_condition_cuts_a_row() {
+    let sides = |count: u32, cut: &dyn Fn(&mut Cut)| {
+        let mut row = Row::of_range(3, 3 + count);
+        let (mut all, mut passed) = (row.cut(), 0);
+        cut(&mut all);
+        let sides = std::iter::from_fn(|| next_side(&mut row, &mut passed, all));
+        sides.map(|(run, holds)| (run.index(0) - 3, run.count(), holds)).collect::<Vec<_>>()
+    };
+    let (yes, no) = (Some(true), Some(false));
+    assert_eq!(sides(10, &|cut| cut.lt(3, 7)), [(0, 4, yes), (4, 6, no)]);
+    assert_eq!(sides(10, &|cut| cut.le(3, 7)), [(0, 5, yes), (5, 5, no)]);
+    assert_eq!(sides(10, &|cut| cut.gt(3, 7)), [(0, 5, no), (5, 5, yes)]);
+    assert_eq!(sides(10, &|cut| cut.ge(3, 7)), [(0, 4, no), (4, 6, yes)]);
+    assert_eq!(sides(10, &|cut| (cut.ge(3, 7), cut.lt(5, 12)).0), [(0, 4, no), (4, 3, yes), (7, 3, no)]);
+    assert_eq!(sides(10, &|cut| (cut.ge(3, 12), cut.lt(3, 12)).0), [(0, 10, no)]);
+    assert_eq!(sides(10, &|cut| cut.lt(9, 7)), [(0, 10, no)]);
+    assert_eq!(sides(10, &|cut| cut.le(0, u32::MAX)), [(0, 10, yes)]);
+    assert_eq!(sides(10, &|cut| cut.gt(0, u32::MAX)), [(0, 10, no)]);
+    assert_eq!(sides(10, &|cut| cut.when(false)), [(0, 10, no)]);
+    // The last number is the greatest there is; one more would wrap.
+    assert_eq!(sides(10, &|cut| cut.ge(u32::MAX - 9, u32::MAX)), [(0, 9, no), (9, 1, yes)]);
+    assert_eq!(sides(10, &|cut| cut.ge(u32::MAX - 8, u32::MAX)), [(0, 10, None)]);
+    let mut steps = Row { step: 2, ..Row::of_range(0, 9) };
+    let cut = steps.cut();
+    assert_eq!(next_side(&mut steps, &mut 0, cut).map(|(_, holds)| holds), Some(None));
+}
+
+#[test]
+fn a_line_is_in_bounds() {
     let state = state(1);
     let block = Block::new(&state, 0);
     let thread = Thread::new(&block, 0);
@@ -87,27 +136,39 @@ fn a_window_is_what_is_in_bounds() {
     // SAFETY: three rows of four elements.
     let view = unsafe { Strided::new(values.as_mut_ptr(), [3, 4, 1, 1], [4, 1, 1, 1], "x", &thread) };
     let view = Read::<u32, 2>(view);
-    let last = |index: [u32; 2]| {
-        let mut stretch = Row::of_range(0, 6).stretch();
-        let window = window::<true, _, _>(&view, index, 0, &mut stretch);
+    // Along a row: the numbers of six that are in bounds, and what is read for them.
+    let along = |index: [u32; 2]| {
+        let mut stretch = Row::of_range(0, 6).parts().whole();
+        narrow::<true, _, _>(&view, index, 0, &mut stretch);
         let count = stretch.end.saturating_sub(stretch.begin);
-        assert!(window.line(stretch.begin, count + 9).is_none(), "beyond the window");
-        let line = window.line(stretch.begin, count);
-        let elements = line.iter().flat_map(|line| (0..line.len).map(|number| line[number]));
+        let first = [index[0], index[1].wrapping_add(stretch.begin)];
+        assert!(line::<true, _, _>(&view, first, 0, count + 9).is_none(), "beyond the view");
+        let line = line::<true, _, _>(&view, first, 0, count);
+        let elements = line.iter().flat_map(|line| (0..count as usize).map(|number| line[number]));
         (stretch.begin, elements.collect::<Vec<_>>())
     };
-    assert_eq!(last([1, 0]), (0, vec![4, 5, 6, 7]));
-    assert_eq!(last([2, 3]), (0, vec![11]));
-    assert_eq!(last([0, 0u32.wrapping_sub(2)]), (2, vec![0, 1, 2, 3]));
-    assert_eq!(last([0, 0u32.wrapping_sub(4)]), (4, vec![0, 1]));
-    assert_eq!(last([3, 0]).1, []);
-    assert_eq!(last([0, 4]).1, []);
-    assert_eq!(last([0, 1 << 31]).1, []);
-    let mut stretch = Row::of_range(0, 9).stretch();
-    let column = window::<false, _, _>(&view, [u32::MAX, 2], 0, &mut stretch);
+    assert_eq!(along([1, 0]), (0, vec![4, 5, 6, 7]));
+    assert_eq!(along([2, 3]), (0, vec![11]));
+    assert_eq!(along([0, 0u32.wrapping_sub(2)]), (2, vec![0, 1, 2, 3]));
+    assert_eq!(along([0, 0u32.wrapping_sub(4)]), (4, vec![0, 1]));
+    assert_eq!(along([3, 0]).1, []);
+    assert_eq!(along([0, 4]).1, []);
+    assert_eq!(along([0, 1 << 31]).1, []);
+    assert!(line::<true, _, _>(&view, [2, 1], 0, u32::MAX).is_none());
+    let mut stretch = Row::of_range(0, 9).parts().whole();
+    narrow::<false, _, _>(&view, [u32::MAX, 2], 0, &mut stretch);
     assert_eq!((stretch.begin, stretch.end), (1, 4));
-    let line = column.line(1, 3).unwrap();
-    assert_eq!([line[0], line[1], line[2], line.part(1, 2)[1]], [2, 6, 10, 10]);
-    let none = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| line[3]));
+    assert!(line::<false, _, _>(&view, [u32::MAX, 2], 0, 3).is_none());
+    assert!(line::<false, _, _>(&view, [1, 2], 0, 3).is_none());
+    let column = line::<false, _, _>(&view, [0, 2], 0, 3).unwrap();
+    assert_eq!([column[0], column[1], column[2], column.part(1, 2)[1]], [2, 6, 10, 10]);
+    let none = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| column[3]));
     assert!(none.is_err(), "a line ends");
+    // Memory of a block is written plainly, and read back.
+    // SAFETY: the same elements, in one row, of this thread alone.
+    let tile = unsafe { Strided::new(values.as_mut_ptr(), [12, 1, 1, 1], [1; 4], "tile", &thread).of_block() };
+    let tile = Shared::<u32>(tile);
+    let elements = line::<true, _, _>(&tile, 8, 0, 4).unwrap();
+    set(&elements, 3, get(&elements, 2, &thread) + 90, &thread);
+    assert_eq!((get(&elements, 3, &thread), values[11]), (100, 100));
 }

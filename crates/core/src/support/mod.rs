@@ -7,7 +7,7 @@ mod numbers;
 mod places;
 mod spots;
 
-pub use crate::rows::{Line, Row, Stretch, Window, next_part, window};
+pub use crate::rows::{Cut, InLines, Line, Parts, Row, Stretch, line, narrow, next_side};
 pub use access::{Extents, Get, Lanes, Named, Set, extent, get, is_empty, lanes, len, named, set};
 pub use arrays::{Rows, array, repeat, row};
 pub use loops::{InRows, Pieces, STEPS_PER_LOOK, Step, next_piece, pieces, range_rows, rows, step_by};

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, GenericParam, ItemFn, PathArguments, Result, Type};
 
-use super::{build_parameters, generics, host_attributes, host_parameters, once, quiet};
+use super::{build_parameters, generics, host_attributes, host_parameters, once, quiet, vectors};
 use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
 use crate::build::Build;
 use crate::host::Host;
@@ -168,6 +168,8 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let start = name.span().unwrap();
     let (line, column) = (start.line() as u32, start.column() as u32);
     let turbofish = quote!(::<#(#generic_arguments),*>);
+    let arguments_at = quote!(#turbofish (#acc_at, #(#all_names),*));
+    let (wide_functions, wide_calls) = vectors::of(&function, known.as_ref(), &arguments_at).unzip();
     let quiet = quiet();
     Ok(quote! {
         #refused
@@ -187,6 +189,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
                 #[allow(unreachable_code, reason = "the body may never end")]
                 return;
             }
+            #wide_functions
             #after_constant
             #quiet
             fn #build<'kernel, #(#generic_parameters),*>(
@@ -207,7 +210,8 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
                 (#(#arguments,)*),
                 move |#acc_at: &::wattle::__private::Acc<'_, #dimensions>, #views| {
                     let (#(#names,)*) = #views;
-                    #host #turbofish (#acc_at, #(#all_names),*);
+                    #wide_calls
+                    #host #arguments_at;
                 },
                 move |#builder, #acc_at, #views| {
                     let (#(#names,)*) = #views;

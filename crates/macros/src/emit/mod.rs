@@ -3,6 +3,7 @@
 mod bodies;
 mod device_fn;
 mod kernel;
+mod vectors;
 
 pub use bodies::{associated, closure};
 pub use device_fn::device_fn;

@@ -3,15 +3,13 @@
 //! Every loop looks now and then whether the launch must end, and none is slower for it: a loop over a range goes through
 //! it in pieces, and looks between them.
 //!
-//! A loop over an index map goes from row to row (`rows` of the core crate). One that reads views at indices which move along
-//! with its own is written twice: with these reads checked once for a run of a row's indices, so that the loop is the plain
-//! one that compilers vectorize; and with every access checked, for the row's other indices.
+//! Those in rows are in `host/rows.rs`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Lifetime;
 
-use super::windows::Windows;
+use super::rows::{Over, Plain};
 use super::{Host, Labels, support};
 use crate::ast::{Block, Expr, ExprKind, Pattern, Target};
 use crate::names::{self, private};
@@ -52,7 +50,7 @@ impl Host {
     }
 
     /// Ends the thread between `iterations` and the next ones, if it must end.
-    fn look(&self, iterations: TokenStream, span: Span) -> TokenStream {
+    pub(super) fn look(&self, iterations: TokenStream, span: Span) -> TokenStream {
         let (thread, leave) = (super::private_at("thread", span), self.leave());
         let stop = quote_spanned!(span=> #thread.worked(#iterations));
         quote!(if #stop { #leave })
@@ -88,11 +86,11 @@ impl Host {
         let support = support(span);
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
             let (few, constant) = (is_few(begin, end), is_constant(source));
-            let windows = if *inclusive || constant { None } else { self.windows_of(Some(pattern), body) };
+            let plain = if *inclusive || constant { Plain::None } else { self.plain(Some(pattern), false, body) };
             let (begin, end) = (self.expr(begin), self.expr(end));
-            if let Some(windows) = windows {
+            if !matches!(plain, Plain::None) {
                 let rows = quote_spanned!(span=> #support::range_rows(#begin, #end));
-                return self.in_rows(target, pattern, rows, (Over::Range, Some(windows)), body, span);
+                return self.in_rows(target, pattern, rows, (Over::Range, plain), body, span);
             }
             let pattern = self.pattern(pattern, false);
             let (Labels { out, again, .. }, body) = self.within(target, !inclusive && !few, |host| host.block(body));
@@ -131,165 +129,13 @@ impl Host {
             (Over::Items | Over::Together(_), Pattern::Tuple(both)) => both.first(),
             (Over::Items | Over::Together(_), _) => None,
         };
-        let windows = self.windows_of(index, body).or_else(|| {
-            // Elements are slices, too.
-            let none = Windows::of(self, index, body);
-            let elements = matches!(over, Over::Items | Over::Together(_));
-            (elements && matches!(pattern, Pattern::Tuple(both) if both.len() == 2) && is_innermost(body))
-                .then_some(none)
-        });
+        // Elements are slices, too.
+        let elements = matches!(over, Over::Items | Over::Together(_));
+        let elements = elements && matches!(pattern, Pattern::Tuple(both) if both.len() == 2);
+        let plain = self.plain(index, elements, body);
         let source = self.expr(source);
         let rows = quote_spanned!(span=> #support::rows(#source));
-        self.in_rows(target, pattern, rows, (over, windows), body, span)
-    }
-
-    /// A loop over rows. With windows it is written twice: plainly, for the part of a row where they are all in bounds, so
-    /// that it is a loop that compilers vectorize; and checked, for all other indices.
-    fn in_rows(
-        &mut self,
-        target: Target,
-        pattern: &Pattern,
-        rows: TokenStream,
-        (over, windows): (Over, Option<Windows>),
-        body: &Block,
-        span: Span,
-    ) -> TokenStream {
-        let support = support(span);
-        let [row, part, passed, stretch, first] = ["row", "part", "passed", "stretch", "first"].map(private);
-        let [count, within] = ["count", "is_within"].map(private);
-        let pattern_tokens = self.pattern(pattern, false);
-        let (labels, checked) = self.within(target, true, |host| host.block(body));
-        let Labels { out, again, .. } = &labels;
-        let look = self.look(quote!(#count), span);
-        let mut find = TokenStream::new();
-        let mut each = quote_spanned!(span=> #again: for #pattern_tokens in #part #checked);
-        if let Some(windows) = windows {
-            let index = windows.pattern();
-            find = windows.reads.values().map(|read| read.find(&stretch)).collect();
-            if !find.is_empty() {
-                find = quote!(#index = #row.index(0); #find);
-            }
-            let (lines, found): (Vec<_>, Vec<_>) = windows
-                .reads
-                .values()
-                .map(|read| (read.line(), read.window()))
-                .map(|(line, window)| (line, quote!(#window.line(#first, #count))))
-                .unzip();
-            let outer = self.windows.replace(windows);
-            self.loops.push(labels.clone());
-            let plain = self.block(body);
-            self.loops.pop();
-            let windows = std::mem::replace(&mut self.windows, outer);
-            let plainly = self.plainly(&pattern_tokens, over, windows.as_ref(), (again, &plain), body, span);
-            let some = quote!(::core::option::Option::Some);
-            each = quote_spanned! {span=>
-                match (#within, #(#found,)*) {
-                    (true, #(#some(#lines),)*) => { #plainly }
-                    _ => { #each }
-                }
-            };
-        }
-        // Windows narrow the stretch.
-        let mutable = (!find.is_empty()).then(|| quote!(mut));
-        quote_spanned! {span=>
-            #out: for mut #row in #rows {
-                let mut #passed = 0;
-                let #mutable #stretch = #row.stretch();
-                #find
-                while let ::core::option::Option::Some((#part, #first, #within)) =
-                    #support::next_part(&mut #row, &mut #passed, #stretch, #support::STEPS_PER_LOOK)
-                {
-                    let #count = #part.count();
-                    #look
-                    #each
-                }
-            }
-        }
-    }
-
-    /// The loop over a part of a row in which all windows are in bounds.
-    fn plainly(
-        &self,
-        pattern: &TokenStream,
-        over: Over,
-        windows: Option<&Windows>,
-        (again, plain): (&Lifetime, &TokenStream),
-        body: &Block,
-        span: Span,
-    ) -> TokenStream {
-        let support = support(span);
-        let [part, count, number, indices] = ["part", "count", "number", "indices"].map(private);
-        let at = quote!(#indices.index(#number as ::core::primitive::u32));
-        let slice_of = |number: usize| private(&format!("elements{number}"));
-        let (slices, bound): (Vec<_>, _) = match over {
-            Over::Range | Over::Indices => (Vec::new(), at),
-            Over::Items => {
-                let slice = slice_of(0);
-                (vec![slice.clone()], quote!((#at, &mut #slice[#number])))
-            }
-            Over::Together(views) => {
-                let slices: Vec<_> = (0..views).map(slice_of).collect();
-                let bound = quote!((#at, (#(&mut #slices[#number],)*)));
-                (slices, bound)
-            }
-        };
-        let taken = match over {
-            Over::Range | Over::Indices => quote!(),
-            Over::Items => quote!(let #(#slices)* = #part.into_slices();),
-            Over::Together(_) => quote!(let (#(#slices,)*) = #part.into_slices();),
-        };
-        let (used, at_top, lines) = match windows {
-            Some(windows) => {
-                let at_top = windows.at_top.then(|| windows.reads.values().map(|read| read.at_top(&number)).collect());
-                let lines: Vec<_> = windows.reads.values().map(|read| read.line()).collect();
-                (windows.used(), at_top.unwrap_or_else(TokenStream::new), lines)
-            }
-            None => (TokenStream::new(), TokenStream::new(), Vec::new()),
-        };
-        let iteration = quote! {
-            #at_top
-            let #pattern = #bound;
-            #used
-            #plain
-        };
-        let plainly = |from: TokenStream| quote_spanned!(span=> #again: for #number in #from..#count { #iteration });
-        let sums = match (self.reassociate, over) {
-            (true, Over::Indices) => super::sums::of(body),
-            (true, Over::Range | Over::Items | Over::Together(_)) | (false, _) => Vec::new(),
-        };
-        let iterations = match sums.is_empty() {
-            true => plainly(quote!(0)),
-            false => {
-                let [whole, at, row] = ["whole", "at", "sum_of"].map(private);
-                let (rest, names) = (plainly(quote!(#whole)), &sums);
-                let partial: Vec<_> = (0..sums.len()).map(|number| private(&format!("sums{number}"))).collect();
-                quote_spanned! {span=>
-                    let #whole = #count / #support::SUMS * #support::SUMS;
-                    #(let mut #partial = #support::sums(&#names);)*
-                    let mut #at = 0;
-                    while #at < #whole {
-                        let #row = &#indices;
-                        let #indices = #row.from(#at as ::core::primitive::u32);
-                        #(let #lines = #lines.part(#at, #support::SUMS);)*
-                        for #number in 0..#support::SUMS {
-                            #(let mut #names = #partial[#number];)*
-                            #iteration
-                            #(#partial[#number] = #names;)*
-                        }
-                        #at += #support::SUMS;
-                    }
-                    #rest
-                    #(#names = #support::add(#names, #support::summed(#partial));)*
-                }
-            }
-        };
-        quote_spanned! {span=>
-            let #indices = #part.indices();
-            #taken
-            let #count = #count as ::core::primitive::usize;
-            #(let #slices = &mut #slices[..#count];)*
-            #iterations
-        }
+        self.in_rows(target, pattern, rows, (over, plain), body, span)
     }
 
     /// A loop over what gives one after another.
@@ -317,44 +163,9 @@ impl Host {
             #rest
         }}
     }
-
-    /// The reads of an innermost loop that move along with its index; `None` where there are none.
-    fn windows_of(&mut self, index: Option<&Pattern>, body: &Block) -> Option<Windows> {
-        if !is_innermost(body) {
-            return None;
-        }
-        Some(Windows::of(self, index, body)).filter(|windows| !windows.reads.is_empty())
-    }
 }
 
-/// What a loop in rows goes over.
-#[derive(Clone, Copy)]
-enum Over {
-    /// The numbers of a range.
-    Range,
-    /// The indices of a map.
-    Indices,
-    /// The elements of a view.
-    Items,
-    /// The elements of as many views.
-    Together(usize),
-}
-
-impl Over {
-    /// The index map that a loop goes over; `None` where it is none.
-    fn of(source: &Expr) -> Option<Over> {
-        let ExprKind::Method { receiver, name, arguments, .. } = &source.kind else { return None };
-        match (name.to_string().as_str(), arguments.first().map(|views| &views.kind)) {
-            ("indices", _) => Some(Over::Indices),
-            ("strided" | "contiguous", _) => Over::of(receiver),
-            ("items", _) => Some(Over::Items),
-            ("items_together", Some(ExprKind::Tuple(views))) => Some(Over::Together(views.len())),
-            _ => None,
-        }
-    }
-}
-
-fn is_innermost(body: &Block) -> bool {
+pub(super) fn is_innermost(body: &Block) -> bool {
     !body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
 }
 

@@ -1,31 +1,45 @@
-//! Reads that move along with a loop's index, as `x[i - 1]` and `x[[y + 1, x]]` do: where they are in bounds for a whole
+//! Accesses that move along with a loop's index, as `x[i - 1]` and `x[[y + 1, x]]` do: where they are in bounds for a whole
 //! run of indices, they are checked once.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::BinOp;
 
+use super::cuts::Decided;
 use super::{Host, support};
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern};
+use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, View};
 use crate::names::private;
 
-/// The reads that move along with the index of the loop that is being written.
-pub(super) struct Windows {
+/// What moves along with the index of a loop.
+#[derive(Clone)]
+pub(super) struct Moving {
     /// The variables of the index: the last one moves along a row.
     index: Vec<Option<Local>>,
     /// Whether the index is taken apart.
     is_array: bool,
-    /// The reads, by what they are.
-    pub(super) reads: BTreeMap<String, Read>,
-    /// Whether all of them are read at the top of an iteration, so that branches within it need not read.
-    pub(super) at_top: bool,
+    /// The variables that the body assigns to.
+    assigned: BTreeSet<usize>,
 }
 
-/// A read of a view whose index advances with the loop, so that its bounds are checked once for a row.
+/// The accesses that move along with the index of the loop that is being written.
+pub(super) struct Windows {
+    pub(super) moving: Moving,
+    /// The accesses, by what they are.
+    pub(super) reads: BTreeMap<String, Read>,
+    /// Whether all that nobody writes to is read at the top of an iteration, so that branches within it need not read.
+    at_top: bool,
+    /// The branch that the numbers of the loop all take, where one is known.
+    pub(super) decided: Option<Decided>,
+}
+
+/// An access to a view whose index advances with the loop, so that its bounds are checked once for a row.
 pub(super) struct Read {
     number: usize,
+    /// Whether nobody writes to the view.
+    is_read_only: bool,
     /// The view's name.
     view: Local,
     /// Which dimension moves, where it is not the last one.
@@ -35,11 +49,6 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// The elements for the whole row, as far as there are any.
-    pub(super) fn window(&self) -> Ident {
-        private(&format!("window{}", self.number))
-    }
-
     /// The elements for a part of the row.
     pub(super) fn line(&self) -> Ident {
         private(&format!("line{}", self.number))
@@ -50,57 +59,44 @@ impl Read {
         private(&format!("read{}", self.number))
     }
 
-    /// Finds the window, and narrows the stretch to it.
-    pub(super) fn find(&self, stretch: &Ident) -> TokenStream {
-        let (window, view, first) = (self.window(), &self.view.name, &self.first);
-        let support = support(view.span());
+    /// The line of `count` elements, where they are all in bounds.
+    pub(super) fn find(&self, count: &Ident) -> TokenStream {
+        let (view, first, support) = (&self.view.name, &self.first, support(self.view.name.span()));
         let (last, dimension) = (self.dimension.is_none(), self.dimension.unwrap_or_default());
-        quote_spanned! {view.span()=>
-            let #window = #support::window::<#last, _, _>(&#view, #first, #dimension, &mut #stretch);
-        }
+        quote_spanned!(view.span()=> #support::line::<#last, _, _>(&#view, #first, #dimension, #count))
     }
 
-    pub(super) fn at_top(&self, number: &Ident) -> TokenStream {
+    /// Narrows the numbers of a row to those for which they are in bounds.
+    pub(super) fn narrow(&self, stretch: &Ident) -> TokenStream {
+        let (view, first, support) = (&self.view.name, &self.first, support(self.view.name.span()));
+        let (last, dimension) = (self.dimension.is_none(), self.dimension.unwrap_or_default());
+        quote_spanned!(view.span()=> #support::narrow::<#last, _, _>(&#view, #first, #dimension, &mut #stretch);)
+    }
+
+    /// Reads the element of an iteration, where nobody writes to it.
+    fn at_top(&self, number: &Ident) -> Option<TokenStream> {
         let (line, element) = (self.line(), self.element());
-        quote!(let #element = #line[#number];)
+        self.is_read_only.then(|| quote!(let #element = #line[#number];))
     }
 }
 
 /// How an index follows the one that moves.
 #[derive(Clone, Copy, PartialEq)]
-enum Follows {
+pub(super) enum Follows {
     /// It stays as it is along a row.
     Stays,
     /// It goes on by one.
     Moves,
 }
 
-impl Windows {
-    /// The reads of `body` that move along with `pattern`, an index; `reads` are the parameters that are `Read` views.
-    pub(super) fn of(host: &mut Host, pattern: Option<&Pattern>, body: &Block) -> Windows {
-        let is_array = matches!(pattern, Some(Pattern::Array(_)));
+impl Moving {
+    pub(super) fn with(pattern: Option<&Pattern>, body: &Block) -> Moving {
         let index = match pattern {
             Some(whole @ Pattern::Local(_)) => vec![part(whole)],
             Some(Pattern::Array(parts)) => parts.iter().map(part).collect(),
             _ => Vec::new(),
         };
-        let branches = |x: &Expr| matches!(x.kind, ExprKind::If { .. } | ExprKind::Match { .. });
-        let mut windows = Windows { index, is_array, reads: BTreeMap::new(), at_top: body.any(&branches) };
-        let mut found = Vec::new();
-        body.walk(&mut |x| {
-            if let ExprKind::Index(base, at) = &x.kind
-                && let Some((key, view, dimension)) = windows.key(host, base, at)
-            {
-                found.push((key, view, dimension, &**at));
-            }
-        });
-        for (key, view, dimension, at) in found {
-            if !windows.reads.contains_key(&key) {
-                let (number, first) = (windows.reads.len(), host.expr(at));
-                windows.reads.insert(key, Read { number, view, dimension, first });
-            }
-        }
-        windows
+        Moving { index, is_array: matches!(pattern, Some(Pattern::Array(_))), assigned: assigned(body) }
     }
 
     /// Binds the variables of the index; its value follows.
@@ -125,11 +121,11 @@ impl Windows {
         quote!(#(let _ = #names;)*)
     }
 
-    /// What a read is, if it moves along: a text that is the same for the same read, its view, and the dimension that moves
+    /// What an access is, if it moves along: a text that is the same for the same one, its view, and the dimension that moves
     /// where it is not the last.
     fn key(&self, host: &Host, base: &Expr, at: &Expr) -> Option<(String, Local, Option<usize>)> {
         let ExprKind::Local(view) = &base.kind else { return None };
-        if !host.reads.contains(&view.number) {
+        if !host.views.contains_key(&view.number) {
             return None;
         }
         let mut key = format!("{}:", view.number);
@@ -151,7 +147,7 @@ impl Windows {
     }
 
     /// How a number follows the index, and what it is.
-    fn follows(&self, x: &Expr, key: &mut String) -> Option<Follows> {
+    pub(super) fn follows(&self, x: &Expr, key: &mut String) -> Option<Follows> {
         match &x.kind {
             ExprKind::Literal(literal) => key.push_str(&quote!(#literal).to_string()),
             ExprKind::Constant(path) => key.push_str(&quote!(#path).to_string()),
@@ -168,7 +164,8 @@ impl Windows {
                 if is(last) {
                     return Some(Follows::Moves);
                 }
-                let is_outer = local.number < least && !local.mutable && !local.is_reference && !local.is_view;
+                let stays = !self.assigned.contains(&local.number) && !local.is_reference && !local.is_view;
+                let is_outer = local.number < least && stays;
                 if !others.iter().any(is) && !is_outer {
                     return None;
                 }
@@ -193,17 +190,153 @@ impl Windows {
                     _ => None,
                 };
             }
-            // Whatever else an index is made of, the read is checked by itself.
+            ExprKind::Method { receiver, name, arguments, .. } if name == "len" && arguments.is_empty() => {
+                let ExprKind::Local(Local { number, is_view: true, .. }) = &receiver.kind else { return None };
+                key.push_str(&format!("l{number}"));
+            }
+            // Whatever else an index is made of, the access is checked by itself.
             _ => return None,
         }
         Some(Follows::Stays)
     }
+}
 
-    /// The element that a read gives in this loop, as a place, if it moves along.
-    pub(super) fn element(&self, host: &Host, base: &Expr, at: &Expr) -> Option<TokenStream> {
-        let read = self.key(host, base, at).and_then(|(key, ..)| self.reads.get(&key))?;
+impl Windows {
+    /// The accesses of `body` that move along, on the branch that is taken where one is `decided`.
+    pub(super) fn of(host: &mut Host, moving: Moving, decided: Option<Decided>, body: &Block) -> Windows {
+        let (mut found, mut dead, mut branches) = (Vec::new(), BTreeSet::new(), false);
+        body.walk(&mut |x| {
+            if dead.contains(&std::ptr::from_ref(x)) {
+                return;
+            }
+            if let Some(decided) = decided.filter(|decided| decided.is(x)) {
+                decided.walk_dead(x, &mut |x| {
+                    dead.insert(std::ptr::from_ref(x));
+                });
+                return;
+            }
+            branches |= matches!(x.kind, ExprKind::If { .. } | ExprKind::Match { .. });
+            let access = match &x.kind {
+                ExprKind::Index(base, at) => Some((&**base, &**at)),
+                ExprKind::Assign(place, _) | ExprKind::AssignWith(_, place, _) => match &**place {
+                    Place::Index(base, at) => Some((base, at)),
+                    Place::Variable(..) | Place::Element(..) | Place::Part { .. } | Place::Deref(_) => None,
+                },
+                _ => None,
+            };
+            if let Some((base, at)) = access
+                && let Some((key, view, dimension)) = moving.key(host, base, at)
+            {
+                found.push((key, view, dimension, at));
+            }
+        });
+        let mut reads = BTreeMap::new();
+        for (key, view, dimension, at) in found {
+            let Entry::Vacant(entry) = reads.entry(key) else { continue };
+            host.next += 1;
+            let (number, first) = (host.next, host.expr(at));
+            let is_read_only = host.views.get(&view.number).is_some_and(|view| *view != View::Shared);
+            entry.insert(Read { number, is_read_only, view, dimension, first });
+        }
+        Windows { moving, reads, at_top: branches, decided }
+    }
+
+    fn access(&self, host: &Host, base: &Expr, at: &Expr) -> Option<&Read> {
+        self.moving.key(host, base, at).and_then(|(key, ..)| self.reads.get(&key))
+    }
+
+    /// What an iteration reads before all else.
+    pub(super) fn top(&self, number: &Ident) -> TokenStream {
+        self.reads.values().filter_map(|read| read.at_top(number).filter(|_| self.at_top)).collect()
+    }
+
+    /// The element of a view to which nobody writes, as a place, if its index moves along.
+    pub(super) fn place(&self, host: &Host, base: &Expr, at: &Expr) -> Option<TokenStream> {
+        let read = self.access(host, base, at).filter(|read| read.is_read_only)?;
         let (line, number) = (read.line(), private("number"));
         Some(if self.at_top { read.element().into_token_stream() } else { quote!(#line[#number]) })
+    }
+
+    /// The element of a `Shared` view whose index moves along: its line, and its number there.
+    pub(super) fn shared(&self, host: &Host, base: &Expr, at: &Expr) -> Option<(Ident, Ident)> {
+        let read = self.access(host, base, at).filter(|read| !read.is_read_only)?;
+        Some((read.line(), private("number")))
+    }
+}
+
+/// The variables that are assigned to, or handed out to be.
+fn assigned(body: &Block) -> BTreeSet<usize> {
+    let mut assigned = BTreeSet::new();
+    body.walk(&mut |x| match &x.kind {
+        ExprKind::Assign(place, _) | ExprKind::AssignWith(_, place, _) => {
+            match &**place {
+                Place::Variable(local, _) => {
+                    assigned.insert(local.number);
+                }
+                // An index does not follow what these change: views, and arrays of the thread's own.
+                Place::Index(..) | Place::Element(..) | Place::Part { .. } | Place::Deref(_) => {}
+            }
+        }
+        ExprKind::Exclusive(of) => of.walk(&mut |x| {
+            if let ExprKind::Local(local) = &x.kind {
+                assigned.insert(local.number);
+            }
+        }),
+        ExprKind::Literal(_)
+        | ExprKind::NegativeLiteral(_)
+        | ExprKind::Float { .. }
+        | ExprKind::Local(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Negate(_)
+        | ExprKind::Not(_)
+        | ExprKind::Deref(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Index(..)
+        | ExprKind::Method { .. }
+        | ExprKind::Math { .. }
+        | ExprKind::Call { .. }
+        | ExprKind::Function(_)
+        | ExprKind::Closure(_)
+        | ExprKind::FromBits { .. }
+        | ExprKind::Cast(..)
+        | ExprKind::If { .. }
+        | ExprKind::Match { .. }
+        | ExprKind::While { .. }
+        | ExprKind::Loop { .. }
+        | ExprKind::For { .. }
+        | ExprKind::Block(_)
+        | ExprKind::Labelled { .. }
+        | ExprKind::Break { .. }
+        | ExprKind::Continue(_)
+        | ExprKind::Return(_)
+        | ExprKind::Tuple(_)
+        | ExprKind::Field(..)
+        | ExprKind::Element(..)
+        | ExprKind::Struct { .. }
+        | ExprKind::Array(_)
+        | ExprKind::Repeat(..)
+        | ExprKind::Range { .. }
+        | ExprKind::Assert { .. }
+        | ExprKind::Print(_) => {}
+    });
+    assigned
+}
+
+impl Host {
+    /// The element that is read so, as a place, where the loop that is being written has checked it.
+    pub(super) fn window(&self, base: &Expr, index: &Expr) -> Option<TokenStream> {
+        self.windows.as_ref()?.place(self, base, index)
+    }
+
+    /// The element of a `Shared` view that is accessed so, likewise: its line, and its number there.
+    pub(super) fn shared(&self, base: &Expr, index: &Expr) -> Option<(Ident, Ident)> {
+        self.windows.as_ref()?.shared(self, base, index)
+    }
+
+    /// Which way all numbers of the loop that is being written go at a branch, where that is known.
+    pub(super) fn decided(&self, branch: &Expr) -> Option<bool> {
+        let decided = self.windows.as_ref()?.decided?;
+        decided.is(branch).then_some(decided.holds)
     }
 }
 

@@ -27,7 +27,7 @@ use crate::rules::{Rules, contracted, contracted_assignment};
 use calls::{check_source, without_parentheses};
 pub use closures::closure;
 use literals::number;
-pub use names::is_faulting;
+pub use names::{SHARED, is_faulting};
 use scope::{Name, Scope};
 use types::check_cast;
 pub use types::{check_type, class, is_number};

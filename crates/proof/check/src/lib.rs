@@ -8,11 +8,13 @@
 mod arguments;
 pub mod checker;
 mod device;
+pub mod keep;
 mod peers;
 pub mod program;
 mod report;
 pub mod search;
 pub mod simulate;
 pub mod story;
+mod wrap;
 
 pub use device::Simulated;

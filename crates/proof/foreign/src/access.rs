@@ -60,7 +60,7 @@ impl Cells {
                 return Err(within("local memory", thread.local_bytes()).map_or_else(|wrong| wrong, NoCells::Local));
             }
             Space::Shared => {
-                let offset = world.place_shared(thread.part(world), address, bytes).map_err(NoCells::Wrong)?;
+                let offset = thread.part(world).place_shared(address, bytes).map_err(NoCells::Wrong)?;
                 (thread.shared_memory(world), offset)
             }
             Space::Global => world.place(address, bytes).map_err(NoCells::Wrong)?,

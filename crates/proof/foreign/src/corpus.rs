@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -9,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use wattle_check::keep::{Answered, Content};
 use wattle_check::search::{Statistics, Watch};
 use wattle_litmus::Schedule;
 
@@ -89,6 +91,8 @@ pub struct Judged {
     pub answer: Result<(Answer, Statistics), String>,
     /// The time that judging took.
     pub time: Duration,
+    /// Whether the answer was kept from an earlier run.
+    pub kept: bool,
 }
 
 impl Judged {
@@ -139,9 +143,9 @@ pub fn run(root: &Path, ask: Ask, cases: &[Case], options: &Options, on_done: &m
                     && let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed))
                 {
                     let start = Instant::now();
-                    let answer = judge_file(&root.join(&case.path), ask, case, options);
+                    let (answer, kept) = kept_or_judged(&root.join(&case.path), ask, case, options);
                     // The receiver is gone only when the whole run is over.
-                    let _ = sender.send(Judged { case: case.clone(), answer, time: start.elapsed() });
+                    let _ = sender.send(Judged { case: case.clone(), answer, time: start.elapsed(), kept });
                 }
             });
         }
@@ -150,11 +154,44 @@ pub fn run(root: &Path, ask: Ask, cases: &[Case], options: &Options, on_done: &m
     });
 }
 
+/// The answer about one module that was kept from an earlier run, or else a new one; returns whether it was kept.
+fn kept_or_judged(
+    path: &Path,
+    ask: Ask,
+    case: &Case,
+    options: &Options,
+) -> (Result<(Answer, Statistics), String>, bool) {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return (Err(error.to_string()), false),
+    };
+    let Options { model, loop_bound, limits: _, meter: _, keeper } = options;
+    let Some(keeper) = keeper else { return (judge_bytes(&bytes, ask, case, options), false) };
+    let mut content = Content::of("list");
+    bytes.hash(&mut content);
+    // The reason for an answer names the file.
+    content.add_debug(&(&case.path, ask, &case.schedule, model, loop_bound));
+    let key = content.key();
+    if let Some(Answered { yes, reason, statistics }) = Answered::find(&**keeper, &key) {
+        return (Ok((if yes { Answer::Yes } else { Answer::No(reason) }, statistics)), true);
+    }
+    let began = Instant::now();
+    let answer = judge_bytes(&bytes, ask, case, options);
+    let answered = match &answer {
+        Ok((Answer::Yes, statistics)) => Some((true, String::new(), *statistics)),
+        Ok((Answer::No(reason), statistics)) => Some((false, reason.clone(), *statistics)),
+        Ok((Answer::Unknown(_), _)) | Err(_) => None,
+    };
+    if let Some((yes, reason, statistics)) = answered {
+        Answered { yes, reason, statistics }.keep(&**keeper, &key, began.elapsed());
+    }
+    (answer, false)
+}
+
 /// Judges one module of a list.
-fn judge_file(path: &Path, ask: Ask, case: &Case, options: &Options) -> Result<(Answer, Statistics), String> {
-    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+fn judge_bytes(bytes: &[u8], ask: Ask, case: &Case, options: &Options) -> Result<(Answer, Statistics), String> {
     let name = case.path.display().to_string();
-    let module = spirv::read(&name, &bytes).map_err(|error| error.to_string())?;
+    let module = spirv::read(&name, bytes).map_err(|error| error.to_string())?;
     let header = Header::read(&module.text).map_err(|error| error.to_string())?;
     let question = match ask {
         Ask::Race => Question::Race,

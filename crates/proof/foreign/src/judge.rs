@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use wattle_check::keep::Keeper;
 use wattle_check::search::{
     Address, End, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
@@ -28,11 +29,13 @@ pub struct Options {
     pub limits: Limits,
     /// Where the search shows how far it is.
     pub meter: Option<Arc<Meter>>,
+    /// Where the answers about a list are kept for later runs, if anywhere ([`corpus::run`](crate::corpus::run)).
+    pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { model: Model::Ptx, loop_bound: 8, limits: Limits::default(), meter: None }
+        Options { model: Model::Ptx, loop_bound: 8, limits: Limits::default(), meter: None, keeper: None }
     }
 }
 
@@ -294,7 +297,7 @@ impl Judge<'_> {
             thread.process::<ModuleThread>().is_some_and(ModuleThread::has_ended)
         };
         // SPIR-V's waits for those that come to it, which the search does not know either.
-        if self.world.spirv.is_none() && !execution.threads.iter().any(has_ended) {
+        if self.world.spirv().is_none() && !execution.threads.iter().any(has_ended) {
             return None;
         }
         execution.stuck.iter().find_map(|stuck| {

@@ -10,6 +10,9 @@ use wattle_core::{
 use wattle_modules::code::{self, Kernel};
 use wattle_modules::{ptx, types};
 
+use crate::spirv::{self, Parameters};
+use crate::unsupported::Unsupported;
+
 /// A module that was not written with Wattle: what `nvcc -ptx` makes of CUDA C++, or any other compiler.
 ///
 /// Its kernels are launched with the usual buffers in a scenario: the checker takes it through every execution under PTX's
@@ -37,7 +40,16 @@ use wattle_modules::{ptx, types};
 #[derive(Debug)]
 pub struct Module {
     code: Arc<ModuleCode>,
-    kernels: Vec<(Kernel, OnceLock<Arc<ModuleEntry>>)>,
+    kernels: Vec<(Declared, OnceLock<Arc<ModuleEntry>>)>,
+}
+
+/// A kernel as the module declares it: its name, the line at which it begins, its parameters, and its signature.
+#[derive(Clone, Debug)]
+struct Declared {
+    name: String,
+    line: u32,
+    params: Vec<ModuleParam>,
+    signature: String,
 }
 
 /// A kernel of a [`Module`].
@@ -67,8 +79,36 @@ impl Module {
             ModuleVariable { name, bytes, initial }
         };
         let variables = globals.into_iter().map(variable).collect();
-        let kernels = kernels.into_iter().map(|kernel| (kernel, OnceLock::new())).collect();
-        Ok(Module { code: Arc::new(ModuleCode::new(ModuleLanguage::Ptx, file, text, variables)), kernels })
+        let kernels = kernels.iter().map(|kernel| (of_ptx(kernel), OnceLock::new())).collect();
+        let code = ModuleCode::new(ModuleLanguage::Ptx, file, text.into_bytes(), variables);
+        Ok(Module { code: Arc::new(code), kernels })
+    }
+
+    /// Reads a SPIR-V module, as text or as the bytes of its words. Its kernels are its entry points for compute, and their
+    /// parameters the buffers, in the order of their descriptor sets and bindings, and then each member of the push
+    /// constants. The checker takes it through every execution under Vulkan's memory model.
+    ///
+    /// # Errors
+    /// It is refused; the error names the line of the text, or the number of the instruction, and the reason.
+    pub fn spirv(code: impl Into<Vec<u8>>) -> Result<Module> {
+        Module::spirv_file("module.spv", code)
+    }
+
+    /// Reads a SPIR-V module, which errors and reports call by the name of its file.
+    ///
+    /// # Errors
+    /// As for [`Module::spirv`].
+    pub fn spirv_file(file: impl Into<String>, code: impl Into<Vec<u8>>) -> Result<Module> {
+        let (file, bytes) = (file.into(), code.into());
+        let wrong = |refused| system(format!("reading a module, {file}"), refused);
+        let module = spirv::read(&file, &bytes).map_err(wrong)?;
+        let declared = |name: &str| {
+            let parameters = Parameters::of(&file, &module, name)?;
+            let (params, signature) = (parameters.params(), parameters.signature(name));
+            Ok((Declared { name: name.to_owned(), line: 1, params, signature }, OnceLock::new()))
+        };
+        let kernels = module.entries().map(declared).collect::<Result<_, Unsupported>>().map_err(wrong)?;
+        Ok(Module { code: Arc::new(ModuleCode::new(ModuleLanguage::Spirv, file, bytes, Vec::new())), kernels })
     }
 
     /// The same module, which devices may run too, and not the checker alone. Check the scenarios that launch it first.
@@ -77,8 +117,8 @@ impl Module {
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own.
     #[must_use]
     pub unsafe fn vouched(self) -> Module {
-        let ModuleCode { language, file, text, variables, .. } = &*self.code;
-        let code = ModuleCode::new(*language, file.clone(), text.clone(), variables.clone());
+        let ModuleCode { language, file, bytes, variables, .. } = &*self.code;
+        let code = ModuleCode::new(*language, file.clone(), bytes.clone(), variables.clone());
         let kernels = self.kernels.into_iter().map(|(kernel, _)| (kernel, OnceLock::new())).collect();
         // SAFETY: the caller's promise; the parameters of kernels are those that were read.
         Module { code: Arc::new(unsafe { code.vouched() }), kernels }
@@ -96,22 +136,9 @@ impl Module {
     pub fn kernel(&self, name: &str) -> Result<LoadedKernel> {
         let (kernel, entry) =
             self.kernels.iter().find(|(kernel, _)| kernel.name == name).ok_or_else(|| self.has_no(name))?;
-        let takes = |ty: types::Type, is_array: bool| match ty.sort {
-            _ if is_array => ModuleNumber::Any,
-            types::Sort::Float | types::Sort::Brain => ModuleNumber::Float,
-            types::Sort::Unsigned | types::Sort::Signed => ModuleNumber::Integer,
-            types::Sort::Bits | types::Sort::Pred => ModuleNumber::Any,
-        };
-        let param = |param: &code::Parameter| ModuleParam {
-            name: lasting(&param.name),
-            offset: param.at as u32,
-            bytes: param.bytes as u32,
-            takes: takes(param.ty, param.is_array()),
-        };
+        let Declared { line, params, signature, .. } = kernel;
         let entry = entry.get_or_init(|| {
-            let params = kernel.params.iter().map(param).collect();
-            let line = kernel.lines.first().copied().unwrap_or(1);
-            Arc::new(ModuleEntry::new(self.code.clone(), name, line, params, kernel.signature()))
+            Arc::new(ModuleEntry::new(self.code.clone(), name, *line, params.clone(), signature.clone()))
         });
         Ok(LoadedKernel(entry.clone()))
     }
@@ -135,5 +162,27 @@ impl LoadedKernel {
     /// The kernel with its parameters, as the module declares them.
     pub fn signature(&self) -> &str {
         &self.0.signature
+    }
+}
+
+/// A kernel of a PTX module.
+fn of_ptx(kernel: &Kernel) -> Declared {
+    let takes = |ty: types::Type, is_array: bool| match ty.sort {
+        _ if is_array => ModuleNumber::Any,
+        types::Sort::Float | types::Sort::Brain => ModuleNumber::Float,
+        types::Sort::Unsigned | types::Sort::Signed => ModuleNumber::Integer,
+        types::Sort::Bits | types::Sort::Pred => ModuleNumber::Any,
+    };
+    let param = |param: &code::Parameter| ModuleParam {
+        name: lasting(&param.name),
+        offset: param.at as u32,
+        bytes: param.bytes as u32,
+        takes: takes(param.ty, param.is_array()),
+    };
+    Declared {
+        name: kernel.name.clone(),
+        line: kernel.lines.first().copied().unwrap_or(1),
+        params: kernel.params.iter().map(param).collect(),
+        signature: kernel.signature(),
     }
 }

@@ -66,7 +66,13 @@ impl Pointers {
                 break;
             }
         }
-        let mut ahead: Vec<Origin> = kernel.steps.iter().map(|step| written(&step.op, &origins, ranges)).collect();
+        let written = kernel.steps.iter().map(|step| written(&step.op, &origins, ranges)).collect();
+        Some(Pointers::ahead(kernel, written))
+    }
+
+    /// The ranges that may be written from each instruction on, by those that each one itself may write.
+    pub fn ahead(kernel: &Kernel, written: Vec<Option<Set>>) -> Pointers {
+        let mut ahead = written;
         loop {
             let before = ahead.clone();
             for at in (0..ahead.len()).rev() {
@@ -77,7 +83,7 @@ impl Pointers {
                 }
             }
             if ahead == before {
-                return Some(Pointers(ahead));
+                return Pointers(ahead);
             }
         }
     }

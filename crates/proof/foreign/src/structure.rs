@@ -1,4 +1,5 @@
-//! The loops around a barrier: which iterations of them a thread is in tells the dynamic instances of the barrier apart.
+//! The loops around a barrier. Two arrivals at a barrier are at the same dynamic instance of it if their threads are in the
+//! same iteration of each of these loops.
 
 use wattle_memory::Set;
 use wattle_modules::code::{Kernel, Op, Ordering};

@@ -8,7 +8,7 @@ use wattle_foreign::{Condition, Launch, Options, Source, Verdict, Violation, Wor
 fn verdict(body: &str, asserted: &str) -> Verdict {
     let text = format!(
         ".version 8.6 .target sm_90 .address_size 64 .entry k(.param .u64 words)\n{{ .reg .u64 %a, %b, %c; .reg .u32 %t, \
-         %x, %y, %z; .reg .pred %p, %q; .local .align 8 .b8 own[16]; .shared .align 4 .b32 tile[2];\n\
+         %x, %y, %z; .reg .b16 %h, %i, %k, %l; .reg .pred %p, %q; .local .align 8 .b8 own[16]; .shared .align 4 .b32 tile[2];\n\
          ld.param.u64 %a, [words]; mov.u32 %t, %tid.x; setp.eq.u32 %p, %t, 0;\n\n{body}\nret; }}"
     );
     let launch = Launch {
@@ -66,6 +66,34 @@ fn local_memory_matters_likewise() {
     let written =
         format!("{part}st.local.u32 [%b+4], 7;\nld.local.v2.u32 {{%x, %y}}, [%b];\n@%p st.global.u32 [%a], %y;");
     assert_eq!(verdict(&written, "words[0] == 7"), Verdict::Holds);
+}
+
+/// A register that is packed of a written part and an unwritten one, and memory that it is stored to: each part is what it was.
+#[test]
+fn parts_are_told_apart() {
+    let packed = "mov.u16 %h, 7;\nmov.b32 %z, {%h, %i};\nmov.u32 %y, %z;\nmov.b32 {%k, %l}, %y;\n";
+    for (part, outcome) in [("%k", Ok("words[0] == 7")), ("%l", Err(("register `%i`", 9)))] {
+        let body = format!("{packed}@%p st.global.u16 [%a], {part};");
+        match outcome {
+            Ok(holds) => assert_eq!(verdict(&body, holds), Verdict::Holds, "{body}"),
+            Err((place, line)) => assert_eq!(finding(&body), (place.into(), format!("k.ptx:{line}")), "{body}"),
+        }
+    }
+    assert_eq!(finding(&format!("{packed}@%p st.global.u32 [%a], %y;")).0, "register `%i`");
+    assert_eq!(
+        finding(&format!("{packed}add.u32 %y, %y, 1;\nmov.b32 {{%k, %l}}, %y;\n@%p st.global.u16 [%a], %k;")).0,
+        "register `%i`"
+    );
+    let stored = "mov.u64 %b, own;\nmov.u32 %y, 7;\nmov.b64 %c, {%y, %x};\nst.local.u64 [%b], %c;\n";
+    let written = format!("{stored}ld.local.u32 %z, [%b];\n@%p st.global.u32 [%a], %z;");
+    assert_eq!(verdict(&written, "words[0] == 7"), Verdict::Holds);
+    let unwritten = format!("{stored}ld.local.u32 %z, [%b+4];\n@%p st.global.u32 [%a], %z;");
+    assert_eq!(finding(&unwritten), ("register `%x`".into(), "k.ptx:10".into()));
+    // Narrow parts of memory, some of them written, that are read as one.
+    let wide =
+        "mov.u64 %b, own;\nmov.u32 %y, 7;\nst.local.u32 [%b], %y;\nld.local.u64 %c, [%b];\nmov.b64 {%y, %z}, %c;\n";
+    assert_eq!(verdict(&format!("{wide}@%p st.global.u32 [%a], %y;"), "words[0] == 7"), Verdict::Holds);
+    assert_eq!(finding(&format!("{wide}@%p st.global.u32 [%a], %z;")).0, "byte 4 of local memory");
 }
 
 #[test]

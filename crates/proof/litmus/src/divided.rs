@@ -95,7 +95,13 @@ fn can_divide(
         Instruction::Update { at, read, write, .. } => {
             Instruction::Update { result: None, at, update: exchange(BESIDE), read, write }
         }
-        _ => return Ok(false),
+        Instruction::Load { .. }
+        | Instruction::Fence(_)
+        | Instruction::Barrier { .. }
+        | Instruction::Move { .. }
+        | Instruction::Compute { .. }
+        | Instruction::Branch { .. }
+        | Instruction::Goto(_) => return Ok(false),
     });
     let location = program.references.get(at).map_or(0, |name| name.location);
     let is = |observed, value| Condition::Compare(Term::Final(observed), Comparison::Equal, Term::Constant(value));

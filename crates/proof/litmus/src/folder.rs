@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::hash::Hash;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,6 +10,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use wattle_check::keep::{Answered, Content};
 use wattle_check::search::{Limits, Watch};
 
 use wattle_memory::Model;
@@ -52,6 +54,8 @@ pub struct Judged {
     pub verdict: Result<Verdict, CaseError>,
     /// The time that judging took.
     pub time: Duration,
+    /// Whether the answer was kept from an earlier run; then it has no evidence.
+    pub kept: bool,
 }
 
 impl Judged {
@@ -133,8 +137,8 @@ pub fn run_folder(
             scope.spawn(move || {
                 while let Some((number, case)) = take(next, expected, &options.limits) {
                     let start = Instant::now();
-                    let verdict = judge_file(&root.join(&case.path), &case.path, model, question, options);
-                    let judged = Judged { case: case.clone(), verdict, time: start.elapsed() };
+                    let (verdict, kept) = kept_or_judged(&root.join(&case.path), &case.path, model, question, options);
+                    let judged = Judged { case: case.clone(), verdict, time: start.elapsed(), kept };
                     // The receiver is gone only when the whole run is over.
                     let _ = sender.send((number, judged));
                 }
@@ -156,6 +160,35 @@ fn take<'e>(next: &AtomicUsize, expected: &'e Expected, limits: &Limits) -> Opti
     }
     let number = next.fetch_add(1, Ordering::Relaxed);
     Some((number, expected.cases.get(number)?))
+}
+
+/// The answer about one file that was kept from an earlier run, or else a new one; returns whether it was kept.
+fn kept_or_judged(
+    path: &Path,
+    name: &Path,
+    model: Model,
+    question: Question,
+    options: &Options,
+) -> (Result<Verdict, CaseError>, bool) {
+    let Options { loop_bound, most_states, limits: _, count_all, keeper } = options;
+    let (Some(keeper), Ok(text)) = (keeper, fs::read(path)) else {
+        return (judge_file(path, name, model, question, options), false);
+    };
+    let mut content = Content::of("litmus");
+    text.hash(&mut content);
+    content.add_debug(&(model, question, loop_bound, most_states, count_all));
+    let key = content.key();
+    if let Some(Answered { yes, statistics, .. }) = Answered::find(&**keeper, &key) {
+        let answer = if yes { Answer::Yes } else { Answer::No };
+        return (Ok(Verdict { answer, evidence: None, statistics }), true);
+    }
+    let began = Instant::now();
+    let verdict = judge_file(path, name, model, question, options);
+    if let Ok(Verdict { answer: answer @ (Answer::Yes | Answer::No), statistics, .. }) = &verdict {
+        let answered = Answered { yes: *answer == Answer::Yes, reason: String::new(), statistics: *statistics };
+        answered.keep(&**keeper, &key, began.elapsed());
+    }
+    (verdict, false)
 }
 
 /// Judges one file, whose name in errors is `name`.

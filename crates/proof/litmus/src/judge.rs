@@ -13,7 +13,9 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
+use wattle_check::keep::Keeper;
 use wattle_check::search::{
     End, Execution, Limits, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
 };
@@ -38,11 +40,13 @@ pub struct Options {
     pub limits: Limits,
     /// Whether the search continues when the answer is known, so that all executions are counted.
     pub count_all: bool,
+    /// Where answers are kept for later runs, if anywhere ([`run_folder`](crate::run_folder)).
+    pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { loop_bound: 8, most_states: 1 << 20, limits: Limits::default(), count_all: false }
+        Options { loop_bound: 8, most_states: 1 << 20, limits: Limits::default(), count_all: false, keeper: None }
     }
 }
 

@@ -104,6 +104,7 @@ impl<'k> Lowering<'k> {
             uses_warps: self.kernel.first_use_of_warps().is_some(),
             exits_on_memory: exits::exits_on_memory(self.kernel),
             temps: self.temps as usize,
+            first_counter: self.first_counter,
             words: words + self.counted as usize,
         };
         let mut dead = live::dead_before(&program, |at| self.heads.contains(&at));

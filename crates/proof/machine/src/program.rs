@@ -47,6 +47,8 @@ pub struct Program {
     pub(crate) uses_warps: bool,
     /// The number of temporaries that the largest statement needs.
     pub(crate) temps: usize,
+    /// The first of the words that count iterations, which are a thread's last.
+    pub(crate) first_counter: u32,
     /// The number of words of a thread: its slots, its private arrays, and a count for each loop with a barrier in it.
     pub(crate) words: usize,
 }

@@ -101,6 +101,16 @@ impl<V: Value> Thread<V> {
             && (0..self.words.len()).all(|word| self.words[word] == other.words[word] || is_dead(word))
     }
 
+    /// Whether two threads of one place in a launch will do the same, given the same answers, in whatever iterations of the
+    /// loops around them they are.
+    pub fn repeats(&self, other: &Thread<V>, program: &Program) -> bool {
+        let counters = program.first_counter as usize;
+        self.pc == other.pc
+            && self.position == other.position
+            && self.answer == other.answer
+            && self.words.get(..counters) == other.words.get(..counters)
+    }
+
     /// A copy of the thread before another instruction.
     pub(crate) fn standing_at(&self, pc: u32) -> Thread<V> {
         Thread { pc, ..self.clone() }

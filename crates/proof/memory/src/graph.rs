@@ -23,6 +23,7 @@ pub struct Graph {
     fences: Vec<(EventId, EventId)>,
     system: Vec<(EventId, EventId)>,
     system_threads: Vec<(ThreadId, ThreadId)>,
+    revision: u64,
 }
 
 impl Graph {
@@ -34,6 +35,11 @@ impl Graph {
     /// The number of events.
     pub fn len(&self) -> usize {
         self.events.len()
+    }
+
+    /// A number that grows with each change: a graph and what it has grown from are equal where theirs are.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Whether there is no event.
@@ -93,6 +99,7 @@ impl Graph {
     /// Adds events in the middle of a thread, before the event `at`: whatever has that number or a greater one moves up
     /// by `count`. The new ones are fences that order nothing until they are [replaced](Graph::replace).
     pub fn insert(&mut self, at: EventId, thread: ThreadId, count: usize) {
+        self.revision += 1;
         let moved = |event: EventId| if event < at { event } else { event + count };
         let blank = Event {
             label: Label::fence(Level::Thread),
@@ -114,11 +121,13 @@ impl Graph {
 
     /// Replaces an event by another one of its thread.
     pub fn replace(&mut self, event: EventId, label: Label, source: u32) {
+        self.revision += 1;
         self.events[event].label = label;
         self.events[event].source = source;
     }
 
     fn push(&mut self, event: Event) -> EventId {
+        self.revision += 1;
         self.events.push(event);
         self.reads_from.push(None);
         self.other_half.push(None);
@@ -127,23 +136,27 @@ impl Graph {
 
     /// Sets the location of an access.
     pub fn set_location(&mut self, event: EventId, location: LocationId, reference: u32) {
+        self.revision += 1;
         self.events[event].location = Some(location);
         self.events[event].reference = reference;
     }
 
     /// Sets the value of an access.
     pub fn set_value(&mut self, event: EventId, value: u64) {
+        self.revision += 1;
         self.events[event].value = Some(value);
     }
 
     /// Makes a read and a write the halves of one read-modify-write.
     pub fn join_halves(&mut self, read: EventId, write: EventId) {
+        self.revision += 1;
         self.other_half[read] = Some(write);
         self.other_half[write] = Some(read);
     }
 
     /// Cancels an event, so that it does nothing: the write of a compare-exchange that fails.
     pub fn cancel(&mut self, event: EventId) {
+        self.revision += 1;
         if let Some(read) = self.other_half[event].take() {
             self.other_half[read] = None;
         }
@@ -157,6 +170,7 @@ impl Graph {
 
     /// Sets the source of a read.
     pub fn set_source(&mut self, read: EventId, write: EventId) {
+        self.revision += 1;
         self.reads_from[read] = Some(write);
     }
 
@@ -167,27 +181,32 @@ impl Graph {
 
     /// Orders two writes of one location.
     pub fn order_writes(&mut self, first: EventId, second: EventId) {
+        self.revision += 1;
         self.coherence.push((first, second));
     }
 
     /// Orders two sequentially consistent fences.
     pub fn order_fences(&mut self, first: EventId, second: EventId) {
+        self.revision += 1;
         self.fences.push((first, second));
     }
 
     /// Records that a thread's `arrival` at a barrier comes before another thread's `passage`.
     pub fn synchronize_barrier(&mut self, arrival: EventId, passage: EventId) {
+        self.revision += 1;
         self.barriers.push((arrival, passage));
     }
 
     /// Records that everything up to `first` is complete before `second` begins: the end of a launch and the start of
     /// another, or Vulkan's system-synchronizes-with.
     pub fn synchronize_system(&mut self, first: EventId, second: EventId) {
+        self.revision += 1;
         self.system.push((first, second));
     }
 
     /// Records that the system completes all of one thread's actions before any action of another.
     pub fn synchronize_threads(&mut self, first: ThreadId, second: ThreadId) {
+        self.revision += 1;
         self.system_threads.push((first, second));
     }
 

@@ -122,14 +122,13 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         }
         Op::Special { which, d } => return Effect::Special { which: *which, to: *d },
         Op::Pack { d, bits, parts } => {
-            let place = |whole: u64, part: u64| whole << bits | part;
-            let whole = parts.iter().rev().fold(V::of(0), |whole, part| whole.zip(get!(part), place));
+            let whole = parts.iter().rev().fold(V::of(0), |whole, part| whole.above(*bits, get!(part)));
             registers[*d as usize] = whole;
         }
         Op::Unpack { a, bits, parts } => {
             let whole = get!(a);
             for (part, shift) in parts.iter().zip((0..).step_by(*bits as usize)) {
-                registers[*part as usize] = whole.map(|whole| whole >> shift & ((1 << bits) - 1));
+                registers[*part as usize] = whole.part(shift, *bits);
             }
         }
         Op::ToGeneric { space, d, a } => {

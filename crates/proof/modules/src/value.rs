@@ -28,6 +28,18 @@ pub trait Value: Copy + Debug {
         self.zip3(second, Self::of(0), |a, b, _| f(a, b))
     }
 
+    /// The bits of this value from a bit on: those of a part of it.
+    #[inline(always)]
+    fn part(self, from: u32, bits: u32) -> Self {
+        self.map(|whole| whole >> from & (u64::MAX >> (64 - bits)))
+    }
+
+    /// This value with another one of that many bits below it.
+    #[inline(always)]
+    fn above(self, bits: u32, low: Self) -> Self {
+        self.zip(low, |high, low| high.checked_shl(bits).unwrap_or(0) | low)
+    }
+
     /// The first of two values where this one is not 0, else the second one.
     #[inline(always)]
     fn choose(self, yes: Self, no: Self) -> Self {
@@ -66,6 +78,15 @@ pub enum Deferred {
     /// The value of a register or of a byte of local memory that the thread has not written, or anything computed from one;
     /// the number says of which, as the thread's owner counts them.
     Unwritten(u32),
+    /// A value some bytes of which come from what the thread has not written; the bits of the others are known.
+    Partly {
+        /// The known bits; those of the other bytes are 0.
+        bits: u64,
+        /// What the other bytes come from, as in [`Deferred::Unwritten`].
+        number: u32,
+        /// The bytes that come from it: the lowest bit is the lowest byte's.
+        unwritten: u8,
+    },
     /// The value of a load that is not chosen yet, or anything computed from one.
     Pending,
 }
@@ -81,8 +102,30 @@ impl Deferred {
     #[inline]
     pub fn unwritten(self) -> Option<u32> {
         match self {
-            Deferred::Unwritten(number) => Some(number),
+            Deferred::Unwritten(number) | Deferred::Partly { number, .. } => Some(number),
             Deferred::Known(_) | Deferred::Any(_) | Deferred::Pending => None,
+        }
+    }
+
+    /// The known bits, and the bytes that the thread has not written; `None` where nothing fixes the others, or they are not
+    /// chosen yet.
+    fn bytes(self) -> Option<(u64, u8)> {
+        match self {
+            Deferred::Known(bits) => Some((bits, 0)),
+            Deferred::Unwritten(_) => Some((0, u8::MAX)),
+            Deferred::Partly { bits, unwritten, .. } => Some((bits, unwritten)),
+            Deferred::Any(_) | Deferred::Pending => None,
+        }
+    }
+
+    /// A value with these bits, and with these bytes that come from what the thread has not written.
+    fn with_bytes(bits: u64, unwritten: u8, number: u32) -> Deferred {
+        let is_written = |byte: u32| unwritten >> byte & 1 == 0;
+        let written = (0..8).filter(|&byte| is_written(byte)).fold(0, |mask, byte| mask | 0xff << (8 * byte));
+        match unwritten {
+            0 => Deferred::Known(bits),
+            u8::MAX => Deferred::Unwritten(number),
+            _ => Deferred::Partly { bits: bits & written, number, unwritten },
         }
     }
 
@@ -107,6 +150,7 @@ impl Value for Deferred {
             Deferred::Known(bits) | Deferred::Any(bits) => Some(bits),
             // A thread that lets it matter has gone wrong, so any word will do.
             Deferred::Unwritten(_) => Some(0),
+            Deferred::Partly { bits, .. } => Some(bits),
             Deferred::Pending => None,
         }
     }
@@ -119,6 +163,32 @@ impl Value for Deferred {
         match (self.known(), second.known(), third.known()) {
             (Some(a), Some(b), Some(c)) => unwritten.map_or_else(|| Deferred::Any(f(a, b, c)), Deferred::Unwritten),
             _ => Deferred::Pending,
+        }
+    }
+
+    fn part(self, from: u32, bits: u32) -> Deferred {
+        let mask = u64::MAX >> (64 - bits);
+        match (self.unwritten(), self.bytes()) {
+            (Some(number), Some((known, unwritten))) if from.is_multiple_of(8) && bits.is_multiple_of(8) => {
+                let kept = u8::MAX >> (8 - bits / 8);
+                let unwritten = unwritten >> (from / 8) & kept;
+                // What lies above a part is no part of it, and is unwritten where all of the part is.
+                let unwritten = if unwritten == kept { u8::MAX } else { unwritten };
+                Deferred::with_bytes(known >> from & mask, unwritten, number)
+            }
+            _ => self.map(|whole| whole >> from & mask),
+        }
+    }
+
+    fn above(self, bits: u32, low: Deferred) -> Deferred {
+        let number = [self, low].into_iter().filter_map(Deferred::unwritten).min();
+        match (number, self.bytes(), low.bytes()) {
+            (Some(number), Some((high, above)), Some((low, below))) if bits.is_multiple_of(8) => {
+                let above = above.checked_shl(bits / 8).unwrap_or(0);
+                let unwritten = above | below & (u8::MAX >> (8 - bits / 8));
+                Deferred::with_bytes(high.checked_shl(bits).unwrap_or(0) | low, unwritten, number)
+            }
+            _ => self.zip(low, |high, low| high.checked_shl(bits).unwrap_or(0) | low),
         }
     }
 

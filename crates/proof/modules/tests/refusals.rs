@@ -41,5 +41,6 @@ fn what_is_no_module_and_what_is_too_new_is_refused() {
     let found = refused("nothing", ptx::Limits::NONE);
     assert_eq!((found.line, found.instruction.as_str()), (1, "nothing"));
     assert_eq!(refused("", ptx::Limits::NONE).instruction, "");
-    assert!(refused(".version 8.5\n.target sm_90\n.func f() {}", ptx::Limits::NONE).message.contains("functions"));
+    let by_register = ".version 8.5\n.target sm_90\n.func (.reg .u32 r) f() {}";
+    assert!(refused(by_register, ptx::Limits::NONE).message.contains("parameters are of .param space"));
 }

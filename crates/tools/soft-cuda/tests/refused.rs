@@ -115,7 +115,7 @@ fn what_is_not_known_is_named() {
         ("prmt.b32 %w0, %w1, %w2, %w3;", "'prmt'"),
         ("add.rz.f32 %f0, %f1, %f2;", ".rz"),
         ("match.any.sync.b32 %w0, %w1, -1;", "'match'"),
-        ("call foo;", "'call'"),
+        ("call foo;", "'foo'"),
     ] {
         let (status, log) = session.load(&line("8.6", "sm_90", code)).expect_err(code);
         assert_eq!(status, Status::ERROR_INVALID_PTX);
@@ -153,7 +153,7 @@ fn duplicates_and_what_is_no_module_are_refused() {
     let log = |text: &str| session.load(text).expect_err(text).1;
     assert!(log(&line("8.6", "sm_90", ".reg .u32 %u1;")).contains("Duplicate definition of variable '%u1'"));
     assert!(log(&line("8.6", "sm_90", "$a: $a: ret;")).contains("Duplicate definition of label '$a'"));
-    assert!(log(".version 8.6\n.target sm_90\n.func f() {}").contains("line 3"));
+    assert!(log(".version 8.6\n.target sm_90\n.func (.reg .u32 r) f() {}").contains("line 3"));
     assert!(log("no .version").contains("Missing .version directive"));
     assert_eq!(session.load("\x7fELF").map_err(|(status, _)| status), Err(Status::ERROR_INVALID_IMAGE));
     assert_eq!(session.load("nothing").map_err(|(status, _)| status), Err(Status::ERROR_INVALID_IMAGE));

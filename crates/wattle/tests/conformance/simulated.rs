@@ -13,6 +13,9 @@ pub const CASES: &[Case] = &[
     ("a race", |device| only(device, race)),
     ("no race where a release is acquired", |device| only(device, no_race)),
     ("a launch that can never end", |device| only(device, stuck)),
+    ("threads that wait together for ever", |device| only(device, stuck_together)),
+    ("threads that wait together for a while", |device| only(device, woken_together)),
+    ("threads that wait for the clock", |device| only(device, clock)),
     ("the same seed gives the same run", |device| only(device, same_seed)),
     ("devices of a seed by name", |device| only(device, by_name)),
 ];
@@ -182,6 +185,148 @@ fn stuck(device: &Device) -> Outcome {
         let launched = queue.launch(ThreadSpec::new(2, 1), waits(&flag));
         let words = ["launch `waits` can never end", "thread 0 of block 0", "thread 0 of block 1", &here(STUCK + 3)];
         finds(&queue, launched, &words)?;
+    }
+    Ok(())
+}
+
+const STUCK_TOGETHER: u32 = line!();
+#[kernel]
+fn waits_at_barriers(acc: &Acc, flag: Atomic<u32>) {
+    let seen = acc.shared::<u32, 1>();
+    loop {
+        if acc.thread_in_block() == 0 {
+            seen[0] = flag.load(0);
+        }
+        acc.sync_block();
+        if seen[0] != 0 {
+            break;
+        }
+        acc.sync_block();
+    }
+}
+#[kernel]
+fn waits_in_warps(acc: &Acc, flag: Atomic<u32>) {
+    let warp = acc.warp();
+    while !warp.any(flag.load(0) != 0) {}
+}
+#[kernel]
+fn waits_before_a_barrier(acc: &Acc, flag: Atomic<u32>) {
+    loop {
+        if flag.load(0) != 0 {
+            acc.sync_block();
+            break;
+        }
+    }
+}
+
+/// The threads of a block wait together for what nobody will do, though each of them goes on from one barrier to the next.
+fn stuck_together(device: &Device) -> Outcome {
+    for queue in both(device)? {
+        let flag = device.alloc_zeroed::<u32>(1)?;
+        let launched = queue.launch(ThreadSpec::new(2, 4), waits_at_barriers(&flag));
+        let words = ["launch `waits_at_barriers` can never end", "thread 3 of block 1", &here(STUCK_TOGETHER + 8)];
+        finds(&queue, launched, &words)?;
+        let launched =
+            queue.launch_with(LaunchOptions::new().warp_size(2), ThreadSpec::new(2, 4), waits_in_warps(&flag));
+        let words = ["launch `waits_in_warps` can never end", "thread 3 of block 1", &here(STUCK_TOGETHER + 18)];
+        finds(&queue, launched, &words)?;
+        // A loop with a barrier in it counts its iterations, which is no progress.
+        let launched = queue.launch(ThreadSpec::new(2, 2), waits_before_a_barrier(&flag));
+        finds(&queue, launched, &["launch `waits_before_a_barrier` can never end", "thread 1 of block 1"])?;
+    }
+    Ok(())
+}
+
+/// The threads of block 0 wait together for another block, which works for long without a change of memory.
+#[kernel]
+fn waits_for_a_worker(acc: &Acc, flag: Atomic<u32>, warps: u32, out: Shared<u32>) {
+    let seen = acc.shared::<u32, 1>();
+    let warp = acc.warp();
+    if acc.block_in_grid() == 1 {
+        let mut steps = 0u32;
+        for i in 0..20_000u32 {
+            steps += i & 1;
+            if i % 1000 == 0 {
+                acc.sync_block();
+            }
+        }
+        out[acc.thread_in_block()] = steps;
+        flag.store(0, 1);
+        return;
+    }
+    loop {
+        if acc.thread_in_block() == 0 {
+            seen[0] = flag.load(0);
+        }
+        acc.sync_block();
+        if warps == 1 {
+            while !warp.any(flag.load(0) != 0) {}
+        }
+        if seen[0] != 0 {
+            break;
+        }
+        acc.sync_block();
+    }
+}
+
+/// One warp of a block waits for each turn of another, which counts where no other thread sees it.
+#[kernel]
+fn waits_for_a_count(acc: &Acc, out: Shared<u32>) {
+    let done = acc.shared::<u32, 1>();
+    let warp = acc.warp();
+    let (counts, mut left) = (acc.thread_in_block() < 2, 50u32);
+    loop {
+        if acc.thread_in_block() == 0 {
+            done[0] = if left == 0 { 1 } else { 0 };
+        }
+        if counts {
+            left -= 1;
+        }
+        warp.sync();
+        acc.sync_block();
+        if done[0] != 0 {
+            break;
+        }
+        acc.sync_block();
+    }
+    out[acc.thread_in_block()] = left;
+}
+
+/// Threads that wait together go on when a value changes or when a thread among them makes progress.
+fn woken_together(device: &Device) -> Outcome {
+    for queue in both(device)? {
+        for warps in [0, 1] {
+            let (flag, out) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(4)?);
+            queue.launch_with(
+                LaunchOptions::new().warp_size(2),
+                ThreadSpec::new(2, 4),
+                waits_for_a_worker(&flag, warps, &out),
+            )?;
+            assert_eq!(out.read(&queue)?, [10_000; 4]);
+        }
+        let out = device.alloc_zeroed::<u32>(4)?;
+        queue.launch_with(LaunchOptions::new().warp_size(2), ThreadSpec::new(1, 4), waits_for_a_count(&out))?;
+        assert_eq!(out.read(&queue)?, [u32::MAX, u32::MAX, 50, 50]);
+    }
+    Ok(())
+}
+
+#[kernel]
+fn waits_a_while(acc: &Acc, together: u32) {
+    let end = acc.clock() + 2000;
+    while acc.clock() < end {
+        if together == 1 {
+            acc.sync_block();
+        }
+    }
+}
+
+/// A thread that waits for the clock, alone or with its block, is not one that waits for ever.
+fn clock(device: &Device) -> Outcome {
+    for queue in both(device)? {
+        queue.launch(ThreadSpec::new(2, 2), waits_a_while(0))?;
+        queue.launch(ThreadSpec::new(2, 1), waits_a_while(1))?;
+        queue.wait()?;
     }
     Ok(())
 }

@@ -89,7 +89,7 @@ pub(super) fn advise(
     budget: Duration,
 ) -> Advice {
     // The kernels of modules are not the scenario's to change.
-    if checker.emitted || report.launches.iter().any(|world| world.launches.is_empty()) {
+    if checker.emitted.is_some() || report.launches.iter().any(|world| world.launches.is_empty()) {
         return Advice::default();
     }
     let mut trials = Trials {

@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::time::Instant;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
@@ -10,11 +11,13 @@ use wattle_memory::Lowering;
 
 use super::frames::shape_text;
 use super::judge::judge;
+use super::kept;
 use super::memory::CheckedMemory;
 use super::modules::{self, Batch};
 use super::run::Run;
 use super::run::note;
 use crate::arguments::arguments;
+use crate::keep::WORTH_KEEPING;
 use crate::program::{LaunchWorld, World};
 
 /// The launches of a queue.
@@ -47,11 +50,23 @@ pub(super) fn run(run: &Run, groups: &[Group]) -> Result<()> {
             return Err(system("checking", text));
         }
         None => {
+            let key = match &work {
+                Work::Own(world) => kept::key_of_world(run, world),
+                Work::Modules(batch) => kept::key_of_batch(run, batch),
+            };
+            let found = key.and_then(|key| run.checker.keeper.as_ref()?.find(&key));
+            let found = found.and_then(|found| kept::unpack(&found));
+            let began = Instant::now();
             let judged = match work {
-                Work::Own(world) => judge(run, world, fingerprint, what.clone()),
-                Work::Modules(batch) => modules::judge(&batch, fingerprint, what.clone()),
+                Work::Own(world) => judge(run, world, found, fingerprint, what.clone()),
+                Work::Modules(batch) => modules::judge(&batch, found, fingerprint, what.clone()),
             };
             let phase = Arc::new(judged.inspect_err(refused)?);
+            if let (Some(key), false) = (key, phase.kept || began.elapsed() < WORTH_KEEPING)
+                && let Some(packed) = kept::pack(&phase)
+            {
+                lock(&run.shared.to_keep).push((key, packed));
+            }
             let mut path = lock(&run.path);
             path.phases.push(phase.clone());
             path.chosen.push(0);

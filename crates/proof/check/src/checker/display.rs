@@ -26,7 +26,12 @@ impl Report {
         let executions = self.statistics.complete;
         let plural = if executions == 1 { "execution" } else { "executions" };
         let like = if self.symmetric { ", like threads taken for one another" } else { "" };
-        format!("{} {plural}{like}, {:.1} ms", thousands(executions), self.elapsed.as_secs_f64() * 1e3)
+        let kept = match self.kept {
+            0 => "",
+            kept if kept == self.searches => ", kept from an earlier run",
+            _ => ", in part kept from an earlier run",
+        };
+        format!("{} {plural}{like}, {:.1} ms{kept}", thousands(executions), self.elapsed.as_secs_f64() * 1e3)
     }
 
     /// Whether the scenario holds only because nothing could fail: it has no named check and no assertion in a kernel,

@@ -13,15 +13,28 @@ use super::run::{Path, Run, Shared, note};
 use crate::report::{Report, Unknown, Verdict, Violation, Witness};
 use crate::search::{Limits, Statistics, Stopped, Watch};
 
-/// Checks a scenario's function.
+/// Checks a scenario's function. Where something is wrong and some search was an earlier run's, which has no execution to
+/// show, all is searched.
 pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<Report> {
+    let (report, shared) = check_once(checker, scenario)?;
+    if report.verdict == Verdict::Holds {
+        for (key, result) in std::mem::take(&mut *lock(&shared.to_keep)) {
+            checker.keeper.iter().for_each(|keeper| keeper.keep(&key, &result));
+        }
+    } else if report.kept > 0 {
+        return Ok(check_once(&Checker { keeper: None, ..checker.clone() }, scenario)?.0);
+    }
+    Ok(report)
+}
+
+fn check_once(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<(Report, Arc<Shared>)> {
     let began = Instant::now();
     let shared = Arc::new(Shared { deadline: checker.deadline(), ..Shared::default() });
     let mut report = Report {
         verdict: Verdict::Holds,
         target: checker.target,
         model: checker.model,
-        emitted: checker.emitted,
+        emitted: checker.emitted.is_some(),
         progress: checker.progress,
         shapes: Vec::new(),
         violated_in: Vec::new(),
@@ -42,6 +55,8 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         assumes: Vec::new(),
         shapes_tried: 0,
         symmetric: false,
+        kept: 0,
+        searches: 0,
         runs: 0,
         elapsed: Default::default(),
         launches: Vec::new(),
@@ -54,7 +69,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         (true, true) => Verdict::Holds,
     };
     report.elapsed = began.elapsed();
-    Ok(report)
+    Ok((report, shared))
 }
 
 /// Explores each choice of shapes that the launches leave to devices, until something is wrong.
@@ -113,6 +128,10 @@ fn try_shapes(
         if !report.violations.is_empty() {
             break;
         }
+    }
+    if !report.violations.is_empty() {
+        // One of them fails in a run, or a run did not come to them.
+        report.checks.clear();
     }
     report.shapes_tried = tried.len();
     report.unknown = unknown(&tried);
@@ -190,6 +209,8 @@ fn explore(
             phase.rests_on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
             phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
             report.symmetric |= phase.symmetric;
+            report.kept += u32::from(phase.kept);
+            report.searches += 1;
             report.executed.extend(&phase.executed);
             phase.shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
             phase.unknown.iter().for_each(|unknown| note(&mut report.unknown, unknown.clone()));

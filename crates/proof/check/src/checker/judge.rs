@@ -12,6 +12,7 @@ use wattle_machine::Timing;
 use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
+use super::kept::KeptSearch;
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, World};
@@ -57,8 +58,14 @@ fn assumptions(world: &World) -> Result<Vec<Site>> {
     Ok(sites)
 }
 
-/// Searches the launches.
-pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phase> {
+/// Searches the launches, unless that was done before.
+pub(super) fn judge(
+    run: &Run,
+    world: World,
+    kept: Option<KeptSearch>,
+    fingerprint: u64,
+    what: String,
+) -> Result<Phase> {
     let checker = &run.checker;
     let assumes = assumptions(&world)?;
     let forbids_races = checker.target.forbids_races(checker.model);
@@ -84,8 +91,12 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         events: 0,
         covered: None,
         assumes,
+        kept: false,
         world: world.clone(),
     };
+    if let Some(kept) = kept {
+        return Ok(kept.complete(phase));
+    }
     if has_single_run(run, &world, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
         return Ok(phase);
     }
@@ -135,10 +146,11 @@ fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bo
     // Without symmetry the executions that differ by the order of updates alone are counted.
     let commuting = checker.symmetry.then_some(Updates::Commute);
     let exact = single_run(&setup, Updates::Conflict);
-    phase.symmetric |= exact.is_none() && commuting.is_some();
+    let is_exact = exact.is_some();
     let Some(single) = exact.or_else(|| commuting.and_then(|updates| single_run(&setup, updates))) else {
         return Ok(false);
     };
+    phase.symmetric |= !is_exact;
     (phase.statistics.complete, phase.events) = (1, single.events);
     if let Some(meter) = &checker.meter {
         meter.begin();

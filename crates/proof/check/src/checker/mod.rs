@@ -22,6 +22,7 @@ mod display;
 mod explore;
 mod frames;
 mod judge;
+mod kept;
 mod memory;
 mod modules;
 mod orders;
@@ -41,13 +42,17 @@ pub use wattle_core::Ending;
 use wattle_core::{Device, Result, Scenario};
 use wattle_memory::{Model, Target};
 
+pub use crate::wrap::wrap;
 pub use advice::Advice;
 pub use changes::Change;
 pub use display::thousands;
-pub use modules::{Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge};
+pub use modules::{
+    Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, Profile,
+};
 pub use orders::{OrderTable, Variant};
 pub use schedule::{Schedule, Scheduled, schedules};
 
+use crate::keep::Keeper;
 use crate::program::Edits;
 use crate::report;
 pub use crate::report::{Orders, Progress, Report, Unknown, Verdict, Violation, Witness};
@@ -71,7 +76,7 @@ pub struct Checker {
     pub(crate) warp_size: Option<u32>,
     pub(crate) symmetry: bool,
     /// Whether kernels are emitted, and read back, and judged as what was read.
-    pub(crate) emitted: bool,
+    pub(crate) emitted: Option<Profile>,
     pub(crate) edits: Edits,
     pub(crate) sample: Option<Sample>,
     pub(crate) count_orders: bool,
@@ -80,6 +85,8 @@ pub struct Checker {
     pub(crate) meter: Option<Arc<Meter>>,
     /// The maximum number of shapes of launches by frames that are tried, for a first pass; `None` for all.
     pub(crate) most_shapes: Option<usize>,
+    /// Where results of searches are kept, if anywhere.
+    pub(crate) keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Checker {
@@ -97,13 +104,14 @@ impl Checker {
             plain_as_relaxed: false,
             warp_size: None,
             symmetry: true,
-            emitted: false,
+            emitted: None,
             edits: Edits::default(),
             sample: None,
             count_orders: false,
             keeps_on: false,
             meter: None,
             most_shapes: None,
+            keeper: None,
         }
     }
 
@@ -115,7 +123,7 @@ impl Checker {
     /// The name of what is judged: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model's where that alone
     /// differs; with `, as emitted` where the code itself is read back.
     pub fn name(&self) -> String {
-        report::name(self.target, self.model, self.emitted)
+        report::name(self.target, self.model, self.emitted.is_some())
     }
 
     /// Sets the progress model; the default is what Wattle's devices promise.
@@ -173,10 +181,22 @@ impl Checker {
         Checker { symmetry, ..self }
     }
 
-    /// Judges what is emitted: each kernel as the PTX that CUDA devices get, read back and searched instruction by
-    /// instruction, instead of its intermediate representation. For PTX's targets, and the portable model.
+    /// Judges what is emitted: each kernel as the PTX that CUDA devices get, or for Vulkan as the SPIR-V that a device with
+    /// all features gets, read back and searched instruction by instruction, instead of its intermediate representation.
+    /// For the targets of PTX and Vulkan, and the portable model.
     pub fn emitted(self) -> Checker {
-        Checker { emitted: true, ..self }
+        self.emitted_for(Profile::Best)
+    }
+
+    /// Judges what is emitted, as [`Checker::emitted`], for a device of Vulkan's with these features.
+    pub fn emitted_for(self, profile: Profile) -> Checker {
+        Checker { emitted: Some(profile), ..self }
+    }
+
+    /// Takes the results of searches that were made before from a keeper, and has it keep those of others. A check that holds
+    /// then shows no execution; one in which something is wrong is made in full.
+    pub fn kept_by(self, keeper: Arc<dyn Keeper>) -> Checker {
+        Checker { keeper: Some(keeper), ..self }
     }
 
     /// Draws `executions` executions of each search at random, weak ones included, instead of building all, for

@@ -10,13 +10,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, lock};
+use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, ModuleLanguage, Result, lock};
 use wattle_ir::{Element as _, Layout};
 use wattle_machine::LaunchShape;
 use wattle_memory::{Model, Target};
 
 use super::batch::{Group, of_kernel, shape_of};
 use super::frames::{shape_text, text};
+use super::kept::KeptSearch;
 use super::memory::CheckedMemory;
 use super::run::{Outcome, Phase, Run, note};
 use crate::program::{Image, LaunchWorld, World};
@@ -31,6 +32,16 @@ pub trait ModuleJudge: Sync {
     /// # Errors
     /// They cannot be judged: an instruction without a meaning for the checker, a kernel that cannot be emitted.
     fn judge(&self, batch: &Batch) -> Result<Judged>;
+}
+
+/// Which features a device has that SPIR-V is emitted for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// All features that code can use.
+    #[default]
+    Best,
+    /// Those that every device has.
+    Least,
 }
 
 /// The judges of modules: being linked makes one known.
@@ -48,6 +59,8 @@ pub struct Batch {
     pub memories: Vec<Image>,
     /// What Wattle's own kernels are emitted for.
     pub target: Target,
+    /// Which features the device has that SPIR-V is emitted for.
+    pub profile: Profile,
     /// The memory model.
     pub model: Model,
     /// The progress model.
@@ -90,6 +103,8 @@ pub enum BatchKernel {
         block: [u32; 3],
         /// The size in bytes of the shared memory that is sized at launch.
         shared_bytes: u32,
+        /// The lanes of a warp, of a module whose language leaves them open.
+        warp_size: u32,
         /// The arguments, by their places among the parameters' bytes.
         arguments: Vec<(Range<usize>, BatchArgument)>,
         /// The numbers of the module's variables among the buffers.
@@ -136,7 +151,7 @@ pub struct Judged {
 
 /// Whether some of these launches are judged as modules.
 pub(super) fn are_modules(run: &Run, groups: &[Group]) -> bool {
-    run.checker.emitted
+    run.checker.emitted.is_some()
         || groups.iter().flat_map(|group| &group.launches).any(|launch| launch.kernel.module().is_some())
 }
 
@@ -145,15 +160,14 @@ pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
     let checker = &run.checker;
     let is_judged = match (checker.target, checker.model) {
         (Target::Portable | Target::Ptx { .. }, Model::Portable | Model::Ptx | Model::Sc) => true,
+        (Target::Vulkan, Model::Vulkan) => true,
         (Target::Portable | Target::Ptx { .. } | Target::Vulkan | Target::Host, _) => false,
     };
     if !is_judged {
-        let what = format!("judge a PTX module as code for {}", checker.name());
-        return Err(Error::capability(
-            "checker",
-            what,
-            "check under PTX's model: `--target ptx`, `Checker::new(Model::Ptx)`",
-        ));
+        let what = format!("judge modules, or what is emitted, as code for {}", checker.name());
+        let instead = "check PTX under PTX's model (`--target ptx:sm_90`, `Checker::new(Model::Ptx)`), and SPIR-V under \
+                       Vulkan's (`--target vulkan`, `Checker::new(Model::Vulkan)`)";
+        return Err(Error::capability("checker", what, instead));
     }
     let asked = !checker.edits.0.is_empty() || checker.count_orders || checker.sample.is_some();
     if asked || checker.plain_as_relaxed {
@@ -196,6 +210,7 @@ pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
         buffers: lock(&run.buffers).clone(),
         memories: lock(&run.memories).iter().map(|memory| Arc::new(memory.clone())).collect(),
         target: checker.target,
+        profile: checker.emitted.unwrap_or_default(),
         model: checker.model,
         progress: checker.progress,
         loop_bound: checker.loop_bound,
@@ -283,6 +298,8 @@ fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<Ba
         };
         Ok((place, argument))
     });
+    let leaves_lanes_open = call.entry().code.language != ModuleLanguage::Ptx;
+    lock(&run.path).any_warps |= leaves_lanes_open && enqueued.options.get_warp_size().is_none();
     let axes = |extent: [u32; 4]| {
         // The last dimension varies fastest, and is x (CUDA C++ Programming Guide, "Thread Hierarchy").
         let last = enqueued.shape.rank.saturating_sub(1);
@@ -293,6 +310,7 @@ fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<Ba
         grid: axes(enqueued.shape.outer),
         block: axes(enqueued.shape.inner),
         shared_bytes: enqueued.options.get_shared_len(),
+        warp_size: enqueued.options.lanes(&run.properties, |_| true)?,
         arguments: arguments.collect::<Result<_>>()?,
         variables: variables(run, call.entry()),
     })
@@ -326,8 +344,8 @@ pub(super) fn fingerprint(batch: &Batch) -> (u64, String) {
         launch.after.hash(&mut hasher);
         match &launch.kernel {
             BatchKernel::Own(launch) => (launch.number, &launch.environment, launch.host).hash(&mut hasher),
-            BatchKernel::Module { entry, grid, block, shared_bytes, arguments, .. } => {
-                (entry.name(), grid, block, shared_bytes, arguments).hash(&mut hasher);
+            BatchKernel::Module { entry, grid, block, shared_bytes, warp_size, arguments, .. } => {
+                (entry.name(), grid, block, shared_bytes, warp_size, arguments).hash(&mut hasher);
             }
         }
         what.push(format!("`{}` with {}", launch.kernel.name(), launch.kernel.shape_text()));
@@ -337,12 +355,20 @@ pub(super) fn fingerprint(batch: &Batch) -> (u64, String) {
 }
 
 /// Has launches judged.
-pub(super) fn judge(batch: &Batch, fingerprint: u64, what: String) -> Result<Phase> {
+pub(super) fn judge(batch: &Batch, kept: Option<KeptSearch>, fingerprint: u64, what: String) -> Result<Phase> {
+    if let Some(kept) = kept {
+        return Ok(kept.complete(phase_of(batch, Judged::default(), fingerprint, what)));
+    }
     let Some(judge) = MODULE_JUDGES.first() else {
         let instead = "link the crate that reads them, `wattle-foreign`";
         return Err(Error::capability("checker", "judge launches of modules: no reader of modules is linked", instead));
     };
     let judged = judge.judge(batch)?;
+    Ok(phase_of(batch, judged, fingerprint, what))
+}
+
+/// What was found, as a search's result.
+fn phase_of(batch: &Batch, judged: Judged, fingerprint: u64, what: String) -> Phase {
     let violation = |(kind, story)| Violation::Module { kind, story: Box::new(story) };
     let mut unknown = judged.unknown;
     if judged.violations.is_empty() && judged.outcomes.is_empty() && unknown.is_empty() {
@@ -350,7 +376,7 @@ pub(super) fn judge(batch: &Batch, fingerprint: u64, what: String) -> Result<Pha
     }
     let mut shapes = Vec::new();
     batch.launches.iter().for_each(|launch| note(&mut shapes, launch.kernel.shape_text()));
-    Ok(Phase {
+    Phase {
         fingerprint,
         what,
         outcomes: judged.outcomes.into_iter().map(|values| Outcome { values, witness: None, orders: None }).collect(),
@@ -363,7 +389,8 @@ pub(super) fn judge(batch: &Batch, fingerprint: u64, what: String) -> Result<Pha
         assumes: Vec::new(),
         shapes,
         symmetric: judged.statistics.alike > 0,
+        kept: false,
         executed: BTreeSet::new(),
         world: Arc::new(World::new(Vec::new(), batch.memories.clone())),
-    })
+    }
 }

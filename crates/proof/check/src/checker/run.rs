@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
 use wattle_machine::Program;
+use wattle_memory::Target;
 
 use super::Checker;
 use super::frames::Choice;
 use super::modules::BatchBuffer;
+use crate::keep::Key;
 use crate::peers::DeviceOfQueue;
 use crate::program::World;
 use crate::report::{Orders, Unknown, Violation, Witness};
@@ -35,6 +37,10 @@ pub(super) struct Run {
 pub(super) struct Shared {
     pub programs: Mutex<HashMap<KernelIdentity, (Arc<Program>, u32)>>,
     pub deadline: Option<std::time::Instant>,
+    /// The contents of programs, by their numbers, for what is kept of searches.
+    pub contents: Mutex<HashMap<u32, Key>>,
+    /// The results of this check's searches, which are kept if it holds.
+    pub to_keep: Mutex<Vec<(Key, Vec<u8>)>>,
     /// Whether the scenario has read a buffer.
     pub reads_back: AtomicBool,
 }
@@ -72,7 +78,10 @@ impl Run {
         properties.max_cooperative_blocks = 1 << 14;
         properties.scopes = checker.target.scopes().to_vec();
         properties.warp_width = choice.warp_size;
-        properties.modules = vec![ModuleLanguage::Ptx];
+        properties.modules = vec![match checker.target {
+            Target::Vulkan => ModuleLanguage::Spirv,
+            Target::Portable | Target::Ptx { .. } | Target::Host => ModuleLanguage::Ptx,
+        }];
         Run {
             checker: checker.clone(),
             choice,
@@ -108,6 +117,8 @@ pub(super) struct Phase {
     pub assumes: Vec<wattle_ir::Site>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
+    /// Whether it is the result of an earlier run's search.
+    pub kept: bool,
     /// The instructions that ran, by kernel number and instruction number.
     pub executed: BTreeSet<(u32, u32)>,
     pub world: Arc<World>,

@@ -16,7 +16,7 @@ impl Serialize for Report {
         let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
         let rests_on: Vec<_> =
             self.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect();
-        let mut report = serializer.serialize_struct("Report", 21)?;
+        let mut report = serializer.serialize_struct("Report", 23)?;
         report.serialize_field("target", &self.name())?;
         report.serialize_field("verdict", &self.verdict.to_string())?;
         report.serialize_field("model", self.model.name())?;
@@ -38,6 +38,8 @@ impl Serialize for Report {
         report.serialize_field("outcomes", &self.outcomes.keys().collect::<Vec<_>>())?;
         report.serialize_field("checks", &self.checks)?;
         report.serialize_field("nothing_asserted", &self.nothing_asserted())?;
+        report.serialize_field("searches", &self.searches)?;
+        report.serialize_field("kept", &self.kept)?;
         report.serialize_field("milliseconds", &(self.elapsed.as_secs_f64() * 1e3))?;
         report.end()
     }

@@ -194,7 +194,7 @@ pub struct Report {
     /// The number of shapes of its launches by frames that were tried: at least one, up to the one in which something
     /// is wrong.
     pub shapes_tried: usize,
-    /// The checks of the scenario that held in every run.
+    /// The checks of the scenario that held in every run, if all runs were right.
     pub checks: Vec<String>,
     /// Whether the scenario has read what its launches left.
     pub reads_back: bool,
@@ -213,6 +213,10 @@ pub struct Report {
     pub covered: Option<f64>,
     /// Whether equal threads were treated as interchangeable.
     pub symmetric: bool,
+    /// The number of searches, and of those among them whose results were kept from an earlier run.
+    pub searches: u32,
+    /// See [`Report::searches`].
+    pub kept: u32,
     /// The number of runs of the scenario's function.
     pub runs: u64,
     /// The duration of the check.

@@ -11,7 +11,7 @@ use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
 use super::gates::{open_gate, open_gates};
 use super::leaf::leaf;
-use super::searcher::{Halt, Open, Search};
+use super::searcher::{Halt, Known, Open, Search};
 use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
 
@@ -37,11 +37,7 @@ impl<'w> Search<'_, 'w> {
             if std::mem::take(&mut state.renumbered) {
                 known = None;
             }
-            let waits = |runner: &&Runner<'_>| runner.waiting.is_some() && runner.depends;
-            if state.runners.iter().filter(waits).nth(1).is_some() {
-                self.statistics.dependent += 1;
-                self.statistics.undecided += u64::from(state.runners.iter().any(|runner| waits(&runner) && runner.cut));
-            }
+            self.count_dependent(&state);
             if state.is_broken() || state.breaks_promise() {
                 self.statistics.abandoned += 1;
                 return Ok(());
@@ -64,7 +60,7 @@ impl<'w> Search<'_, 'w> {
             // choice; it cannot be wrong for long.
             if let Some(earlier) = &known
                 && !at_bound
-                && let Some((thread, read, source)) = self.forced(&state, earlier)
+                && let Some((thread, read, source)) = self.forced(&state, &earlier.analysis)
             {
                 state.choose(read, source);
                 state.runners[thread].status = Status::Ready;
@@ -73,13 +69,18 @@ impl<'w> Search<'_, 'w> {
             if self.watch.exceeds_memory(state.graph.len()) {
                 return Err(Halt::Stopped(Stopped::Memory));
             }
-            let now = self.setup.model.analyse(&state.graph);
-            self.was_not_ended_early()?;
-            let Ok(now) = now else {
-                self.statistics.abandoned += 1;
-                return Ok(());
+            let known_now = match known.take().filter(|known| known.is_of(&state)) {
+                Some(known) => known,
+                None => match self.analyse(&state)? {
+                    Some(known) => known,
+                    None => {
+                        self.statistics.abandoned += 1;
+                        return Ok(());
+                    }
+                },
             };
-            let now = known.insert(Arc::new(now)).clone();
+            let now = Arc::clone(&known_now.analysis);
+            known = Some(known_now.clone());
             if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now) {
                 continue;
             }
@@ -135,7 +136,16 @@ impl<'w> Search<'_, 'w> {
                     && (other.thread != choice.thread || other.read < choice.read || state.exchanges(other.thread))
             };
             let others = gate.is_some() || choices.iter().any(elsewhere);
-            return self.branch(state, &now, choice, (later, others), stack);
+            return self.branch(state, &known_now, choice, (later, others), stack);
+        }
+    }
+
+    /// Counts a state in which several threads wait for reads on which stores of theirs depend.
+    pub(super) fn count_dependent(&mut self, state: &State<'_>) {
+        let waits = |runner: &&Runner<'_>| runner.waiting.is_some() && runner.depends;
+        if state.runners.iter().filter(waits).nth(1).is_some() {
+            self.statistics.dependent += 1;
+            self.statistics.undecided += u64::from(state.runners.iter().any(|runner| waits(&runner) && runner.cut));
         }
     }
 
@@ -162,7 +172,7 @@ impl<'w> Search<'_, 'w> {
     fn branch(
         &mut self,
         state: State<'w>,
-        now: &Arc<Analysis>,
+        now: &Known,
         choice: &Choice,
         (later, others): (bool, bool),
         stack: &mut Vec<Open<'w>>,
@@ -189,16 +199,16 @@ impl<'w> Search<'_, 'w> {
             self.settle(&mut next)?;
             // A loop behind the read repeats others, and goes on whatever this one could read later.
             let again = next.runners[thread].spins_since.is_some_and(|first| next.place(thread, first) <= place);
+            seen.insert(source);
             if again && whole.is_some() {
                 spinning.insert(source);
-            } else {
-                tried.insert(source);
-                let known = (!std::mem::take(&mut next.renumbered)).then(|| now.clone());
-                branches.push(Open { state: next, known });
+                continue;
             }
-            seen.insert(source);
+            tried.insert(source);
+            branches.extend(self.possible(next, now)?);
         }
         let Some(mut state) = whole else {
+            self.statistics.abandoned += u64::from(branches.is_empty());
             stack.extend(branches.into_iter().rev());
             return Ok(());
         };
@@ -206,17 +216,18 @@ impl<'w> Search<'_, 'w> {
         state.exclude(read, &seen);
         state.spins_on(read, &spinning);
         // A thread may wait for ever on a write that sends it back, unless one that lets it go is sure to come after.
-        let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, now, read, spinning));
+        let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, &now.analysis, read, spinning));
         if later || (may_wait && others) {
             exclude_alike(&mut state, thread, &alike, &tried);
             // If equal threads are kept from the same sources, no thread may remain that could write.
             let gate = open_gate(&state).is_some();
-            if alike.is_empty() || !self.is_hopeless(&state, now, &self.choices(&state, now), gate) {
-                branches.push(Open { state, known: None });
+            if alike.is_empty() || !self.is_hopeless(&state, &now.analysis, &self.choices(&state, &now.analysis), gate)
+            {
+                branches.push(Open { state, known: Some(now.clone()) });
             }
         } else if may_wait {
             let before = self.statistics.abandoned;
-            self.leaf(&state, now)?;
+            self.leaf(&state, &now.analysis)?;
             // Where other sources are tried, nothing more has been built in this branch.
             if !branches.is_empty() {
                 self.statistics.abandoned = before;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use wattle_memory::{EventId, ThreadId};
+use wattle_memory::{EventId, Set, ThreadId};
 
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, each};
@@ -17,6 +17,13 @@ pub(super) struct Guess {
     thread: ThreadId,
     /// The alternatives of what it may do.
     pub ways: Vec<Agreement>,
+}
+
+impl Guess {
+    /// Lets the guess be found again.
+    pub fn forget(&self, state: &mut State<'_>) {
+        state.runners[self.thread].compared = false;
+    }
 }
 
 /// The threads for which completions are compared.
@@ -88,8 +95,23 @@ pub(super) fn determine(
     Ok(None)
 }
 
+/// Keeps the read for which a thread waits from the writes that are there. The branch without the guess builds every
+/// execution in which it reads from one of them: there the thread runs on with the value, and what the guess lets it do
+/// early is done, or is certain, or is a guess anew of the next open read; with that value fewer completions are left, so
+/// they agree on no less. A guess is of use only where an open read takes its value from something still to come.
+fn exclude_present(state: &mut State<'_>, thread: ThreadId) {
+    let read = state.runners[thread].waiting;
+    let location = read.and_then(|read| state.graph.event(read).location);
+    if let Some((read, location)) = read.zip(location) {
+        let mut present = Set::new(state.graph.len());
+        state.writes[location].iter().for_each(|&write| present.insert(write));
+        state.exclude(read, &present);
+    }
+}
+
 /// Adds a guess.
 pub(super) fn assume(setup: &Setup<'_>, state: &mut State<'_>, guess: &Guess, way: &Agreement) -> Result<(), Problem> {
+    exclude_present(state, guess.thread);
     state.ties.extend(&way.ties);
     state.guessed = true;
     let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);

@@ -19,13 +19,20 @@ pub(super) fn order_fences(search: &mut Search<'_, '_>, graph: Graph, analysis: 
         return Some((graph, analysis));
     }
     let Some((a, b)) = unordered_fences(model, &graph, &analysis) else { return Some((graph, analysis)) };
-    let both = [(a, b), (b, a)].into_iter().filter_map(|(first, second)| {
+    // More order only takes races away, so that without one at first any order will do.
+    let may_race = !model.races(&graph, &analysis).is_empty();
+    let mut found = None;
+    for (first, second) in [(a, b), (b, a)] {
         let mut graph = graph.clone();
         graph.order_fences(first, second);
-        let analysis = model.analyse(&graph).ok()?;
-        order_fences(search, graph, analysis)
-    });
-    both.max_by_key(|(graph, analysis)| !model.races(graph, analysis).is_empty())
+        let Ok(analysis) = model.analyse(&graph) else { continue };
+        let Some(one) = order_fences(search, graph, analysis) else { continue };
+        if !may_race || !model.races(&one.0, &one.1).is_empty() {
+            return Some(one);
+        }
+        found = Some(one);
+    }
+    found
 }
 
 /// Two sequentially consistent fences that the model wants ordered, and that nothing has ordered yet.

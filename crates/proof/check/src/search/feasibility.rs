@@ -1,10 +1,14 @@
 //! Whether a write that a read waits for can still come.
+//!
+//! The answer errs on one side: `false` is certain. What is excluded, hidden or taken stays so in every state that a state
+//! grows into, so that a compare-exchange can succeed only with a source that it has now, or with a write to come.
 
 use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId};
 
 use super::Setup;
 use super::choices::{Choice, best, may_wait};
 use super::gates::open_gate;
+use super::process::Change;
 use super::searcher::Search;
 use super::state::{Runner, State, Status};
 
@@ -26,7 +30,7 @@ pub(super) fn later(
     if setup.assume_race_free && is_overtaken(setup, state, read) {
         return false;
     }
-    let mut feasible = Feasible::new(state, analysis);
+    let mut feasible = Feasible::new(state, analysis, choices);
     for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
         feasible.add(choice.thread, choice.read);
     }
@@ -123,6 +127,7 @@ fn is_overtaken(setup: &Setup<'_>, state: &State<'_>, read: EventId) -> bool {
 struct Feasible<'s, 'w> {
     state: &'s State<'w>,
     analysis: &'s Analysis,
+    choices: &'s [Choice],
     /// The writes whose value is not known.
     open: Vec<EventId>,
     /// The reads that may still get a source.
@@ -132,12 +137,13 @@ struct Feasible<'s, 'w> {
 }
 
 impl<'s, 'w> Feasible<'s, 'w> {
-    fn new(state: &'s State<'w>, analysis: &'s Analysis) -> Self {
+    fn new(state: &'s State<'w>, analysis: &'s Analysis, choices: &'s [Choice]) -> Self {
         let event = |&event: &EventId| state.graph.event(event);
         let open = |id: &EventId| event(id).label.kind == Kind::Write && event(id).value.is_none();
         Feasible {
             state,
             analysis,
+            choices,
             open: (0..state.graph.len()).filter(open).collect(),
             reads: Vec::new(),
             moving: vec![false; state.runners.len()],
@@ -164,6 +170,63 @@ impl<'s, 'w> Feasible<'s, 'w> {
         self.moving.iter().enumerate().any(by_code) || self.open.iter().any(|&write| self.opens(write, location, read))
     }
 
+    /// The value for which a compare-exchange that has not read yet is known to wait, and the one that it then writes;
+    /// `None` where it writes in any case, or neither is known.
+    fn expects(&self, half: EventId) -> Option<(u64, Option<u64>)> {
+        match self.state.change(half)? {
+            Change::CompareExchange { expected: Some(expected), desired, writes_back: false } => {
+                Some((expected, desired))
+            }
+            Change::CompareExchange { .. } | Change::Apply { .. } => None,
+        }
+    }
+
+    /// Whether a read-modify-write that has not read yet may write. A compare-exchange does if it reads the value that it
+    /// expects: from a write that is there, or from one to come. The first one to come is by code that has not been run, by
+    /// another kind of write, or by a compare-exchange that finds its value among the writes that are there.
+    fn may_succeed(&self, half: EventId) -> bool {
+        let Some((expected, _)) = self.expects(half) else { return true };
+        let graph = &self.state.graph;
+        let Some(location) = graph.event(half).location else { return true };
+        let Some(&address) = self.state.addresses.get(location) else { return true };
+        let by_code =
+            |(thread, &moving): (ThreadId, &bool)| moving && self.state.runners[thread].ahead.may_write(address);
+        if self.moving.iter().enumerate().any(by_code) {
+            return true;
+        }
+        // The compare-exchanges of the place whose success is open, with what they expect and write.
+        let mut waiting = Vec::new();
+        for &write in &self.open {
+            let event = graph.event(write);
+            let other = graph.other_half(write).filter(|&other| self.state.is_pending(other));
+            let place = event.location.or_else(|| graph.event(other?).location);
+            if place.is_some_and(|place| place != location) {
+                continue;
+            }
+            match other.and_then(|other| Some((other, self.expects(other)?))) {
+                Some((other, (expected, desired))) => waiting.push((other, expected, desired)),
+                None => return true,
+            }
+        }
+        let finds = |read: EventId, expected: u64| {
+            let sources = self.choices.iter().filter(|choice| choice.read == read);
+            let mut sources = sources.flat_map(|choice| choice.sources.iter().chain(&choice.spinning));
+            sources.any(|&source| graph.event(source).value == Some(expected))
+        };
+        let mut values: Vec<u64> = Vec::new();
+        while let Some(next) =
+            waiting.iter().position(|&(read, expected, _)| values.contains(&expected) || finds(read, expected))
+        {
+            let (read, _, desired) = waiting.swap_remove(next);
+            let Some(desired) = desired else { return true };
+            if read == half {
+                return true;
+            }
+            values.push(desired);
+        }
+        values.contains(&expected)
+    }
+
     /// Whether the value of a read can be part of an event's.
     fn can_reach(&self, read: EventId, event: EventId) -> bool {
         match (self.state.graph.event(read).thread, self.state.graph.event(event).thread) {
@@ -187,7 +250,7 @@ impl<'s, 'w> Feasible<'s, 'w> {
                 // The written value depends on the value read, or on an operand that comes from an earlier read.
                 let before = |known: EventId| known <= half || !graph.same_thread(known, half);
                 let earlier = |&known: &EventId| known != read && before(known) && self.can_reach(known, half);
-                !elsewhere && self.reads.iter().any(earlier)
+                !elsewhere && self.reads.iter().any(earlier) && self.may_succeed(half)
             }
             _ => self.reads.iter().any(|&known| known != read && self.can_reach(known, write)),
         }

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use wattle_memory::{Analysis, EventId, Graph, Label, Level, ThreadId};
+use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences, ordered, other_endings};
 use super::failed::failed_iterations;
@@ -15,7 +15,7 @@ use super::{Stuck, Why};
 /// Judges a state in which no thread can continue.
 pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
     // A thread has ended without an access that was added as certain.
-    if state.runners.iter().any(|runner| !runner.promised.is_empty()) {
+    if state.runners.iter().any(|runner| !runner.promised.is_empty()) || reads_what_never_was(state) {
         search.statistics.abandoned += 1;
         return ControlFlow::Continue(());
     }
@@ -50,6 +50,21 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
             ControlFlow::Continue(())
         }
     }
+}
+
+/// Whether a read has for its source a write of a thread that had run ahead, and then did not come to it.
+fn reads_what_never_was(state: &State<'_>) -> bool {
+    let graph = &state.graph;
+    let mut sources = (0..graph.len()).filter_map(|read| graph.source(read));
+    sources.any(|source| graph.event(source).label.kind != Kind::Write)
+}
+
+/// Whether a state in which no thread can continue is neither an execution nor one whose threads are stuck.
+pub(super) fn has_no_leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> bool {
+    let promises = state.runners.iter().any(|runner| !runner.promised.is_empty());
+    let ended = (0..state.runners.len())
+        .all(|thread| state.runners[thread].status == Status::Done && state.pending(thread).next().is_none());
+    promises || reads_what_never_was(state) || (!ended && stuck(search, state, analysis).is_none())
 }
 
 /// Orders the writes that the model wants ordered and that nothing has ordered yet, in every way.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
@@ -64,29 +64,38 @@ impl MostEvents {
 /// A periodic check of the limits.
 pub struct Watch<'a> {
     limits: &'a Limits,
-    ticks: u32,
+    /// When the memory is looked at the next time, which costs as much as a hundred steps.
+    next_look: Option<Instant>,
 }
+
+/// The time between two looks at the memory.
+const LOOK: Duration = Duration::from_millis(2);
 
 impl<'a> Watch<'a> {
     /// A check of these limits.
     pub fn new(limits: &'a Limits) -> Self {
-        Watch { limits, ticks: 0 }
+        Watch { limits, next_look: None }
     }
 
     /// Whether a limit has been reached; cheap enough to be called for every step of the search.
     pub fn check(&mut self) -> Option<Stopped> {
-        self.ticks = self.ticks.wrapping_add(1);
         if self.limits.heeds_interrupt && wattle_core::interrupt::requested() {
             return Some(Stopped::Cancelled);
         }
-        if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        let limited = self.limits.deadline.is_some() || self.limits.memory.is_some();
+        let now = limited.then(Instant::now);
+        if now.zip(self.limits.deadline).is_some_and(|(now, deadline)| now >= deadline) {
             return Some(Stopped::Time);
         }
-        // The flag may be set because of the memory.
         let cancelled = self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed));
-        let used = || if cancelled || self.ticks % 1024 == 1 { resident_bytes() } else { None };
-        if self.limits.memory.is_some_and(|limit| used().is_some_and(|used| used > limit)) {
-            return Some(Stopped::Memory);
+        if let Some((now, most)) = now.zip(self.limits.memory)
+            // The flag may be set because of the memory.
+            && (cancelled || self.next_look.is_none_or(|next| now >= next))
+        {
+            self.next_look = Some(now + LOOK);
+            if resident_bytes().is_some_and(|used| used > most) {
+                return Some(Stopped::Memory);
+            }
         }
         cancelled.then_some(Stopped::Cancelled)
     }
@@ -101,18 +110,20 @@ const MOST_MEMORY: u64 = 16 << 30;
 impl Watch<'_> {
     /// Whether the relations over a graph of this number of events do not fit into memory.
     pub fn exceeds_memory(&self, events: usize) -> bool {
-        let bits = (events as u64).saturating_mul(events as u64).saturating_mul(RELATIONS);
-        bits / 8 > self.limits.memory.unwrap_or(MOST_MEMORY)
+        let bytes = (events as u64).saturating_mul(events as u64).saturating_mul(RELATIONS) / 8;
+        let Some(most) = self.limits.memory else { return bytes > MOST_MEMORY };
+        // What is in use is looked up only where it can decide.
+        bytes > most / 16 && bytes > most.saturating_sub(resident_bytes().unwrap_or(0))
     }
 }
 
 /// A closure that reports whether a limit has been reached, for long computations ([`wattle_memory::stop`]).
 pub(super) fn asks(limits: Limits) -> impl FnMut() -> bool + 'static {
-    let mut asked = 0;
+    let mut next_look = None;
     move || {
-        let mut watch = Watch { limits: &limits, ticks: asked };
+        let mut watch = Watch { limits: &limits, next_look };
         let reached = watch.check().is_some();
-        asked = watch.ticks;
+        next_look = watch.next_look;
         reached
     }
 }

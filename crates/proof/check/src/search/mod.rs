@@ -30,6 +30,7 @@ mod feasibility;
 mod gates;
 mod leaf;
 mod limit;
+mod possible;
 mod private;
 mod process;
 mod race_free;
@@ -253,7 +254,8 @@ pub trait Visitor: Send {
 pub struct Statistics {
     /// The number of finished executions.
     pub complete: u64,
-    /// The number of candidate executions that turned out not to exist after a choice had been made.
+    /// The number of candidate executions that turned out not to exist after a choice had been made. A choice that is
+    /// impossible by itself is none, unless all of a read's are.
     pub abandoned: u64,
     /// The number of executions with stuck threads.
     pub stuck: u64,

@@ -63,7 +63,22 @@ impl<'s> Global<'s> {
 /// A state still to be searched, and the model's analysis of it or of an earlier state from which it has grown.
 pub(super) struct Open<'w> {
     pub state: State<'w>,
-    pub known: Option<Arc<Analysis>>,
+    pub known: Option<Known>,
+}
+
+/// The model's analysis of a graph.
+#[derive(Clone)]
+pub(super) struct Known {
+    pub analysis: Arc<Analysis>,
+    /// The revision of the graph.
+    revision: u64,
+}
+
+impl Known {
+    /// Whether the state's graph has not changed since.
+    pub fn is_of(&self, state: &State<'_>) -> bool {
+        self.revision == state.graph.revision()
+    }
 }
 
 impl<'w> Open<'w> {
@@ -88,6 +103,14 @@ impl<'s, 'w> Search<'s, 'w> {
     pub fn settle(&mut self, state: &mut State<'_>) -> Result<(), Halt> {
         settle(self.setup, state)?;
         self.was_not_ended_early()
+    }
+
+    /// The analysis of a state's graph; `None` where an axiom is broken.
+    pub fn analyse(&mut self, state: &State<'_>) -> Result<Option<Known>, Halt> {
+        let analysed = self.setup.model.analyse(&state.graph);
+        self.was_not_ended_early()?;
+        let revision = state.graph.revision();
+        Ok(analysed.ok().map(|analysis| Known { analysis: Arc::new(analysis), revision }))
     }
 
     /// Fails where a limit has ended a long computation early: its result is meaningless, so no conclusion is drawn.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
 use super::exchange::Exchange;
-use super::process::{Address, Barrier, Change, Convergence, Members, Memory, Target};
+use super::process::{Address, Barrier, Change, Convergence, Members, Memory, Target, Written};
 use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
@@ -382,6 +382,11 @@ impl<'w> State<'w> {
         self.changes.retain(|(of, _)| *of != read);
     }
 
+    /// What a read-modify-write that has not read yet does, as far as it is known.
+    pub fn change(&self, read: EventId) -> Option<Change> {
+        self.changes.iter().find(|(of, _)| *of == read).map(|&(_, change)| change)
+    }
+
     /// Records what a read-modify-write does.
     pub fn changes(&mut self, read: EventId, change: Change) {
         if !self.is_pending(read) {
@@ -393,11 +398,14 @@ impl<'w> State<'w> {
         }
     }
 
-    /// Whether a read-modify-write that has not read yet is known to write if it reads from that write.
+    /// Whether a read-modify-write that has not read yet is known to write if it reads from that write. One that writes
+    /// back what it reads may belong to an iteration that is left out.
     pub fn writes_if_it_reads(&self, read: EventId, write: EventId) -> bool {
-        let change = self.changes.iter().find(|(of, _)| *of == read).map(|(_, change)| *change);
-        match (change, self.graph.event(write).value) {
+        match (self.change(read), self.graph.event(write).value) {
             (Some(Change::CompareExchange { expected: Some(expected), .. }), Some(found)) => expected == found,
+            (Some(change @ Change::Apply { .. }), found @ Some(_)) => {
+                matches!(change.written(found), Written::Value(new) if Some(new) != found)
+            }
             (Some(Change::CompareExchange { .. } | Change::Apply { .. }) | None, _) => false,
         }
     }

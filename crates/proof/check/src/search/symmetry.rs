@@ -3,7 +3,8 @@
 //! Threads of a class run one program, each from a position of its own. Two of them are exchangeable in a state if
 //! exchanging them leaves it as it is: they have the same events (the same accesses of the same cells, with the same values
 //! and sources), no thread has read what they wrote, they stand at the same place with the same values in all that they
-//! may still read, read their position no more, and their reads are kept from the same sources. Models know threads by
+//! may still read, read their position no more, their reads are kept from the same sources, and what they wait to change
+//! they will change alike: the operand of a read-modify-write may be their position, which they read no more. Models know threads by
 //! the groups that they share alone, so exchanging the two takes each execution below such a state to another one below
 //! it, of every model, which leaves the same memory. Cells that one of them alone can touch (its block's) are exchanged
 //! with it.
@@ -64,7 +65,8 @@ fn have_done_the_same(state: &State<'_>, one: ThreadId, other: ThreadId) -> bool
     let place = |thread: ThreadId| {
         let runner = &state.runners[thread];
         let count = |event: EventId| (0..event).filter(|&id| state.graph.event(id).thread == Some(thread)).count();
-        (runner.waiting.map(count), runner.trail.len(), runner.promised.len())
+        let change = runner.update.map(|(_, change)| change);
+        (runner.waiting.map(count), change, runner.trail.len(), runner.promised.len())
     };
     let heads = |thread: ThreadId| {
         let heads = state.runners[thread].heads.iter();

@@ -1,7 +1,7 @@
 //! The block's barrier, the operations of warps, and the end of threads and blocks.
 
-use wattle_ir::Site;
 use wattle_ir::warp::evaluate;
+use wattle_ir::{Site, Type, WarpOp};
 
 use super::finding::Finding;
 use super::running::{AtWarp, State};
@@ -49,12 +49,12 @@ impl Simulator {
             }
             all.join(&thread.sync.hand_on());
         }
-        for key in arrived {
+        for &key in &arrived {
             if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
                 thread.sync.seen = all.clone();
             }
-            self.wake(key);
         }
+        self.part(block_key, None, &arrived);
     }
 
     /// Handles a thread's arrival at an operation of its warp, which is done once all lanes are at it.
@@ -78,12 +78,12 @@ impl Simulator {
         if block.at_warp[warp].len() == lanes.len() {
             let lanes: Vec<u32> = lanes.iter().flatten().copied().collect();
             block.at_warp[warp].clear();
-            self.meet(&lanes);
+            self.meet(block_key, warp, &lanes);
         }
     }
 
     /// Executes the operation of a warp at which all its lanes have arrived.
-    fn meet(&mut self, lanes: &[u32]) {
+    fn meet(&mut self, block: u32, warp: usize, lanes: &[u32]) {
         let (mut first, mut parts) = (None, Vec::with_capacity(lanes.len()));
         for &key in lanes {
             let Some(Some(thread)) = self.threads.get(key as usize) else { continue };
@@ -94,7 +94,15 @@ impl Simulator {
             }
             parts.push(at.part);
         }
-        let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return self.open_warp(lanes) };
+        match parts.into_iter().collect::<Option<Vec<_>>>() {
+            Some(parts) => self.exchange(lanes, &parts),
+            None => self.open_warp(lanes),
+        }
+        self.part(block, Some(warp), lanes);
+    }
+
+    /// Gives each lane its result of an operation, from the operation and the operands of all.
+    fn exchange(&mut self, lanes: &[u32], parts: &[(WarpOp, Type, u64, u32)]) {
         let Some(&(op, ty, ..)) = parts.first() else { return };
         let values: Vec<u64> = parts.iter().map(|part| part.2).collect();
         let operands: Vec<u32> = parts.iter().map(|part| part.3).collect();
@@ -102,7 +110,6 @@ impl Simulator {
             if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
                 thread.machine.answer(result);
             }
-            self.wake(key);
         }
     }
 
@@ -118,7 +125,6 @@ impl Simulator {
             if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
                 thread.sync.seen = all.clone();
             }
-            self.wake(key);
         }
     }
 

@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::finding::{Actor, Finding};
 use super::memory::{Address, MemoryId};
 use super::simulator::LaunchId;
+use super::spin::Meetings;
 use super::sync::ThreadSync;
 
 /// How many of a thread's latest reads are kept, so that the elements a spinning thread waits for are known.
@@ -67,6 +68,8 @@ pub(super) struct Snapshot {
 
 /// A block that has started.
 pub(super) struct Block {
+    /// The launch's position among those of this generation.
+    pub launch: usize,
     /// The row-major number in its grid.
     pub number: u64,
     /// The keys of its threads, ended ones included.
@@ -76,6 +79,9 @@ pub(super) struct Block {
     pub arrived: Vec<u32>,
     /// For each warp the threads that wait at an operation of it.
     pub at_warp: Vec<Vec<u32>>,
+    /// Their meetings at the barrier, and those of each warp at its operations.
+    pub met_at_barrier: Meetings,
+    pub met_in_warp: Vec<Meetings>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
     pub shared: Vec<MemoryId>,

@@ -15,6 +15,7 @@ use super::finding::{Finding, Findings};
 use super::launch::{Agent, LaunchError, LaunchRequest, MAX_RESIDENT, MAX_WORDS, bind};
 use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, mask};
 use super::running::{Block, Launch, READS, Running, State};
+use super::spin::Meetings;
 use super::sync::{Member, Releases, ThreadSync};
 
 /// The maximum number of threads that clocks can number before no launch may be in flight.
@@ -304,6 +305,8 @@ impl Simulator {
 
     /// The ticks of the clock, which all threads have together: it moves on by some with each read, by the seed.
     pub(super) fn ticks(&mut self) -> u64 {
+        // Who looks at it may do something else the next time, as after a change of memory.
+        self.changes += 1;
         self.ticks += 1 + u64::from(self.rng.next_u32() & 15);
         self.ticks
     }
@@ -366,9 +369,18 @@ impl Simulator {
             self.runnable.push(thread);
             threads.push(Some(thread));
         }
-        let (arrived, at_warp) = (Vec::new(), vec![Vec::new(); warps as usize]);
-        self.blocks[key as usize] =
-            Some(Block { number, live: threads.len(), threads, arrived, at_warp, ended: None, shared });
+        self.blocks[key as usize] = Some(Block {
+            launch: number_of_launch,
+            number,
+            live: threads.len(),
+            threads,
+            arrived: Vec::new(),
+            at_warp: vec![Vec::new(); warps as usize],
+            met_at_barrier: Meetings::default(),
+            met_in_warp: (0..warps).map(|_| Meetings::default()).collect(),
+            ended: None,
+            shared,
+        });
     }
 
     /// Ends a launch: removes its threads and keeps its findings.

@@ -4,22 +4,41 @@
 //! what it was one iteration before, and no value has changed meanwhile, every further iteration does the same until
 //! one of the elements read changes. Such a thread is set aside until then: spinning costs nothing, and when all
 //! threads are set aside nothing will ever change.
+//!
+//! What one thread does there the threads of a block do together at its barriers, and the lanes of a warp at its operations:
+//! when all of them are where they were an earlier time that they met, and no value has changed meanwhile, they will meet
+//! so again until one changes. How many meetings lie between is not known, so that the one that is kept is the latest whose
+//! number is a power of two (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
 
 use wattle_ir::Label;
+use wattle_machine::Thread;
 
 use super::memory::Address;
-use super::running::{READS, Running, Snapshot, State};
+use super::running::{Block, READS, Running, Snapshot, State};
 use super::simulator::Simulator;
 
 /// The maximum number of words of a thread that is checked: comparing larger ones at each back edge would cost too
 /// much.
 const MAX_WORDS: usize = 1 << 12;
+/// The same for all threads that meet.
+const MAX_WORDS_TOGETHER: usize = 1 << 16;
+
+/// How often threads have met since a value changed, and how.
+#[derive(Default)]
+pub(super) struct Meetings {
+    /// The number of changes of memory so far.
+    changes: u64,
+    /// The number of meetings since the first after the last change.
+    count: u64,
+    /// The threads at the last of them whose number is a power of two.
+    threads: Vec<Thread>,
+}
 
 impl Simulator {
     /// Handles a back edge: returns the elements that the thread waits for, if it is spinning.
     pub(super) fn spins(&self, thread: &mut Running, label: Label) -> Option<Vec<Address>> {
-        let words = self.launches.get(thread.launch).map_or(0, |launch| launch.program.words());
-        if words > MAX_WORDS {
+        let program = &self.launches.get(thread.launch)?.program;
+        if program.words() > MAX_WORDS {
             return None;
         }
         let (changes, read_count) = (self.changes, thread.read_count);
@@ -27,7 +46,7 @@ impl Simulator {
             thread.loops.push(Snapshot { label, machine: thread.machine.clone(), changes, read_count });
             return None;
         };
-        if last.changes == changes && last.machine == thread.machine {
+        if last.changes == changes && thread.machine.repeats(&last.machine, program) {
             let reads = read_count - last.read_count;
             // If there were more reads than are kept, any element may be the one that the thread waits for.
             let kept = if reads > READS as u64 { 0 } else { reads };
@@ -43,6 +62,50 @@ impl Simulator {
         last.machine.clone_from(&thread.machine);
         (last.changes, last.read_count) = (changes, read_count);
         None
+    }
+
+    /// Lets the threads continue that have met, at the barrier of their block or, with its number there, at an operation of
+    /// their warp. If they do nothing but meet, they are set aside until a value changes.
+    pub(super) fn part(&mut self, block: u32, warp: Option<usize>, keys: &[u32]) {
+        let spin = self.meet_as_before(block, warp, keys);
+        for &key in keys {
+            if spin {
+                self.set_aside(key, State::Spinning(Vec::new()));
+            } else {
+                self.wake(key);
+            }
+        }
+    }
+
+    /// Whether threads have met as they did before, and no value has changed meanwhile.
+    fn meet_as_before(&mut self, block: u32, warp: Option<usize>, keys: &[u32]) -> bool {
+        // They arrive in any order.
+        let mut keys = keys.to_vec();
+        keys.sort_unstable();
+        let machine = |key: &u32| Some(&self.threads.get(*key as usize)?.as_ref()?.machine);
+        let Some(Some(Block { launch, met_at_barrier, met_in_warp, .. })) = self.blocks.get_mut(block as usize) else {
+            return false;
+        };
+        let Some(program) = self.launches.get(*launch).map(|launch| &launch.program) else { return false };
+        let last = match warp {
+            Some(warp) => &mut met_in_warp[warp],
+            None => {
+                // Other warps may have made progress at the barrier that no value shows.
+                met_in_warp.iter_mut().for_each(|meetings| *meetings = Meetings::default());
+                met_at_barrier
+            }
+        };
+        if last.changes != self.changes || program.words() * keys.len() > MAX_WORDS_TOGETHER {
+            *last = Meetings { changes: self.changes, ..Meetings::default() };
+            return false;
+        }
+        let same = |(before, now): (&Thread, Option<&Thread>)| now.is_some_and(|now| now.repeats(before, program));
+        let again = last.threads.len() == keys.len() && last.threads.iter().zip(keys.iter().map(machine)).all(same);
+        last.count += 1;
+        if last.count.is_power_of_two() {
+            last.threads = keys.iter().filter_map(machine).cloned().collect();
+        }
+        again
     }
 
     /// Removes a thread from the lists that it is in.

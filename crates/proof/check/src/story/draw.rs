@@ -76,7 +76,7 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
     let files = names.files().into_iter().map(str::to_owned).collect();
     Story {
         files,
-        left_out: left_out(names, &cast.threads, cast.whole),
+        left_out: left_out(names, &cast.threads, cast.whole || cast.incomplete),
         columns,
         edges,
         initials,
@@ -87,7 +87,7 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
 }
 
 /// Summarizes the threads that are not shown.
-fn left_out(names: &Names<'_>, shown: &[ThreadId], whole: bool) -> String {
+fn left_out(names: &Names<'_>, shown: &[ThreadId], have_parts: bool) -> String {
     let graph = &names.witness.graph;
     let others = names.threads().filter(|thread| !shown.contains(thread));
     let active = |thread: &ThreadId| graph.events().iter().any(|event| event.thread == Some(*thread));
@@ -95,7 +95,7 @@ fn left_out(names: &Names<'_>, shown: &[ThreadId], whole: bool) -> String {
     let named = |threads: &[ThreadId]| threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>();
     let mut sentences = Vec::new();
     let busy_words =
-        if whole { ["is not shown.", "are not shown."] } else { ["has no part in it.", "have no part in it."] };
+        if have_parts { ["is not shown.", "are not shown."] } else { ["has no part in it.", "have no part in it."] };
     for (threads, [one, several]) in [(busy, busy_words), (idle, ["does nothing here.", "do nothing here."])] {
         if !threads.is_empty() {
             sentences.push(format!("{} {}", listed(&named(&threads)), if threads.len() == 1 { one } else { several }));

@@ -374,6 +374,33 @@ fn fault(names: &Names<'_>, what: &str) -> Draft {
             draft.cast.show(witness.graph.event(step.from).thread);
             draft.cast.keep.extend([step.from, step.to]);
         }
+    } else {
+        origins(names, &mut draft.cast);
     }
     draft
+}
+
+/// Shows where the values come from that the threads have read until the events that are kept: the writes of other threads,
+/// and what led to them.
+fn origins(names: &Names<'_>, cast: &mut Cast) {
+    let graph = &names.witness.graph;
+    let mut ends: Vec<EventId> = cast.keep.iter().copied().collect();
+    while let Some(end) = ends.pop() {
+        for read in before(names, end).chain([end]) {
+            let Some(write) = graph.source(read).filter(|&write| !graph.same_thread(write, read)) else { continue };
+            let Some(writer) = graph.event(write).thread else { continue };
+            if !cast.threads.contains(&writer) && cast.threads.len() == MOST_COLUMNS {
+                cast.incomplete = true;
+                continue;
+            }
+            cast.show(Some(writer));
+            cast.hops.push((write, read));
+            cast.keep.insert(read);
+            if cast.keep.insert(write) {
+                ends.push(write);
+            }
+        }
+    }
+    cast.hops.sort_unstable();
+    cast.hops.dedup();
 }

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::text::fitted;
 use super::{Edge, EdgeKind, End, Initial, Part, Step, Story};
+use crate::wrap::hanging;
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -104,9 +104,9 @@ pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
 
 fn step_box(step: &Step, column: usize) -> Box {
     let number = step.line.map(|line| line.to_string()).unwrap_or_default();
-    let text = fitted(&step.text, WIDEST);
+    let text = hanging(&step.text, WIDEST);
     let says = step.says(false);
-    let notes = if says.is_empty() { Vec::new() } else { fitted(&says, WIDEST + 4) };
+    let notes = if says.is_empty() { Vec::new() } else { hanging(&says, WIDEST + 4) };
     let letters = text.iter().map(|line| line.chars().count()).max().unwrap_or(0) as f64;
     let small = notes.iter().map(|line| line.chars().count()).max().unwrap_or(0) as f64;
     let width = (letters * LETTER).max(small * SMALL) + 52.0;

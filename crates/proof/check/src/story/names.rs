@@ -4,6 +4,7 @@ use wattle_ir::{Param, ParamKind, Site, Type};
 use wattle_memory::{EventId, Kind, Level, Placement, ThreadId};
 
 use super::source::Sources;
+use crate::program::World;
 use crate::report::Witness;
 
 /// The names of one execution.
@@ -128,6 +129,12 @@ impl<'w> Names<'w> {
         line.unwrap_or_else(|| events.iter().map(|&event| self.made_up(event)).collect::<Vec<_>>().join("; "))
     }
 
+    /// Whether an event is a warp's barrier, which targets without one carry out as that of a block.
+    fn is_warp_barrier(&self, id: EventId) -> bool {
+        let (launch, at) = World::statement(self.witness.graph.event(id).source);
+        self.witness.world.launches.get(launch).is_some_and(|launch| launch.program.is_warp_barrier(at))
+    }
+
     fn made_up(&self, id: EventId) -> String {
         let graph = &self.witness.graph;
         let label = graph.event(id).label;
@@ -136,7 +143,7 @@ impl<'w> Names<'w> {
                 let order = order_text(label.acquire, label.release, label.sc);
                 format!("mem_fence({}, {order})", level_text(label.level))
             }
-            Kind::Barrier if label.level == Level::Subgroup => "warp().sync()".into(),
+            Kind::Barrier if self.is_warp_barrier(id) => "warp().sync()".into(),
             Kind::Barrier => "sync_block()".into(),
             Kind::Read if graph.other_half(id).is_some() => format!("update of {}", self.witness.place(id)),
             Kind::Read if label.atomic => format!("atomic load of {}", self.witness.place(id)),

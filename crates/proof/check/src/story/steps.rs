@@ -16,6 +16,8 @@ pub(super) struct Cast {
     pub keep: BTreeSet<EventId>,
     /// Whether threads are shown in full.
     pub whole: bool,
+    /// Whether threads that have a part in the story are left out, since they are too many.
+    pub incomplete: bool,
     pub wrong: Vec<EventId>,
     pub causes: Vec<EventId>,
     /// Writes and their readers that should stand beside each other.

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use wattle_memory::Model;
 
 use super::layout::{Area, Arrow, Box, LINE, Layout, SMALL, layout};
-use super::text::fitted;
 use super::{Edge, EdgeKind, End, Part, Story, explain};
 use crate::report::{Progress, Violation, Witness};
+use crate::wrap::hanging;
 
 /// The options of a picture.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Story {
         // The width decides how the headline is broken, and that decides how far down the threads begin.
         let width = layout(self, &edges, 0.0).width.max(legend_width(&edges));
         let headline =
-            if self.headline.is_empty() { Vec::new() } else { fitted(&self.headline, (width / 7.6) as usize) };
+            if self.headline.is_empty() { Vec::new() } else { hanging(&self.headline, (width / 7.6) as usize) };
         let top = 14.0 + if headline.is_empty() { 0.0 } else { headline.len() as f64 * 18.0 + 12.0 };
         let layout = layout(self, &edges, top + HEADING);
         let height = layout.bottom + 52.0;

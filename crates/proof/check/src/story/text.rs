@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::wrap::{hanging, indented};
+
 use super::{Column, Edge, EdgeKind, End, Part, Step, Story};
 
 /// The kind of a piece of text, for colours.
@@ -186,7 +188,7 @@ impl Story {
             lines.push(vec![(Role::Line, format!("{:>NUMBER$}  {skipped}", ""))]);
         }
         let number = step.line.map_or_else(String::new, |line| line.to_string());
-        let mut text = fitted(&step.text, width.saturating_sub(NUMBER));
+        let mut text = hanging(&step.text, width.saturating_sub(NUMBER));
         let last = text.pop().unwrap_or_default();
         let first = |at: usize| if at == 0 { number.clone() } else { String::new() };
         for (at, text) in text.iter().enumerate() {
@@ -300,41 +302,9 @@ fn length(line: &Line) -> usize {
     line.iter().map(|(_, piece)| piece.chars().count()).sum()
 }
 
-/// Breaks a text into lines of at most `width` characters; those after the first are indented. A longer word is broken.
-pub(super) fn fitted(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(8);
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        let mut word: Vec<char> = word.chars().collect();
-        if let Some(line) = lines.last_mut().filter(|line| line.chars().count() + 1 + word.len() <= width) {
-            line.push(' ');
-            line.extend(word);
-            continue;
-        }
-        loop {
-            let indent = if lines.is_empty() { "" } else { "  " };
-            let rest = word.split_off(word.len().min(width - indent.len()));
-            lines.push(indent.chars().chain(word).collect());
-            word = rest;
-            if word.is_empty() {
-                break;
-            }
-        }
-    }
-    lines
-}
-
 /// Breaks a text into lines at words.
 pub(crate) fn wrapped(role: Role, text: &str, width: usize, indent: usize) -> Vec<Line> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{}{word}", " ".repeat(indent))),
-        }
-    }
+    // No text is no line.
+    let lines = if text.is_empty() { Vec::new() } else { indented(text, width, indent) };
     lines.into_iter().map(|line| vec![(role, line)]).collect()
 }

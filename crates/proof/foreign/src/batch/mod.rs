@@ -5,29 +5,26 @@
 pub(crate) mod beside;
 mod emitted;
 mod images;
+mod module;
 mod story;
 mod visit;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use wattle_check::checker::{
-    Batch, BatchArgument, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, Progress, Schedule, Scheduled, Unknown,
-    schedules,
+    Batch, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, Progress, Schedule, Scheduled, Unknown, schedules,
 };
 use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_run};
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
 use crate::judge::gap;
-use crate::launch::Launch;
-use crate::prepare::chosen;
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
-use crate::world::{Part, Source, WARP, World, address_of, read};
+use crate::world::World;
 
 use beside::{Beside, Both};
-use emitted::Emitted;
+use emitted::{Emitted, Ranges};
 use images::Images;
 use visit::Collector;
 
@@ -42,10 +39,15 @@ impl ModuleJudge for Ptx {
         let images = Images::of(batch);
         let mut prepared = Prepared::of(batch, &images)?;
         loop {
-            let judged = prepared.search_all(batch, &images)?;
-            if !prepared.world.adapted().map_err(refused)? {
-                return Ok(judged);
+            let mut judged = prepared.search_all(batch, &images)?;
+            if prepared.world.adapted().map_err(refused)? {
+                continue;
             }
+            // What is found with some values is found; what is not may be there with others.
+            if judged.violations.is_empty() {
+                judged.unknown.extend(prepared.world.why_unfixed(&|_| false).map(Unknown::Stopped));
+            }
+            return Ok(judged);
         }
     }
 }
@@ -64,7 +66,7 @@ struct Prepared {
 
 impl Prepared {
     fn of(batch: &Batch, images: &Images) -> Result<Prepared> {
-        let mut ranges = images.ranges(batch);
+        let mut ranges = Ranges::new(images.ranges(batch));
         let (mut parts, mut emitted, mut scheduled) = (Vec::new(), Vec::new(), Vec::new());
         let (mut first, mut first_block, mut host_parts) = (0, 0, Vec::new());
         for (number, launch) in batch.launches.iter().enumerate() {
@@ -78,12 +80,12 @@ impl Prepared {
                     continue;
                 }
                 BatchKernel::Own(own) => {
-                    let one = Emitted::of(own, number, batch, &mut ranges)?;
+                    let one = Emitted::of(own, (number, launch.device), batch, &mut ranges)?;
                     let part = one.part(own, batch, images)?;
                     emitted.push(one);
                     part
                 }
-                BatchKernel::Module { .. } => module(&launch.kernel)?,
+                BatchKernel::Module { .. } => module::part(&launch.kernel, batch)?,
             };
             (part.first, part.first_block, part.device) = (first, first_block, launch.device);
             part.waits_for_ended = !launch.kernel.is_module();
@@ -93,7 +95,7 @@ impl Prepared {
             first_block += blocks as u32;
         }
         let beside = (!host_parts.is_empty()).then(|| Beside::new(host_parts, batch, parts.len()));
-        let mut world = World::of(parts, ranges).map_err(refused)?;
+        let mut world = World::of(parts, ranges.all).map_err(refused)?;
         world.beside = beside;
         world.is_compiled = !batch.launches.iter().any(|launch| launch.kernel.is_module());
         Ok(Prepared { world, emitted, scheduled })
@@ -204,7 +206,7 @@ impl Prepared {
     }
 
     /// Classes of threads that are interchangeable once they read their positions no more: those of a launch, where each is
-    /// alone in its block; otherwise those of one warp.
+    /// alone in its block; otherwise those of one block whose scopes tell no threads apart.
     fn symmetric(&self, progress: Progress, schedule: Option<&Schedule>) -> Vec<Vec<ThreadId>> {
         // These progress models tell blocks apart by their numbers.
         if matches!(progress, Progress::Hsa | Progress::HsaObe) {
@@ -225,7 +227,7 @@ impl Prepared {
             let together = if per_block == 1 {
                 vec![&all[..]]
             } else {
-                all.chunks(per_block).flat_map(|block| block.chunks(WARP as usize)).collect()
+                all.chunks(per_block).flat_map(|block| block.chunks(part.together() as usize)).collect()
             };
             classes.extend(together.into_iter().map(|class| {
                 class.iter().copied().filter(|thread| !halted.contains(thread)).collect::<Vec<ThreadId>>()
@@ -242,28 +244,4 @@ impl Prepared {
         });
         threads.collect()
     }
-}
-
-/// A launch of a module's kernel.
-fn module(kernel: &BatchKernel) -> Result<Part> {
-    let BatchKernel::Module { entry, grid, block, shared_bytes, arguments, variables } = kernel else {
-        unreachable!("the caller has looked")
-    };
-    let source = Source { file: entry.code.file.clone(), text: entry.code.text.clone() };
-    let names = entry.code.variables.iter().map(|variable| variable.name.clone());
-    let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
-    let module = read(&source, &addresses).map_err(refused)?;
-    let kernel = chosen(&module, Some(entry.name())).map_err(refused)?;
-    let mut params = vec![0; module.kernels[kernel].param_bytes as usize];
-    for (place, argument) in arguments {
-        match argument {
-            BatchArgument::Bytes(bytes) => params[place.clone()].copy_from_slice(bytes),
-            BatchArgument::Address(buffer, offset) => {
-                params[place.clone()].copy_from_slice(&(address_of(*buffer) + offset).to_le_bytes());
-            }
-        }
-    }
-    let dynamic_shared = u64::from(*shared_bytes);
-    let launch = Launch { grid: *grid, block: *block, arguments: Vec::new(), dynamic_shared };
-    Ok(Part::new(source, (module, kernel), launch, params))
 }

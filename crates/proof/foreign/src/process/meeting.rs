@@ -16,18 +16,18 @@ impl ModuleThread {
     /// The lanes of its warp in a mask, each with its thread. Where the block ends there are no lanes.
     pub(super) fn lanes(&self, world: &World, mask: u64) -> Vec<(u32, ThreadId)> {
         let all = self.part(world).members(self.block);
-        let size = world.warp();
+        let size = self.part(world).warp();
         let warp = all.iter().skip((self.thread / size * size) as usize).take(size as usize);
         (0..).zip(warp.copied()).filter(|(lane, _)| *lane >= u64::BITS || mask >> lane & 1 == 1).collect()
     }
 
     /// Whether this thread is one of these lanes.
     pub(super) fn is_among(&self, world: &World, lanes: &[(u32, ThreadId)]) -> bool {
-        lanes.iter().any(|&(lane, _)| lane == self.thread % world.warp())
+        lanes.iter().any(|&(lane, _)| lane == self.thread % self.part(world).warp())
     }
 
     pub(super) fn warp_barrier(&self, world: &World) -> u64 {
-        WARP_BARRIERS + u64::from(self.thread / world.warp())
+        WARP_BARRIERS + u64::from(self.thread / self.part(world).warp())
     }
 
     /// What the lanes of a mask do together: a shuffle, a vote or a reduction.
@@ -42,7 +42,7 @@ impl ModuleThread {
         mask: u64,
         predicate: Reg,
     ) -> Action {
-        let (lanes, own) = (self.lanes(world, mask), self.thread % world.warp());
+        let (lanes, own) = (self.lanes(world, mask), self.thread % self.part(world).warp());
         if !self.is_among(world, &lanes) {
             return Action::Fault { fault: world.number_of(Wrong::NotInMask), source: at };
         }
@@ -83,11 +83,11 @@ impl ModuleThread {
         // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
         // SPIR-V has all threads of the barrier's scope come to the same dynamic instance: the same one, on the same path of
         // calls, in the same iterations of the loops around it (SPIR-V 2.2.5 "Dynamic Instance"). Calls have been put in place.
-        let converges = if world.spirv.is_some() {
+        let converges = if self.part(world).spirv.is_some() {
             let iterations = self.part(world).flow.structure.around(at, &self.iterations);
             Convergence { group: 0, instance: world.instance(at, iterations) }
         } else {
-            Convergence { group: self.thread / world.warp(), instance: u64::from(at) << 32 | arrival }
+            Convergence { group: self.thread / self.part(world).warp(), instance: u64::from(at) << 32 | arrival }
         };
         Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) }
     }

@@ -57,8 +57,8 @@ impl ModuleThread {
         let of = &world.parts[part as usize];
         ModuleThread {
             cursor: Cursor::default(),
-            registers: world.registers(of),
-            local: world.local_bytes(of, block, thread),
+            registers: of.registers(),
+            local: of.local_bytes(block, thread),
             part,
             block,
             thread,
@@ -139,7 +139,7 @@ impl ModuleThread {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => {
-                        let nothing = Deferred::Known(0).any_if(world.spirv.is_some());
+                        let nothing = Deferred::Known(0).any_if(self.part(world).spirv.is_some());
                         to.iter().for_each(|&register| self.set(register, nothing));
                         return self.fault(world, at, wrong);
                     }
@@ -176,7 +176,7 @@ impl ModuleThread {
                     Err(NoCells::Local(first)) => {
                         for (byte, place) in (first as usize..).take(values.len() * access.bytes as usize).enumerate() {
                             let (item, part) = (byte / access.bytes as usize, byte % access.bytes as usize);
-                            self.local[place] = values[item].map(|value| value >> (8 * part) & 0xff);
+                            self.local[place] = values[item].part(8 * part as u32, 8);
                         }
                         return None;
                     }
@@ -184,8 +184,7 @@ impl ModuleThread {
                 self.touch_written(world, &cells);
                 let (item, cell, width) = cells.all[written as usize];
                 let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
-                let mask = u64::MAX >> (64 - 8 * u32::from(width));
-                let value = values[item as usize].map(|value| value >> (8 * (cell - first)) & mask);
+                let value = values[item as usize].part(8 * (cell - first) as u32, 8 * u32::from(width));
                 if let Some(number) = value.unwritten() {
                     return Some(self.unwritten(world, at, number));
                 }
@@ -194,7 +193,7 @@ impl ModuleThread {
                 }
                 let value = value.known();
                 let (target, mut label) = (cells.target(written as usize), label(world, access, true));
-                if let (Some(memory), Some(spirv)) = (cells.memory, &world.spirv) {
+                if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
                     label.atomic &= !spirv.is_left_unordered(memory);
                 }
                 if written as usize + 1 < cells.all.len() {
@@ -215,10 +214,11 @@ impl ModuleThread {
         for (&register, item) in to.iter().zip(0u32..) {
             // The first cell holds the lowest bytes.
             let parts = cells.all.iter().zip(read).filter(|((of, ..), _)| *of == item).rev();
-            let value = parts.fold(Deferred::Known(0), |whole, (&(_, _, width), &part)| {
-                whole.zip(part, |whole, part| whole.checked_shl(8 * u32::from(width)).unwrap_or(0) | part)
-            });
-            self.set(register, value.map(|bits| access.extended(bits)));
+            let joined = |whole: Deferred, (&(_, _, width), &part): (&(u32, u64, u8), &Deferred)| {
+                whole.above(8 * u32::from(width), part)
+            };
+            let value = parts.fold(Deferred::Known(0), joined);
+            self.set(register, if access.sign_to == 0 { value } else { value.map(|bits| access.extended(bits)) });
         }
     }
 
@@ -266,7 +266,7 @@ impl ModuleThread {
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
             let there = there.ok_or(Wrong::Wild(from))?;
             let value = there.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            let is_open = world.spirv.as_ref().is_some_and(|spirv| spirv.is_open(from));
+            let is_open = self.part(world).spirv.as_ref().is_some_and(|spirv| spirv.is_open(from));
             self.set(register, Deferred::Known(access.extended(value)).any_if(is_open));
         }
         Ok(())
@@ -285,8 +285,8 @@ impl ModuleThread {
             Special::Threads(d) => block[usize::from(d).min(2)],
             Special::Block(d) => part(self.block, grid, d),
             Special::Blocks(d) => grid[usize::from(d).min(2)],
-            Special::Lane => self.thread % world.warp(),
-            Special::Warp => self.thread / world.warp(),
+            Special::Lane => self.thread % self.part(world).warp(),
+            Special::Warp => self.thread / self.part(world).warp(),
             Special::DynamicShared => self.part(world).launch.dynamic_shared as u32,
             Special::TotalShared => self.part(world).shared_bytes() as u32,
             Special::Warps | Special::Sm | Special::Sms | Special::Grid | Special::Clock | Special::Timer => 0,
@@ -315,7 +315,7 @@ impl ModuleThread {
                 return Action::LoopHead { label: at };
             }
             if let Some(step) = kernel.steps.get(at as usize)
-                && world.spirv.is_some()
+                && self.part(world).spirv.is_some()
             {
                 self.note_unfixed(world, at, step);
             }
@@ -356,9 +356,9 @@ impl ModuleThread {
                     }
                 }
                 Effect::Store { access, address, values } => {
-                    let unused = 64 - 8 * u32::from(access.bytes);
+                    let bits = 8 * u32::from(access.bytes);
                     let value = |operand: &wattle_modules::code::Src| {
-                        operand.get(&self.registers, &kernel.constants).map(|bits| bits & (u64::MAX >> unused))
+                        operand.get(&self.registers, &kernel.constants).part(0, bits)
                     };
                     let values = values.iter().map(value).collect();
                     self.open = Some(Open::Store { at, address, values, written: 0 });
@@ -389,7 +389,8 @@ impl ModuleThread {
                 Effect::CompareExchange { access, address, expected, new, .. } => {
                     // One that fails writes the old value back in PTX, whose atom is always a read and a write.
                     let operands = [expected, new];
-                    let (expected, desired, writes_back) = (expected.known(), new.known(), world.spirv.is_none());
+                    let writes_back = self.part(world).spirv.is_none();
+                    let (expected, desired) = (expected.known(), new.known());
                     let change = Change::CompareExchange { expected, desired, writes_back };
                     if let Some(action) = self.update(world, at, (access, address), operands, change) {
                         return action;

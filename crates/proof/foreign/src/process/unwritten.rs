@@ -1,6 +1,8 @@
 //! Registers and bytes of local memory that a thread of PTX has not written. PTX leaves their values open, and compilers copy
 //! and select between such values where nothing comes of it; so a thread carries them along
-//! ([`Deferred::Unwritten`](wattle_modules::Deferred)), and has gone wrong where one matters.
+//! ([`Deferred::Unwritten`](wattle_modules::Deferred)), and has gone wrong where one matters. Where a register is put together of
+//! several, or memory is read in other pieces than it was written in, each byte is what it was; a computation with some
+//! unwritten byte gives an unwritten value.
 
 use wattle_check::search::Action;
 use wattle_modules::Value;
@@ -12,7 +14,9 @@ use crate::wrong::Wrong;
 
 impl ModuleThread {
     /// The register or byte that the thread has not written, if its value matters to a step: as the condition under which the
-    /// step runs, as its address, or as what it gives to other threads. Stores are told apart once their memory is known.
+    /// step runs, as its address, or as what it gives to other threads. A store gives its
+    /// value to other threads only where it is to memory that they share, which is known once its address is; so the value of
+    /// a store is looked at when it is made.
     pub(super) fn lets_unwritten_matter(&self, kernel: &Kernel, step: &Step) -> Option<u32> {
         if kernel.all_assigned && kernel.local == 0 {
             return None;

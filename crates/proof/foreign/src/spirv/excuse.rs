@@ -15,7 +15,7 @@ use crate::world::World;
 
 /// Whether an access at any address makes no race.
 pub fn is_harmless(world: &World, at: usize) -> bool {
-    let Some(spirv) = &world.spirv else { return false };
+    let Some(spirv) = world.spirv() else { return false };
     let Some(&Some(variable)) = spirv.roots.get(&at) else { return false };
     let Some(accesses) = accesses(world, variable) else { return false };
     all_atomic(world, variable, &accesses) || accesses == [at] && is_numbered(world, at)
@@ -23,7 +23,7 @@ pub fn is_harmless(world: &World, at: usize) -> bool {
 
 /// The steps that access a variable; `None` where some may that does not show it.
 fn accesses(world: &World, variable: usize) -> Option<Vec<usize>> {
-    let spirv = world.spirv.as_ref()?;
+    let spirv = world.spirv()?;
     let space = |at: &usize| access(world, *at).map(|access| access.space);
     let own = spirv.roots.iter().find(|(_, root)| **root == Some(variable)).and_then(|(at, _)| space(at));
     let may = |at: &usize, root: Option<usize>| root == Some(variable) || root.is_none() && space(at) == own;
@@ -38,7 +38,7 @@ fn access(world: &World, at: usize) -> Option<&Access> {
 
 /// Whether all accesses are atomic, as wide, and have the others in their scope.
 fn all_atomic(world: &World, variable: usize, accesses: &[usize]) -> bool {
-    let Some(spirv) = &world.spirv else { return false };
+    let Some(spirv) = world.spirv() else { return false };
     let is_alone = spirv.shape.workgroups == [1; 3];
     let needed = match spirv.variables[variable].place {
         Place::Buffer(_) if !is_alone => Level::QueueFamily,
@@ -76,9 +76,9 @@ fn is_numbered(world: &World, at: usize) -> bool {
     let Op::Rmw { access, how: Rmw::Add, a: operand, .. } = &update.op else { return false };
     let is_counter = fixed(*operand) == Some(1) && access.bytes == 4 && fixed(access.base).is_some();
     // Where no other step accesses the counter, and it is one for all threads that access the variable.
-    let variable = |at| world.spirv.as_ref().and_then(|spirv| *spirv.roots.get(&at)?);
+    let variable = |at| world.spirv().and_then(|spirv| *spirv.roots.get(&at)?);
     let is_one_for_all = variable(counter).is_some_and(|number| {
-        world.spirv.as_ref().is_some_and(|spirv| {
+        world.spirv().is_some_and(|spirv| {
             let is_buffer = matches!(spirv.variables[number].place, Place::Buffer(_));
             (is_buffer || spirv.shape.workgroups == [1; 3]) && all_atomic(world, number, &[counter])
         }) && accesses(world, number).is_some_and(|all| all == [counter])

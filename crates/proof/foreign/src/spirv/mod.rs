@@ -3,31 +3,38 @@
 mod claim;
 mod excuse;
 mod header;
+mod parameters;
 mod question;
 
 use std::collections::HashMap;
 
+use wattle_memory::Set;
 use wattle_modules::Deferred;
-use wattle_modules::code::Reg;
+use wattle_modules::code::{Kernel, Reg, Step};
 use wattle_modules::spirv::{
-    BuiltInVariable, Contents, Kind, Leaf, Place, Setting, Shape, Spirv, Type, Types, Variable,
+    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Setting, Shape, Spirv, Type, Types, Variable,
 };
+use wattle_modules::types::Space;
 
 pub use claim::{Claim, Quantifier};
 pub use header::{Header, WrongHeader};
+pub(crate) use parameters::Parameters;
 pub use question::{Answer, Question, answer};
 
 use crate::launch::{Argument, Buffer, Given};
 use crate::number::Number;
+use crate::pointers::Pointers;
 use crate::unsupported::Unsupported;
-use crate::world::{Range, Source, World};
+use crate::world::{Part, Range, Source, World};
 
 /// What a launch of a SPIR-V module has besides its kernel.
 #[derive(Debug)]
 pub struct SpirvLaunch {
     pub(crate) shape: Shape,
+    /// The variables in the memory of a workgroup.
+    pub(crate) shared: Vec<Range>,
     local: Vec<Option<u8>>,
-    undefined: Option<Reg>,
+    unfixed: Vec<Reg>,
     built_ins: Vec<BuiltInVariable>,
     types: Types,
     variables: Vec<Variable>,
@@ -62,8 +69,8 @@ impl SpirvLaunch {
     /// The registers of a thread before its first instruction.
     pub(crate) fn registers(&self, count: usize) -> Vec<Deferred> {
         let mut registers = vec![Deferred::Known(0); count];
-        if let Some(undefined) = self.undefined {
-            registers[undefined as usize] = Deferred::Any(self.fill);
+        for &register in &self.unfixed {
+            registers[register as usize] = Deferred::Any(self.fill);
         }
         registers
     }
@@ -101,6 +108,21 @@ impl SpirvLaunch {
     pub(crate) fn fill(&self) -> u64 {
         self.fill
     }
+
+    /// The ranges that the kernel may write from each instruction on: those of the variables that the text names.
+    pub(crate) fn pointers(&self, kernel: &Kernel, ranges: usize) -> Pointers {
+        let written = |(at, step): (usize, &Step)| {
+            let mut written = Set::new(ranges);
+            let outline = step.op.outline(|_| {}, |_| {});
+            if outline.writes_memory && outline.access.is_some_and(|access| access.space == Space::Global) {
+                let root = self.roots.get(&at).copied().flatten().and_then(|root| self.variables.get(root));
+                let Some(Place::Buffer(range)) = root.map(|variable| variable.place) else { return None };
+                written.insert(range);
+            }
+            Some(written)
+        };
+        Pointers::ahead(kernel, kernel.steps.iter().enumerate().map(written).collect())
+    }
 }
 
 /// A module with the name of its file, in either form.
@@ -135,6 +157,16 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
 /// The module uses something that is not supported, or the setting does not fit it.
 pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
     let lowered = module.lower(entry, setting).map_err(|refused| refused.with_text(file, &module.text))?;
+    if let Some(name) = setting.inputs.keys().find(|name| module.id(name).is_none()) {
+        return Err(Unsupported::Shape(format!("the module has no result `%{name}`, which is given contents")));
+    }
+    let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
+    let source = Source { file: file.to_owned(), text: module.text.clone() };
+    Ok(World::of_spirv(part(lowered, source)?, buffers))
+}
+
+/// The variables in places of one kind, as ranges of memory.
+fn ranges(lowered: &Lowered, wanted: fn(Place) -> bool) -> Vec<Range> {
     let range = |variable: &Variable| Range {
         name: variable.name.clone(),
         item: number(&lowered.types, variable.ty),
@@ -144,20 +176,21 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
             .as_ref()
             .map_or_else(|| vec![None; variable.bytes as usize], |bytes| bytes.iter().copied().map(Some).collect()),
     };
-    let of = |wanted: fn(Place) -> bool| -> Vec<Range> {
-        lowered.variables.iter().filter(|variable| wanted(variable.place)).map(range).collect()
-    };
-    let buffers = of(|place| matches!(place, Place::Buffer(_)));
-    let shared = of(|place| matches!(place, Place::Workgroup(_)));
+    lowered.variables.iter().filter(|variable| wanted(variable.place)).map(range).collect()
+}
+
+/// A launch of a lowered kernel.
+///
+/// # Errors
+/// It has too many threads.
+pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported> {
+    let shared = ranges(&lowered, |place| matches!(place, Place::Workgroup(_)));
     let push = lowered.variables.iter().find(|variable| variable.place == Place::Push);
     let params = push.map_or_else(Vec::new, |push| {
         let mut bytes = push.initial.clone().unwrap_or_default();
         bytes.resize(push.bytes as usize, 0);
         bytes
     });
-    if let Some(name) = setting.inputs.keys().find(|name| module.id(name).is_none()) {
-        return Err(Unsupported::Shape(format!("the module has no result `%{name}`, which is given contents")));
-    }
     let threads = u64::from(lowered.shape.threads());
     let workgroups: u64 = lowered.shape.workgroups.iter().map(|&extent| u64::from(extent)).product();
     if threads > 1024 || workgroups == 0 || threads.saturating_mul(workgroups) > MOST_THREADS {
@@ -169,8 +202,9 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
     let open = push.map_or_else(Vec::new, |push| push.open.clone());
     let spirv = SpirvLaunch {
         shape: lowered.shape,
+        shared,
         local: lowered.local,
-        undefined: lowered.undefined,
+        unfixed: lowered.unfixed,
         built_ins: lowered.built_ins,
         types: lowered.types,
         variables: lowered.variables,
@@ -179,8 +213,7 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
         roots: lowered.roots,
         unordered: Vec::new(),
     };
-    let source = Source { file: file.to_owned(), text: module.text.clone() };
-    Ok(World::of_spirv(source, lowered.kernel, (buffers, shared), params, spirv))
+    Ok(Part::of_spirv(source, lowered.kernel, params, spirv))
 }
 
 /// The most threads of a launch.

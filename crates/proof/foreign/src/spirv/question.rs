@@ -52,7 +52,7 @@ const FILLS: [u64; 3] = [0, 1, 0x2d];
 pub fn answer(world: &mut World, question: &Question, options: &Options) -> Result<(Answer, Statistics), Unsupported> {
     let mut statistics = Statistics::default();
     let mut unknown = None;
-    if let Some(spirv) = &mut world.spirv {
+    if let Some(spirv) = &mut world.parts[0].spirv {
         spirv.leave_unordered(!matches!(question, Question::Race));
     }
     for fill in FILLS {
@@ -289,7 +289,9 @@ impl<'c> Clause<'c> {
 
 /// The memory, the first byte and the type of a part of a variable.
 fn place(world: &World, term: &Term) -> Result<(u32, u64, Scalar), String> {
-    let (Term::Part(name, indices), Some(spirv)) = (term, &world.spirv) else { return Err("it is no variable".into()) };
+    let (Term::Part(name, indices), Some(spirv)) = (term, world.spirv()) else {
+        return Err("it is no variable".into());
+    };
     let variable = spirv.variables.iter().find(|variable| variable.name == *name);
     let variable = variable.ok_or_else(|| format!("`%{name}` is no variable that threads share"))?;
     let (mut ty, mut offset) = (variable.ty, 0u64);

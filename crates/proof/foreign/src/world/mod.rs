@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wattle_check::search::{Address, Initial, Memory, Spawn};
-use wattle_memory::{Placement, ThreadId};
+use wattle_memory::{Label, Level, Placement, ThreadId};
 use wattle_modules::Deferred;
-use wattle_modules::code::{Kernel, Module, Op, Special};
+use wattle_modules::code::{Kernel, Module, Op, Ordering, Special, Step, Strength};
 use wattle_modules::ptx;
 use wattle_modules::types::Space;
 
@@ -34,7 +34,7 @@ use crate::wrong::Wrong;
 const RANGE: u64 = 1 << 40;
 
 /// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
-pub(crate) const WARP: u32 = 32;
+const WARP: u32 = 32;
 
 /// The widest access to one cell in bytes.
 const WIDEST: u8 = 8;
@@ -82,6 +82,8 @@ pub(crate) struct Part {
     pub(crate) first_block: u32,
     /// The number of its device.
     pub(crate) device: u32,
+    /// What only a launch of a SPIR-V module has.
+    pub(crate) spirv: Option<SpirvLaunch>,
     /// Whether its barriers wait also for threads that have ended, as those of Wattle's language do.
     pub(crate) waits_for_ended: bool,
 }
@@ -104,8 +106,26 @@ impl Part {
             first: 0,
             first_block: 0,
             device: 0,
+            spirv: None,
             waits_for_ended: false,
         }
+    }
+
+    /// A launch of a kernel that was lowered from SPIR-V, with its push constants.
+    pub(crate) fn of_spirv(source: Source, kernel: Kernel, params: Vec<u8>, spirv: SpirvLaunch) -> Part {
+        let launch = Launch {
+            grid: spirv.shape.workgroups,
+            block: spirv.shape.local_size,
+            arguments: Vec::new(),
+            dynamic_shared: 0,
+        };
+        let module = Module { sm: 0, version: (0, 0), globals: vec![], constants: vec![], kernels: vec![kernel] };
+        Part { spirv: Some(spirv), ..Part::new(source, (module, 0), launch, params) }
+    }
+
+    /// Names the kernel, where its text gives it another name.
+    pub(crate) fn call(&mut self, name: &str) {
+        name.clone_into(&mut self.module.kernels[self.kernel].name);
     }
 
     /// The kernel.
@@ -129,6 +149,72 @@ impl Part {
         let kernel = self.kernel();
         kernel.dynamic_at.max(kernel.shared) + self.launch.dynamic_shared
     }
+
+    /// The lanes of a warp, or the threads of a subgroup.
+    pub(crate) fn warp(&self) -> u32 {
+        self.spirv.as_ref().map_or(WARP, |spirv| spirv.shape.subgroup.max(1))
+    }
+
+    /// How many threads of a block, one behind the other, have the same place to all that they do: those of a warp, whose
+    /// barriers converge; of SPIR-V those of a subgroup, if the kernel names its scope, else those of a workgroup.
+    pub(crate) fn together(&self) -> u32 {
+        let of_subgroup = |label: &Label| label.level == Level::Subgroup;
+        let names_subgroup = |step: &Step| {
+            let access = step.op.outline(|_| {}, |_| {}).access;
+            let of_access = access.is_some_and(|access| match &access.strength {
+                Strength::Labels { read, write } => of_subgroup(read) || of_subgroup(write),
+                Strength::Weak | Strength::Volatile | Strength::Strong { .. } => false,
+            });
+            let of_ordering = |ordering: &Ordering| match ordering {
+                Ordering::Fence(label) => of_subgroup(label),
+                Ordering::Barrier { among, label } => *among == Level::Subgroup || of_subgroup(label),
+            };
+            of_access || matches!(&step.op, Op::Ordering(ordering) if of_ordering(ordering))
+        };
+        if self.spirv.is_none() || self.kernel().steps.iter().any(names_subgroup) {
+            return self.warp();
+        }
+        self.launch.block_len() as u32
+    }
+
+    /// The variables in the shared memory of a block, of SPIR-V; PTX has one space of bytes.
+    fn shared(&self) -> &[Range] {
+        self.spirv.as_ref().map_or(&[], |spirv| &spirv.shared)
+    }
+
+    /// The byte of the shared memory of a block that an address is.
+    pub(crate) fn place_shared(&self, address: u64, bytes: u64) -> Result<u64, Wrong> {
+        if self.spirv.is_some() {
+            return nearest(self.shared(), address, bytes).map(|_| address);
+        }
+        let size = self.shared_bytes();
+        match address.checked_add(bytes) {
+            Some(end) if end <= size => Ok(address),
+            Some(_) | None => Err(Wrong::Beyond { name: "shared memory".into(), bytes: size, offset: address as i64 }),
+        }
+    }
+
+    /// The registers of a thread before its first instruction.
+    pub(crate) fn registers(&self) -> Vec<Deferred> {
+        let count = self.kernel().registers.len();
+        match &self.spirv {
+            // What no path reads needs no mark.
+            None if self.kernel().all_assigned => vec![Deferred::Known(0); count],
+            None => (0..count as u32).map(Deferred::Unwritten).collect(),
+            Some(spirv) => spirv.registers(count),
+        }
+    }
+
+    /// The first bytes of a thread's own memory.
+    pub(crate) fn local_bytes(&self, block: u32, thread: u32) -> Vec<Deferred> {
+        match &self.spirv {
+            None => {
+                let (first, bytes) = (self.kernel().registers.len() as u32, self.kernel().local as u32);
+                (first..first + bytes).map(Deferred::Unwritten).collect()
+            }
+            Some(spirv) => spirv.local_bytes(block, thread),
+        }
+    }
 }
 
 /// The number of a statement among those of all launches: the launch's number, and that of the instruction.
@@ -144,10 +230,6 @@ const MOST_STEPS: usize = 1 << 20;
 pub struct World {
     pub(crate) parts: Vec<Part>,
     ranges: Vec<Range>,
-    /// The variables in the shared memory of a block, for SPIR-V; PTX has one space of bytes.
-    shared: Vec<Range>,
-    /// What only a SPIR-V module has.
-    pub(crate) spirv: Option<SpirvLaunch>,
     /// The width of the cells of each range, and last that of shared memory, in bytes, where no word has its own.
     widths: Vec<u8>,
     /// The width of the cells of single words of 8 bytes, by the number of the memory and of the word.
@@ -215,7 +297,10 @@ impl World {
         let World { parts, ranges, .. } = &mut world;
         for part in parts {
             let range = |address| nearest(ranges, address, 0).ok().map(|(range, _)| range as usize);
-            part.pointers = Pointers::of(part.kernel(), &part.params, ranges.len(), range);
+            part.pointers = match &part.spirv {
+                Some(spirv) => Some(spirv.pointers(part.kernel(), ranges.len())),
+                None => Pointers::of(part.kernel(), &part.params, ranges.len(), range),
+            };
         }
         world.supported()?;
         Ok(world)
@@ -228,8 +313,6 @@ impl World {
         World {
             parts,
             ranges,
-            shared: Vec::new(),
-            spirv: None,
             widths,
             word_widths: HashMap::new(),
             beside: None,
@@ -244,23 +327,15 @@ impl World {
         }
     }
 
-    /// A launch of a kernel that was lowered from SPIR-V: its buffers, the variables of a block, the push constants.
-    pub(crate) fn of_spirv(
-        source: Source,
-        kernel: Kernel,
-        (ranges, shared): (Vec<Range>, Vec<Range>),
-        params: Vec<u8>,
-        spirv: SpirvLaunch,
-    ) -> World {
-        let launch = Launch {
-            grid: spirv.shape.workgroups,
-            block: spirv.shape.local_size,
-            arguments: Vec::new(),
-            dynamic_shared: 0,
-        };
-        let module = Module { sm: 0, version: (0, 0), globals: vec![], constants: vec![], kernels: vec![kernel] };
-        let world = World::with(vec![Part::new(source, (module, 0), launch, params)], ranges);
-        World { shared, spirv: Some(spirv), ..world }
+    /// A launch of a SPIR-V module over these ranges.
+    pub(crate) fn of_spirv(mut part: Part, ranges: Vec<Range>) -> World {
+        part.pointers = part.spirv.as_ref().map(|spirv| spirv.pointers(part.kernel(), ranges.len()));
+        World::with(vec![part], ranges)
+    }
+
+    /// What only a SPIR-V module has, of the first launch where there are several.
+    pub(crate) fn spirv(&self) -> Option<&SpirvLaunch> {
+        self.parts[0].spirv.as_ref()
     }
 
     /// The kernel, of the first launch where there are several.
@@ -280,18 +355,17 @@ impl World {
 
     /// The threads before their first instruction.
     pub(crate) fn threads(&self) -> Vec<Spawn<ModuleThread>> {
-        let subgroup = self.spirv.as_ref().map(|spirv| spirv.shape.subgroup.max(1));
         // PTX has no scope of a warp.
-        let placement = |block, thread| match subgroup {
+        let placement = |part: &Part, block, thread| match part.spirv {
             None => Placement::new(block, thread),
-            Some(size) => Placement { subgroup: thread / size, ..Placement::new(block, thread % size) },
+            Some(_) => Placement { subgroup: thread / part.warp(), ..Placement::new(block, thread % part.warp()) },
         };
         let mut all = Vec::new();
         for (number, part) in (0..).zip(&self.parts) {
             let per_block = part.launch.block_len() as u32;
             for block in 0..part.launch.blocks() as u32 {
                 all.extend((0..per_block).map(|thread| Spawn {
-                    placement: Placement { device: part.device, ..placement(part.first_block + block, thread) },
+                    placement: Placement { device: part.device, ..placement(part, part.first_block + block, thread) },
                     process: ModuleThread::new(self, number, block, thread),
                     after: [].into(),
                 }));
@@ -303,6 +377,11 @@ impl World {
     /// The launch of a thread.
     pub(crate) fn part_of(&self, thread: ThreadId) -> &Part {
         self.parts.iter().rev().find(|part| part.first <= thread).unwrap_or(&self.parts[0])
+    }
+
+    /// The launch of a block, by its number among all.
+    fn part_of_block(&self, block: u32) -> &Part {
+        self.parts.iter().rev().find(|part| part.first_block <= block).unwrap_or(&self.parts[0])
     }
 
     /// The launch of a statement, and the number of the instruction in its kernel.
@@ -325,45 +404,6 @@ impl World {
     /// The range that a global address is in, and the offset in it.
     pub(crate) fn place(&self, address: u64, bytes: u64) -> Result<(u32, u64), Wrong> {
         nearest(&self.ranges, address, bytes)
-    }
-
-    /// The byte of the shared memory of a block of that launch that an address is.
-    pub(crate) fn place_shared(&self, part: &Part, address: u64, bytes: u64) -> Result<u64, Wrong> {
-        if self.spirv.is_some() {
-            return nearest(&self.shared, address, bytes).map(|_| address);
-        }
-        let size = part.shared_bytes();
-        match address.checked_add(bytes) {
-            Some(end) if end <= size => Ok(address),
-            _ => Err(Wrong::Beyond { name: "shared memory".into(), bytes: size, offset: address as i64 }),
-        }
-    }
-
-    /// The lanes of a warp, or the threads of a subgroup.
-    pub(crate) fn warp(&self) -> u32 {
-        self.spirv.as_ref().map_or(WARP, |spirv| spirv.shape.subgroup.max(1))
-    }
-
-    /// The registers of a thread before its first instruction.
-    pub(crate) fn registers(&self, part: &Part) -> Vec<Deferred> {
-        let count = part.kernel().registers.len();
-        match &self.spirv {
-            // What no path reads needs no mark.
-            None if part.kernel().all_assigned => vec![Deferred::Known(0); count],
-            None => (0..count as u32).map(Deferred::Unwritten).collect(),
-            Some(spirv) => spirv.registers(count),
-        }
-    }
-
-    /// The first bytes of a thread's own memory.
-    pub(crate) fn local_bytes(&self, part: &Part, block: u32, thread: u32) -> Vec<Deferred> {
-        match &self.spirv {
-            None => {
-                let (first, bytes) = (part.kernel().registers.len() as u32, part.kernel().local as u32);
-                (first..first + bytes).map(Deferred::Unwritten).collect()
-            }
-            Some(spirv) => spirv.local_bytes(block, thread),
-        }
     }
 
     /// The number of a dynamic instance of a barrier.
@@ -439,8 +479,9 @@ impl World {
         let (range, offset) = match self.ranges.get(memory) {
             Some(range) => (range, offset),
             None => {
-                let (number, offset) = nearest(&self.shared, offset, 1).ok()?;
-                (&self.shared[number as usize], offset)
+                let shared = self.part_of_block((memory - self.ranges.len()) as u32).shared();
+                let (number, offset) = nearest(shared, offset, 1).ok()?;
+                (&shared[number as usize], offset)
             }
         };
         range.initial.get(offset as usize).copied().flatten()
@@ -460,8 +501,8 @@ impl World {
     /// Gives contents that nobody has given a value.
     pub(crate) fn fill_with(&mut self, value: u64) {
         self.unfixed = Unfixed::default();
-        let Some(spirv) = &mut self.spirv else { return };
-        spirv.fill_with(value, &mut self.parts[0].params);
+        let Part { spirv: Some(spirv), params, .. } = &mut self.parts[0] else { return };
+        spirv.fill_with(value, params);
     }
 
     /// Why values that nothing fixes may change what a search has found, if they may; as addresses of the steps that are
@@ -507,7 +548,7 @@ impl Memory for World {
         let bytes = (0..u64::from(self.width(address.memory, address.element))).rev();
         let mut value = bytes.map(|byte| self.initial_byte(memory, address.element + byte));
         let value = value.try_fold(0, |value, byte| Some(value << 8 | u64::from(byte?)));
-        let fill = self.spirv.as_ref().map_or(0, SpirvLaunch::fill);
+        let fill = self.spirv().map_or(0, SpirvLaunch::fill);
         Initial { value: value.unwrap_or(fill), unwritten: value.is_none() }
     }
 }

@@ -37,8 +37,9 @@ impl World {
     /// The name of a place in memory: `data[3]`.
     pub fn name_of(&self, address: Address) -> String {
         let Some(range) = self.ranges.get(address.memory as usize) else {
-            if let Ok((number, offset)) = nearest(&self.shared, address.element, 1) {
-                return format!("{}, byte {offset}", self.shared[number as usize].name);
+            let shared = self.part_of_block(address.memory - self.ranges.len() as u32).shared();
+            if let Ok((number, offset)) = nearest(shared, address.element, 1) {
+                return format!("{}, byte {offset}", shared[number as usize].name);
             }
             return format!("shared memory, byte {}", address.element);
         };

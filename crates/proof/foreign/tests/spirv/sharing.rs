@@ -82,6 +82,27 @@ fn barriers() {
     assert_eq!(races("2, 1, 1", &around_a_barrier("OpControlBarrier %3 %2 %264")), Answer::Yes, "one subgroup");
 }
 
+/// A barrier is one event: what one thread has acquired before it waits there, the others have behind it.
+#[test]
+fn a_barrier_passes_on_what_came_before_it() {
+    let body = |barrier: &str| {
+        format!(
+            "%first = OpIEqual %bool %thread %0\nOpSelectionMerge %end None\nOpBranchConditional %first %give %others\n\
+             %give = OpLabel\nOpStore %data0 %7 {AVAILABLE}\nOpMemoryBarrier %5 %68\nOpAtomicStore %data1 %5 %0 %1\n\
+             OpBranch %end\n%others = OpLabel\n%second = OpIEqual %bool %thread %1\nOpSelectionMerge %meet None\n\
+             OpBranchConditional %second %end %which\n%which = OpLabel\n%third = OpIEqual %bool %thread %2\n\
+             OpSelectionMerge %meet None\nOpBranchConditional %third %wait %meet\n%wait = OpLabel\n\
+             %flag = OpAtomicLoad %uint %data1 %5 %0\n%set = OpIEqual %bool %flag %1\nOpLoopMerge %go %wait None\n\
+             OpBranchConditional %set %go %wait\n%go = OpLabel\nOpBranch %meet\n%meet = OpLabel\n{barrier}\n\
+             %reads = OpIEqual %bool %thread %3\nOpSelectionMerge %read None\nOpBranchConditional %reads %read %end\n\
+             %read = OpLabel\n%x = OpLoad %uint %data0 {VISIBLE}\nOpBranch %end\n%end = OpLabel\nOpReturn"
+        )
+    };
+    assert_eq!(races("2, 1, 2", &body("OpControlBarrier %2 %5 %72")), Answer::Yes);
+    let apart = "OpMemoryBarrier %5 %68\nOpControlBarrier %2 %2 %0\nOpMemoryBarrier %5 %66";
+    assert!(matches!(races("2, 1, 2", &body(apart)), Answer::No(_)));
+}
+
 #[test]
 fn outcomes_are_those_of_all_executions() {
     // Store buffering: both threads may read 0, and cannot both read 0 behind a barrier.

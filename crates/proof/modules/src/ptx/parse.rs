@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::lex::{Placed, Token, tokens};
-use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
+use super::statement::{Entry, Function, Instruction, Operand, Statement, Text, Variable};
 use crate::Refused;
 use crate::types::{Sort, Space, Type};
 
@@ -13,14 +13,19 @@ use crate::types::{Sort, Space, Type};
 /// The text is not PTX, or uses something that this reader does not support.
 pub fn parse(text: &str) -> Result<Text, Refused> {
     let tokens = tokens(text)?;
-    Parser { text, tokens: &tokens, at: 0 }.module()
+    Parser { text, tokens: &tokens, at: 0, depth: 0 }.module()
 }
 
 pub(super) struct Parser<'a> {
     text: &'a str,
     tokens: &'a [Placed],
     at: usize,
+    /// How many scopes are open.
+    depth: u32,
 }
+
+/// The most scopes that stand in one another.
+const MOST_DEPTH: u32 = 64;
 
 pub(super) type Parsed<T> = Result<T, Refused>;
 
@@ -95,7 +100,14 @@ impl Parser<'_> {
             return self.fail("Missing .target directive");
         }
         let sm = self.target()?;
-        let mut text = Text { version, sm, variables: Vec::new(), entries: Vec::new(), files: HashMap::new() };
+        let mut text = Text {
+            version,
+            sm,
+            variables: Vec::new(),
+            entries: Vec::new(),
+            functions: Vec::new(),
+            files: HashMap::new(),
+        };
         while self.peek().is_some() {
             self.definition(&mut text)?;
         }
@@ -152,19 +164,19 @@ impl Parser<'_> {
                 ".file" => return self.file(&mut text.files),
                 ".section" => return self.section(),
                 ".pragma" => return self.pragma(),
-                ".func" => return Err(Refused::new(line, "functions are not known here")),
+                ".func" => return self.function(line, &mut text.functions),
                 _ => return Err(Refused::new(line, format!("Unknown directive '{word}'"))),
             }
         }
     }
 
-    fn entry(&mut self, line: u32) -> Parsed<Entry> {
-        let name = self.word()?;
+    /// Parameters, or results, in parentheses, if there are some.
+    fn params(&mut self) -> Parsed<Vec<Variable>> {
         let mut params = Vec::new();
         if self.sign('(') && !self.sign(')') {
             loop {
                 if !self.is_word(".param") {
-                    return self.fail("a kernel's parameters are of .param space");
+                    return self.fail("parameters are of .param space");
                 }
                 params.push(self.variable(Space::Param, false)?);
                 if !self.sign(',') {
@@ -173,6 +185,40 @@ impl Parser<'_> {
             }
             self.must(')')?;
         }
+        Ok(params)
+    }
+
+    /// A function, or a declaration of one whose definition stands elsewhere: `.func (results) name (parameters) { … }`.
+    fn function(&mut self, line: u32, functions: &mut Vec<Function>) -> Parsed<()> {
+        let results = self.params()?;
+        let name = self.word()?;
+        let params = self.params()?;
+        self.is_word(".noreturn");
+        let body = if self.sign(';') {
+            None
+        } else {
+            self.must('{')?;
+            let mut body = Vec::new();
+            while !self.sign('}') {
+                self.statement(&mut body)?;
+            }
+            Some(body)
+        };
+        let known = functions.iter_mut().find(|known| known.name == name);
+        match (known, body) {
+            (Some(Function { body: Some(_), .. }), Some(_)) => {
+                return Err(Refused::new(line, format!("Duplicate definition of function '{name}'")));
+            }
+            (Some(_), None) => {}
+            (Some(known), body) => *known = Function { name, results, params, body },
+            (None, body) => functions.push(Function { name, results, params, body }),
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, line: u32) -> Parsed<Entry> {
+        let name = self.word()?;
+        let params = self.params()?;
         let (mut most_threads, mut exact_threads) = (None, None);
         loop {
             if self.is_word(".maxntid") {
@@ -208,8 +254,18 @@ impl Parser<'_> {
     fn statement(&mut self, body: &mut Vec<Statement>) -> Parsed<()> {
         let line = self.line();
         let start = self.end();
-        if self.peek() == Some(&Token::Sign('{')) {
-            return self.fail("nested scopes are not known here");
+        if self.sign('{') {
+            if self.depth == MOST_DEPTH {
+                return self.fail("scopes stand in one another more deeply than is known here");
+            }
+            self.depth += 1;
+            let mut within = Vec::new();
+            while !self.sign('}') {
+                self.statement(&mut within)?;
+            }
+            self.depth -= 1;
+            body.push(Statement::Scope(within));
+            return Ok(());
         }
         let guard = if self.sign('@') {
             let negated = self.sign('!');
@@ -265,7 +321,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            ".shared" | ".local" => {
+            ".shared" | ".local" | ".param" => {
                 let space = Space::named(&word[1..]).expect("it is a space");
                 body.push(Statement::Variable(self.variable(space, false)?));
                 self.must(';')
@@ -310,6 +366,16 @@ impl Parser<'_> {
             }
             self.must('}')?;
             return Ok(Operand::Vector(items));
+        }
+        if self.sign('(') {
+            let mut items = Vec::new();
+            while !self.sign(')') {
+                if !items.is_empty() {
+                    self.must(',')?;
+                }
+                items.push(Operand::Name(self.word()?));
+            }
+            return Ok(Operand::List(items));
         }
         if self.sign('[') {
             let address = self.address()?;

@@ -15,6 +15,8 @@ pub struct Text {
     pub variables: Vec<Variable>,
     /// The kernels of the module.
     pub entries: Vec<Entry>,
+    /// The functions of the module, those of other modules that it declares among them.
+    pub functions: Vec<Function>,
     /// The names of `.file`, by their numbers; they may stand behind the kernels.
     pub files: HashMap<u32, String>,
 }
@@ -47,8 +49,18 @@ pub struct Entry {
     pub line: u32,
 }
 
-/// A statement of a kernel's body.
+/// The declaration of a function.
 #[derive(Debug)]
+pub struct Function {
+    pub name: String,
+    pub results: Vec<Variable>,
+    pub params: Vec<Variable>,
+    /// `None` for another module's.
+    pub body: Option<Vec<Statement>>,
+}
+
+/// A statement of a kernel's body.
+#[derive(Clone, Debug)]
 pub enum Statement {
     /// A declaration of registers: `.reg .type name<count>;`.
     Register { ty: Type, name: String, count: Option<u32>, line: u32 },
@@ -58,12 +70,14 @@ pub enum Statement {
     Label(String, u32),
     /// The place in the source of the instructions that follow.
     Loc(Loc),
+    /// A scope `{ … }` with declarations of its own.
+    Scope(Vec<Statement>),
     /// An instruction.
     Instruction(Instruction),
 }
 
 /// The directive `.loc`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loc {
     pub place: Position,
     /// The call that was replaced by the function's body: `inlined_at`.
@@ -107,6 +121,8 @@ pub enum Operand {
     Double(u64),
     /// A vector `{a, b}`.
     Vector(Vec<Operand>),
+    /// What a call is given, or gives back: `(a, b)`.
+    List(Vec<Operand>),
     /// An address `[base+offset]`; without a base the offset is the address.
     Address(Option<String>, i64),
 }

@@ -20,9 +20,9 @@ mod text;
 mod types;
 
 pub use instruction::Id;
-pub use lower::{Lowered, Place, Variable, address_of, item_by_word};
+pub use lower::{BoundBuffer, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
 pub use module::Spirv;
-pub use setting::{BuiltInVariable, Contents, Setting, Shape, scalar_bits};
+pub use setting::{Bound, BoundMemory, BuiltInVariable, Contents, Setting, Shape, scalar_bits};
 pub use types::{Kind, Leaf, Scalar, Type, Types};
 
 use crate::refused::Refused;

@@ -43,6 +43,8 @@ pub struct Entry {
     pub function: Id,
     /// The size of a workgroup, as far as an execution mode fixes it: literals, or the results that hold it.
     pub local_size: Option<LocalSize>,
+    /// The variables that it lists.
+    pub interface: Vec<Id>,
 }
 
 /// The size of a workgroup that an execution mode names.
@@ -144,10 +146,15 @@ impl Spirv {
                 }
                 Op::MemoryModel => model = Some(memory_model(instruction)?),
                 Op::EntryPoint => {
-                    let (name, _) = instruction.string(2);
+                    let (name, behind) = instruction.string(2);
                     let model = ExecutionModel::from_u32(instruction.operand(0)?);
                     if matches!(model, Some(ExecutionModel::GLCompute | ExecutionModel::Kernel)) {
-                        entries.push(Entry { name, function: instruction.operand(1)?, local_size: None });
+                        entries.push(Entry {
+                            name,
+                            function: instruction.operand(1)?,
+                            local_size: None,
+                            interface: instruction.rest(behind).to_vec(),
+                        });
                     }
                 }
                 Op::ExecutionMode | Op::ExecutionModeId => modes.push(instruction),

@@ -18,6 +18,30 @@ pub struct Setting {
     pub subgroup: Option<u32>,
     /// The first contents of variables and the values of specialization constants, by the names of the results.
     pub inputs: HashMap<String, Contents>,
+    /// What the host binds to the module, if it does; else each buffer is memory of its own.
+    pub bound: Option<Bound>,
+}
+
+/// What a launch's host binds to a module, by numbers instead of names.
+#[derive(Clone, Debug, Default)]
+pub struct Bound {
+    /// The memory at each binding of a descriptor set.
+    pub memories: HashMap<(u32, u32), BoundMemory>,
+    /// The values of specialization constants, by their `SpecId`.
+    pub constants: HashMap<u32, u64>,
+    /// The push constants.
+    pub push: Vec<u8>,
+}
+
+/// A part of a buffer that is bound to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoundMemory {
+    /// The number of the buffer.
+    pub buffer: usize,
+    /// The address of the first byte.
+    pub address: u64,
+    /// The size in bytes.
+    pub bytes: u64,
 }
 
 /// The first contents of a variable.

@@ -15,6 +15,7 @@ use self::modifiers::Modifiers;
 use self::names::Names;
 use super::Limits;
 use super::debug;
+use super::inline;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use crate::assigned;
@@ -109,6 +110,7 @@ impl Layout {
 }
 
 fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
+    let body = inline::flat(entry, text)?;
     let mut names = Names::default();
     names.line = entry.line;
     for (name, space, address) in &module.variables {
@@ -127,7 +129,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         return names.fail("Formal parameter space overflowed");
     }
     let (mut shared, mut local) = (module.shared, 0);
-    for statement in &entry.body {
+    for statement in &*body {
         let Statement::Variable(variable) = statement else { continue };
         names.line = variable.line;
         let end = if variable.space == Space::Shared { &mut shared } else { &mut local };
@@ -143,11 +145,11 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     for (name, _) in &module.dynamic {
         names.declare_variable(name, Space::Shared, dynamic_at)?;
     }
-    let labels = labels(entry)?;
+    let labels = labels(&body)?;
     let target = Target { sm: text.sm, version: text.version };
     let files = text.files.iter().map(|(number, name)| (*number, name.as_str().into())).collect();
     let (mut steps, mut lines, mut sources, mut at) = (Vec::new(), Vec::new(), Vec::new(), None);
-    for statement in &entry.body {
+    for statement in &*body {
         match statement {
             Statement::Register { ty, name, count, line } => {
                 names.line = *line;
@@ -161,7 +163,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
                 sources.push(at.clone());
             }
             Statement::Loc(loc) => at = Some(debug::source(loc, &files)?),
-            Statement::Variable(_) | Statement::Label(..) => {}
+            Statement::Variable(_) | Statement::Label(..) | Statement::Scope(_) => {}
         }
     }
     // A body without a final return returns at its end (9.7.12.5).
@@ -188,10 +190,10 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     })
 }
 
-fn labels(entry: &Entry) -> Parsed<HashMap<&str, u32>> {
+fn labels(body: &[Statement]) -> Parsed<HashMap<&str, u32>> {
     let mut labels = HashMap::new();
     let mut at = 0;
-    for statement in &entry.body {
+    for statement in body {
         match statement {
             Statement::Instruction(_) => at += 1,
             Statement::Label(name, line) if labels.insert(name.as_str(), at).is_some() => {

@@ -342,8 +342,9 @@ impl Lowering<'_> {
         self.emit(Op::Ordering(Box::new(ordering)))
     }
 
-    /// A control barrier. Where its memory has the scope of its execution it is one event, else a release, an arrival
-    /// and an acquire.
+    /// A control barrier, which serves as a memory barrier at the same time (SPIR-V specification, OpControlBarrier: "This
+    /// allows atomically specifying both"): one event, whose scope is that of its memory. Where that is narrower than the
+    /// scope of its execution, it is a release, an arrival and an acquire.
     fn barrier(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let among = self.scope(instruction.operand(0)?, instruction)?;
         let memory = self.scope(instruction.operand(1)?, instruction)?;
@@ -351,8 +352,8 @@ impl Lowering<'_> {
         if !matches!(among, Level::Block | Level::Subgroup) {
             return Err(instruction.refused("barriers are supported among the threads of a workgroup or of a subgroup"));
         }
-        if memory == among || !semantics.order() {
-            let label = Label { kind: Kind::Barrier, ..semantics.fence(among, true, true) };
+        if memory >= among || !semantics.order() {
+            let label = Label { kind: Kind::Barrier, ..semantics.fence(memory.max(among), true, true) };
             return self.ordering(Ordering::Barrier { among, label });
         }
         if semantics.release {

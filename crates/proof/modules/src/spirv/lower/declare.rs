@@ -8,7 +8,7 @@ use crate::refused::Refused;
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::labels;
 use crate::spirv::module::{Entry, LocalSize};
-use crate::spirv::setting::{BuiltInVariable, Contents, MOST_BYTES, scalar_bits};
+use crate::spirv::setting::{Bound, BuiltInVariable, Contents, MOST_BYTES, scalar_bits};
 use crate::spirv::types::Type;
 use crate::types::Space;
 
@@ -128,6 +128,12 @@ impl Lowering<'_> {
     /// size.
     fn specialized(&mut self, id: Id, ty: Id, instruction: &Instruction) -> Result<Option<u64>, Refused> {
         let name = self.module.name(id);
+        let spec = self.module.declared.decoration(id, Decoration::SpecId);
+        let of_spec = |bound: &Bound| bound.constants.get(&spec?).copied();
+        if let Some(value) = self.setting.bound.as_ref().and_then(of_spec) {
+            let ty = self.types.scalar(ty).ok_or_else(|| instruction.refused("the constant is no number"))?;
+            return Ok(Some(value & ty.mask()));
+        }
         if let Some(given) = self.setting.inputs.get(&name) {
             let scalar = self.types.scalar(ty);
             let (Some(scalar), Contents::Number(number)) = (scalar, given) else {
@@ -153,7 +159,8 @@ impl Lowering<'_> {
         });
         let mut ids = lengths.filter_map(|length| {
             let open = !self.setting.inputs.contains_key(&self.module.name(length));
-            open.then(|| self.module.declared.decoration(length, Decoration::SpecId)).flatten()
+            let spec = open.then(|| self.module.declared.decoration(length, Decoration::SpecId)).flatten();
+            spec.filter(|spec| self.setting.bound.as_ref().is_none_or(|bound| !bound.constants.contains_key(spec)))
         });
         ids.next().is_some_and(|id| {
             self.module.global.iter().any(|&number| {
@@ -184,11 +191,32 @@ impl Lowering<'_> {
             None => None,
         };
         let given = self.setting.inputs.get(&name);
-        let initial = match given {
+        let mut initial = match given {
             Some(Contents::Unwritten(_)) | None => initializer,
             Some(given) => Some(given.bytes(to, &self.types).map_err(wrong)?),
         };
+        let bound = match (&self.setting.bound, space) {
+            (Some(bound), Space::Param) => {
+                initial = Some(Contents::Bytes(bound.push.clone()).bytes(to, &self.types).map_err(wrong)?);
+                None
+            }
+            (Some(bound), Space::Global) => {
+                let of = |which| self.module.declared.decoration(id, which);
+                let binding = of(Decoration::DescriptorSet).zip(of(Decoration::Binding));
+                let Some(memory) = binding.and_then(|binding| bound.memories.get(&binding)) else {
+                    self.unbound.insert(id);
+                    return Ok(());
+                };
+                let needed = self.types.size(to).unwrap_or(0);
+                if memory.bytes < needed {
+                    return Err(wrong(format!("it has {needed} bytes, and {} are bound to it", memory.bytes)));
+                }
+                Some(*memory)
+            }
+            (Some(_) | None, _) => None,
+        };
         let bytes = match (self.types.size(to), &initial, given) {
+            _ if bound.is_some() => bound.map_or(0, |memory| memory.bytes),
             (Some(_), ..) if class == StorageClass::Workgroup && self.is_sized_at_launch(to) => SIZED_AT_LAUNCH,
             (Some(bytes), ..) => bytes,
             (None, Some(initial), _) => initial.len() as u64,
@@ -211,7 +239,8 @@ impl Lowering<'_> {
         let (place, address) = match space {
             Space::Global => {
                 let number = number(Place::Buffer, &self.variables);
-                (Place::Buffer(number), address_of(number))
+                let own = (Place::Buffer(number), address_of(number));
+                bound.map_or(own, |memory| (Place::Buffer(memory.buffer), memory.address))
             }
             Space::Shared => {
                 let number = number(Place::Workgroup, &self.variables);
@@ -224,10 +253,13 @@ impl Lowering<'_> {
                 (Place::Push, 0)
             }
             _ => {
-                let address = self.allocate(bytes, initial.as_deref());
                 let mut built_in = self.module.declared.built_in(id);
                 // An input that is initialized with the size of a workgroup has its value already.
                 built_in = built_in.filter(|_| initial.is_none());
+                if let Some(which) = built_in.filter(|&which| self.whole.contains(&id) && self.is_special(which, to)) {
+                    return self.set(instruction, Value::BuiltIn(which, to));
+                }
+                let address = self.allocate(bytes, initial.as_deref());
                 if let Some(which) = built_in {
                     let leaves = self.types.leaves(to).unwrap_or_default();
                     let leaves = leaves.into_iter().map(|mut leaf| {

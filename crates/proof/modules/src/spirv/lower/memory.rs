@@ -36,7 +36,9 @@ impl Lowering<'_> {
     pub(super) fn pointer(&self, id: Id, by: &Instruction) -> Result<Pointer, Refused> {
         match self.value(id, by)? {
             Value::Pointer(pointer) => Ok(*pointer),
-            Value::Parts(_) => Err(by.refused(format!("`%{}` is no pointer", self.module.name(id)))),
+            Value::Parts(_) | Value::Registers(..) | Value::BuiltIn(..) => {
+                Err(by.refused(format!("`%{}` is no pointer", self.module.name(id))))
+            }
         }
     }
 
@@ -44,6 +46,9 @@ impl Lowering<'_> {
         let unknown = || instruction.refused("its type is no pointer to memory of the thread");
         let pointer = self.pointer_type(instruction.ty()?).filter(|pointer| pointer.space == Space::Local);
         let pointer = pointer.ok_or_else(unknown)?;
+        if self.registers_of_variable(instruction, pointer.to)? {
+            return Ok(());
+        }
         let bytes = self.types.size(pointer.to).filter(|&bytes| bytes < 1 << 16).ok_or_else(unknown)?;
         let address = self.allocate(bytes, None);
         let pointer = Pointer { address: self.constant(address), ..pointer };
@@ -146,6 +151,9 @@ impl Lowering<'_> {
     }
 
     fn load(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        if let Some(parts) = self.load_whole(instruction)? {
+            return self.set_parts(instruction, parts);
+        }
         let pointer = self.pointer(instruction.operand(0)?, instruction)?;
         let (operands, _) = self.operands(instruction.rest(1), pointer, instruction)?;
         let parts = self.load_parts(instruction, pointer, instruction.ty()?, operands)?;
@@ -172,6 +180,9 @@ impl Lowering<'_> {
     }
 
     fn store(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        if self.store_whole(instruction)? {
+            return Ok(());
+        }
         let pointer = self.pointer(instruction.operand(0)?, instruction)?;
         let object = instruction.operand(1)?;
         let (operands, _) = self.operands(instruction.rest(2), pointer, instruction)?;
@@ -214,9 +225,9 @@ impl Lowering<'_> {
     fn array_length(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let pointer = self.pointer(instruction.operand(0)?, instruction)?;
         let wrong = || instruction.refused("the length of this is not known");
-        let address = self.fixed(pointer.address).ok_or_else(wrong)?;
-        let number = (address >> 40).checked_sub(1).ok_or_else(wrong)? as usize;
-        let of = self.variables.iter().find(|known| known.place == super::Place::Buffer(number)).ok_or_else(wrong)?;
+        self.fixed(pointer.address).ok_or_else(wrong)?;
+        let is_buffer = |known: &&super::Variable| matches!(known.place, super::Place::Buffer(_));
+        let of = pointer.root.and_then(|root| self.variables.get(root)).filter(is_buffer).ok_or_else(wrong)?;
         let (array, offset) = self.types.part(pointer.to, instruction.operand(1)?.into()).ok_or_else(wrong)?;
         let Some(&Type::Many { stride, .. }) = self.types.get(array) else { return Err(wrong()) };
         let length = of.bytes.saturating_sub(offset).checked_div(stride).ok_or_else(wrong)?;

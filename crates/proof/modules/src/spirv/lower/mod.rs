@@ -2,22 +2,26 @@
 //!
 //! Values are lists of scalars, each a register or a constant, so composites cost nothing: only their scalars do. A
 //! pointer is an address of 64 bits, and the storage class that it points into. Functions are put in the place of their
-//! calls. A phi is moves on the edges that lead to it.
+//! calls. A phi is moves on the edges that lead to it. A function's variable that is only loaded and stored whole is
+//! registers ([`whole`]).
 
 mod compute;
 mod control;
 mod declare;
+mod interface;
 mod memory;
+mod whole;
 
+pub use interface::{BoundBuffer, Interface, PushMember};
 pub use memory::item_by_word;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use rspirv::spirv::{Op as Opcode, StorageClass};
+use rspirv::spirv::{BuiltIn, Op as Opcode, StorageClass};
 use wattle_memory::Classes;
 
 use super::instruction::{Id, Instruction};
-use super::module::Spirv;
+use super::module::{Entry, Spirv};
 use super::setting::{BuiltInVariable, Setting, Shape};
 use super::types::{Leaf, Scalar, Types};
 use crate::assigned::all_assigned;
@@ -41,8 +45,8 @@ pub struct Lowered {
     pub shape: Shape,
     /// The first bytes of a thread's own memory; `None` where nothing fixes them.
     pub local: Vec<Option<u8>>,
-    /// The register whose value nothing fixes, if the kernel has undefined values.
-    pub undefined: Option<Reg>,
+    /// The registers whose first values nothing fixes: an undefined value, and variables that begin without one.
+    pub unfixed: Vec<Reg>,
     /// The built-in variables in it.
     pub built_ins: Vec<BuiltInVariable>,
     /// For each step that accesses memory, the number of the variable, where the text shows which.
@@ -91,6 +95,10 @@ enum Value {
     Parts(Vec<Src>),
     /// A pointer.
     Pointer(Pointer),
+    /// A variable of the thread that is registers, with the type of its contents.
+    Registers(Vec<Reg>, Id),
+    /// A built-in variable that is no memory, with the type of its contents.
+    BuiltIn(BuiltIn, Id),
 }
 
 /// A pointer.
@@ -118,10 +126,15 @@ struct Lowering<'m> {
     /// The types of results.
     of: HashMap<Id, Id>,
     variables: Vec<Variable>,
+    /// The variables to which the host binds no memory.
+    unbound: HashSet<Id>,
     /// The initial bytes of a thread's memory.
     local: Vec<Option<u8>>,
     undefined: Option<Reg>,
+    unfixed: Vec<Reg>,
     built_ins: Vec<BuiltInVariable>,
+    /// The variables that are only loaded and stored whole.
+    whole: HashSet<Id>,
     roots: HashMap<usize, Option<usize>>,
     steps: Vec<Step>,
     lines: Vec<u32>,
@@ -148,26 +161,47 @@ impl Spirv {
     /// # Errors
     /// The module uses something that is not supported, or the setting does not fit it.
     pub fn lower(&self, entry: Option<&str>, setting: &Setting) -> Result<Lowered, Refused> {
+        let entry = self.entry(entry)?;
+        let mut lowering = Lowering::new(self, setting);
+        lowering.declare(entry)?;
+        lowering.entry(entry.function)?;
+        lowering.finish(&entry.name)
+    }
+
+    /// The entry point of that name, or the only one.
+    fn entry(&self, entry: Option<&str>) -> Result<&Entry, Refused> {
         let chosen = match (entry, self.entries.as_slice()) {
             (Some(name), entries) => entries.iter().find(|entry| entry.name == name),
             (None, [entry]) => Some(entry),
             (None, _) => None,
         };
-        let entry = chosen.ok_or_else(|| {
+        chosen.ok_or_else(|| {
             let known: Vec<_> = self.entries().map(|name| format!("`{name}`")).collect();
             Refused::new(1, format!("name one of the module's entry points (--entry): {}", known.join(", ")))
-        })?;
-        let mut lowering = Lowering {
-            module: self,
+        })
+    }
+
+    fn instruction(&self, number: usize) -> &Instruction {
+        &self.listing.instructions[number]
+    }
+}
+
+impl<'m> Lowering<'m> {
+    fn new(module: &'m Spirv, setting: &'m Setting) -> Lowering<'m> {
+        Lowering {
+            module,
             setting,
             shape: Shape { local_size: [1; 3], workgroups: setting.workgroups, subgroup: 1 },
             types: Types::default(),
             values: HashMap::new(),
             of: HashMap::new(),
             variables: Vec::new(),
+            unbound: HashSet::new(),
             local: Vec::new(),
             undefined: None,
+            unfixed: Vec::new(),
             built_ins: Vec::new(),
+            whole: whole::accessed_whole(module),
             roots: HashMap::new(),
             steps: Vec::new(),
             lines: Vec::new(),
@@ -182,14 +216,7 @@ impl Spirv {
             targets: HashMap::new(),
             calls: Vec::new(),
             frame: 0,
-        };
-        lowering.declare(entry)?;
-        lowering.entry(entry.function)?;
-        lowering.finish(&entry.name)
-    }
-
-    fn instruction(&self, number: usize) -> &Instruction {
-        &self.listing.instructions[number]
+        }
     }
 }
 
@@ -227,7 +254,7 @@ impl Lowering<'_> {
             types: self.types,
             shape: self.shape,
             local: self.local,
-            undefined: self.undefined,
+            unfixed: self.unfixed,
             built_ins: self.built_ins,
             roots: self.roots,
         })
@@ -255,11 +282,12 @@ impl Lowering<'_> {
 
     /// The register whose value nothing fixes.
     fn undefined(&mut self) -> Src {
-        let register = match self.undefined {
-            Some(register) => register,
-            None => self.register("undefined"),
-        };
+        if let Some(register) = self.undefined {
+            return Src::reg(register);
+        }
+        let register = self.register("undefined");
         self.undefined = Some(register);
+        self.unfixed.push(register);
         Src::reg(register)
     }
 
@@ -305,7 +333,14 @@ impl Lowering<'_> {
 
     /// The value of a result.
     fn value(&self, id: Id, by: &Instruction) -> Result<&Value, Refused> {
-        let unknown = || by.refused(format!("`%{}` has no value that is supported here", self.module.name(id)));
+        let unknown = || {
+            let name = self.module.name(id);
+            by.refused(if self.unbound.contains(&id) {
+                format!("nothing is bound to `%{name}`")
+            } else {
+                format!("`%{name}` has no value that is supported here")
+            })
+        };
         self.values.get(&id).ok_or_else(unknown)
     }
 
@@ -314,6 +349,9 @@ impl Lowering<'_> {
         Ok(match self.value(id, by)? {
             Value::Parts(parts) => parts.clone(),
             Value::Pointer(pointer) => vec![pointer.address],
+            Value::Registers(..) | Value::BuiltIn(..) => {
+                return Err(by.refused(format!("`%{}` is a variable, and no value", self.module.name(id))));
+            }
         })
     }
 

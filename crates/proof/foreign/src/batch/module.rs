@@ -1,0 +1,93 @@
+//! Launches of modules that were not written with Wattle.
+
+use std::collections::HashMap;
+
+use wattle_check::checker::{Batch, BatchArgument, BatchKernel};
+use wattle_core::{Error, ModuleEntry, ModuleLanguage, Result};
+use wattle_modules::spirv::{Bound, BoundMemory, Setting};
+
+use super::refused;
+use crate::launch::Launch;
+use crate::prepare::chosen;
+use crate::spirv::{self, Parameters};
+use crate::world::{Part, Source, address_of, read};
+
+/// A launch of a module's kernel.
+pub(super) fn part(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
+    let BatchKernel::Module { entry, .. } = kernel else { unreachable!("the caller has looked") };
+    match entry.code.language {
+        ModuleLanguage::Ptx => of_ptx(kernel),
+        ModuleLanguage::Spirv => of_spirv(kernel, batch),
+        // A language that the scenario's device does not take is refused when the launch is made.
+        other => Err(Error::capability("checker", format!("judge a module in {other}"), "write it as PTX or SPIR-V")),
+    }
+}
+
+/// The code of a module as text.
+fn text(entry: &ModuleEntry) -> String {
+    String::from_utf8_lossy(&entry.code.bytes).into_owned()
+}
+
+fn of_ptx(kernel: &BatchKernel) -> Result<Part> {
+    let BatchKernel::Module { entry, grid, block, shared_bytes, arguments, variables, .. } = kernel else {
+        unreachable!("the caller has looked")
+    };
+    let source = Source { file: entry.code.file.clone(), text: text(entry) };
+    let names = entry.code.variables.iter().map(|variable| variable.name.clone());
+    let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
+    let module = read(&source, &addresses).map_err(refused)?;
+    let kernel = chosen(&module, Some(entry.name())).map_err(refused)?;
+    let mut params = vec![0; module.kernels[kernel].param_bytes as usize];
+    for (place, argument) in arguments {
+        match argument {
+            BatchArgument::Bytes(bytes) => params[place.clone()].copy_from_slice(bytes),
+            BatchArgument::Address(buffer, offset) => {
+                params[place.clone()].copy_from_slice(&(address_of(*buffer) + offset).to_le_bytes());
+            }
+        }
+    }
+    let dynamic_shared = u64::from(*shared_bytes);
+    let launch = Launch { grid: *grid, block: *block, arguments: Vec::new(), dynamic_shared };
+    Ok(Part::new(source, (module, kernel), launch, params))
+}
+
+fn of_spirv(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
+    let BatchKernel::Module { entry, grid, block, warp_size, arguments, .. } = kernel else {
+        unreachable!("the caller has looked")
+    };
+    let file = &entry.code.file;
+    let module = spirv::read(file, &entry.code.bytes).map_err(refused)?;
+    let parameters = Parameters::of(file, &module, entry.name()).map_err(refused)?;
+    if let Some(size) = parameters.local_size.filter(|size| size != block) {
+        let what =
+            format!("launch `{}` of {file} with blocks of {block:?} threads: its own have {size:?}", entry.name());
+        return Err(Error::capability("checker", what, "launch it with as many threads per block as it declares"));
+    }
+    let mut bound = Bound { push: vec![0; parameters.push_bytes()], ..Bound::default() };
+    for (place, argument) in arguments {
+        match argument {
+            BatchArgument::Bytes(bytes) => {
+                let from = place.start - parameters.push_at();
+                bound.push[from..from + bytes.len()].copy_from_slice(bytes);
+            }
+            BatchArgument::Address(buffer, offset) => {
+                let of = &batch.buffers[*buffer];
+                let bytes = ((of.layout.size() * of.len) as u64).saturating_sub(*offset);
+                let memory = BoundMemory { buffer: *buffer, address: address_of(*buffer) + offset, bytes };
+                if let Some(binding) = parameters.binding_at(place.start) {
+                    bound.memories.insert(binding, memory);
+                }
+            }
+        }
+    }
+    let setting = Setting {
+        local_size: Some(*block),
+        workgroups: *grid,
+        subgroup: Some(*warp_size),
+        inputs: HashMap::new(),
+        bound: Some(bound),
+    };
+    let lowered = module.lower(Some(entry.name()), &setting);
+    let lowered = lowered.map_err(|why| refused(why.with_text(file, &module.text).into()))?;
+    spirv::part(lowered, Source { file: file.clone(), text: module.text }).map_err(refused)
+}

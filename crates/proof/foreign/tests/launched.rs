@@ -1,0 +1,96 @@
+//! Kernels of SPIR-V modules in scenarios: launched with buffers and numbers, under Vulkan's memory model.
+
+use wattle_check::checker::{Checker, Verdict};
+use wattle_core::{Device, Result, ThreadSpec};
+use wattle_foreign::Module;
+use wattle_memory::Model;
+
+/// A kernel each thread of which adds a push constant to a counter and stores its number in `out`, with the size of its
+/// workgroup in a specialization constant, unless `size` fixes it. The buffer's binding is behind that of the counter.
+fn module(adds: &str, size: &str) -> String {
+    format!(
+        "OpCapability Shader\nOpCapability VulkanMemoryModel\nOpMemoryModel Logical Vulkan\n\
+         OpEntryPoint GLCompute %main \"count\"\n{size}\nOpName %out \"out\"\nOpName %counter \"counter\"\n\
+         OpMemberName %push 0 \"step\"\nOpMemberName %push 1 \"scale\"\n\
+         OpDecorate %out DescriptorSet 0\nOpDecorate %out Binding 3\nOpDecorate %counter DescriptorSet 0\n\
+         OpDecorate %counter Binding 1\nOpDecorate %gid BuiltIn GlobalInvocationId\nOpDecorate %words ArrayStride 4\n\
+         OpMemberDecorate %block 0 Offset 0\nOpMemberDecorate %push 0 Offset 0\nOpMemberDecorate %push 1 Offset 4\n\
+         OpDecorate %threads SpecId 0\nOpDecorate %size BuiltIn WorkgroupSize\n\
+         %void = OpTypeVoid\n%uint = OpTypeInt 32 0\n%float = OpTypeFloat 32\n%v3 = OpTypeVector %uint 3\n\
+         %words = OpTypeRuntimeArray %uint\n%block = OpTypeStruct %words\n%push = OpTypeStruct %uint %float\n\
+         %buffer = OpTypePointer StorageBuffer %block\n%word = OpTypePointer StorageBuffer %uint\n\
+         %pushes = OpTypePointer PushConstant %push\n%pushed = OpTypePointer PushConstant %uint\n\
+         %in = OpTypePointer Input %v3\n%f = OpTypeFunction %void\n%0 = OpConstant %uint 0\n%1 = OpConstant %uint 1\n\
+         %threads = OpSpecConstant %uint 1\n%size = OpSpecConstantComposite %v3 %threads %1 %1\n\
+         %gid = OpVariable %in Input\n%out = OpVariable %buffer StorageBuffer\n%counter = OpVariable %buffer StorageBuffer\n\
+         %given = OpVariable %pushes PushConstant\n%main = OpFunction %void None %f\n%entry = OpLabel\n\
+         %gid3 = OpLoad %v3 %gid\n%thread = OpCompositeExtract %uint %gid3 0\n\
+         %mine = OpAccessChain %word %out %0 %thread\nOpStore %mine %thread NonPrivatePointer\n\
+         %at = OpAccessChain %pushed %given %0\n%step = OpLoad %uint %at\n\
+         %sum = OpAccessChain %word %counter %0 %0\n{adds}\nOpReturn\nOpFunctionEnd\n"
+    )
+}
+
+const ATOMIC: &str = "%old = OpAtomicIAdd %uint %sum %1 %0 %step";
+const PLAIN: &str = "%old = OpLoad %uint %sum NonPrivatePointer\n%new = OpIAdd %uint %old %step\n\
+                     OpStore %sum %new NonPrivatePointer";
+
+/// Launches the kernel twice in turn, in 2 blocks of 2 threads.
+fn scenario(device: &Device, text: &str) -> Result<()> {
+    let count = Module::spirv_file("count.spvasm", text)?.kernel("count")?;
+    let (queue, counter) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+    let mut out = device.alloc_zeroed::<u32>(4)?;
+    for step in [3u32, 5] {
+        queue.launch(ThreadSpec::new(2, 2), count.args((&counter, &mut out, step, 0.5f32)))?;
+    }
+    assert_eq!((counter.read(&queue)?, out.read(&queue)?), (vec![32], vec![0, 1, 2, 3]));
+    Ok(())
+}
+
+#[test]
+fn a_scenario_launches_a_module() {
+    Checker::new(Model::Vulkan).assert_holds(|device| scenario(device, &module(ATOMIC, "")));
+    let report = Checker::new(Model::Vulkan).assert_refuted(|device| scenario(device, &module(PLAIN, "")));
+    assert!(report.to_string().contains("data race on counter"), "{report}");
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_that_says_so() {
+    let text = module(ATOMIC, "");
+    let signature =
+        "count(buffer counter (set 0, binding 1), buffer out (set 0, binding 3), step of 4 bytes, scale of 4 bytes)";
+    let error = |model: Model, launch: &(dyn Fn(&Device) -> Result<()> + Sync)| {
+        let report = Checker::new(model).check(launch);
+        let text = report.map_or_else(|error| error.to_string(), |report| report.to_string());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let few = error(Model::Vulkan, &|device| {
+        let counter = device.alloc_zeroed::<u32>(1)?;
+        let count = Module::spirv(text.clone())?.kernel("count")?;
+        device.queue()?.launch(ThreadSpec::new(1, 1), count.args((&counter, 3u32, 4u32, 0.5f32)))
+    });
+    assert!(few.contains("argument 2 is a u32 value of 4 bytes") && few.contains(signature), "{few}");
+    let fixed =
+        module(ATOMIC, "OpExecutionMode %main LocalSize 4 1 1").replace("OpDecorate %size BuiltIn WorkgroupSize", "");
+    let shape = error(Model::Vulkan, &|device| scenario(device, &fixed));
+    assert!(shape.contains("its own have [4, 1, 1]"), "{shape}");
+    let model = error(Model::Ptx, &|device| scenario(device, &text));
+    assert!(model.contains("`Checker::new(Model::Vulkan)` proves it"), "{model}");
+    let cut = Module::spirv(text.replace("OpReturn\n", "OpFrob\n")).unwrap_err().to_string();
+    assert!(cut.contains("OpFrob"), "{cut}");
+}
+
+/// A kernel that stores an undefined value where it decides the address of a store is not said to hold.
+#[test]
+fn values_that_nothing_fixes_leave_the_verdict_open() {
+    let adds = "%any = OpUndef %uint\n%to = OpAccessChain %word %counter %0 %any\nOpAtomicStore %to %1 %0 %step";
+    let report = Checker::new(Model::Vulkan).check(|device| {
+        let count = Module::spirv(module(adds, ""))?.kernel("count")?;
+        let (queue, counter) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+        let mut out = device.alloc_zeroed::<u32>(1)?;
+        queue.launch(ThreadSpec::new(1, 1), count.args((&counter, &mut out, 1u32, 0.5f32)))?;
+        queue.wait()
+    });
+    let report = report.expect("it is judged");
+    assert_eq!(report.verdict, Verdict::Unknown, "{report}");
+}
