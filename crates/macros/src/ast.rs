@@ -1,5 +1,7 @@
 //! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
 
+use std::collections::BTreeSet;
+
 use crate::parse::is_faulting;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, BinOp, Generics, Member, Path, Type, Visibility};
@@ -459,6 +461,25 @@ impl Block {
         let mut found = false;
         self.walk(&mut |x| found |= is_so(x));
         found
+    }
+
+    /// The names of the constants that are declared within, at any depth.
+    pub fn constants(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let declared = |block: &Block, names: &mut BTreeSet<String>| {
+            for statement in &block.statements {
+                match statement {
+                    Statement::Const(constant) => {
+                        names.insert(constant.ident.to_string());
+                    }
+                    Statement::Let { otherwise, .. } => names.extend(otherwise.iter().flat_map(Block::constants)),
+                    Statement::Do(_) => {}
+                }
+            }
+        };
+        declared(self, &mut names);
+        self.walk(&mut |x| x.blocks().into_iter().for_each(|block| declared(block, &mut names)));
+        names
     }
 
     /// Whether some `break` within leaves that loop or block.

@@ -28,6 +28,9 @@ pub unsafe trait Stepper: Send + Sync + 'static {
     /// Whether a queue begins the launches at its head together, instead of one behind the other.
     const GATHERS: bool;
 
+    /// Is told that the calling thread enqueues something, or waits.
+    fn used(&self) {}
+
     /// Begins a queue's launch.
     ///
     /// # Errors
@@ -143,6 +146,7 @@ impl<S: Stepper> Stepped<S> {
 
     /// Moves the device on until the goal is reached, or waits while another thread does.
     fn drive(&self, reached: impl Fn() -> bool) {
+        self.stepper.used();
         while !reached() {
             if !self.round() {
                 std::thread::sleep(PAUSE);
@@ -271,6 +275,7 @@ impl<S: Stepper> SteppedQueue<S> {
     }
 
     fn push(&self, task: Task) -> Result<()> {
+        self.device.stepper.used();
         self.device.lines.with(self.number, |line| line.tasks.push_back(task));
         if self.blocking { self.wait() } else { Ok(()) }
     }

@@ -22,6 +22,8 @@ pub(super) struct Moving {
     is_array: bool,
     /// The variables that the body assigns to.
     assigned: BTreeSet<usize>,
+    /// The names of constants that the body declares: what they mean there they do not mean before the loop.
+    constants: BTreeSet<String>,
 }
 
 /// The accesses that move along with the index of the loop that is being written.
@@ -96,7 +98,8 @@ impl Moving {
             Some(Pattern::Array(parts)) => parts.iter().map(part).collect(),
             _ => Vec::new(),
         };
-        Moving { index, is_array: matches!(pattern, Some(Pattern::Array(_))), assigned: assigned(body) }
+        let is_array = matches!(pattern, Some(Pattern::Array(_)));
+        Moving { index, is_array, assigned: assigned(body), constants: body.constants() }
     }
 
     /// Binds the variables of the index; its value follows.
@@ -146,14 +149,24 @@ impl Moving {
         Some((key, view.clone(), dimension))
     }
 
+    /// A constant that means before the loop what it means in the body.
+    fn constant(&self, path: &syn::Path, key: &mut String) -> Option<()> {
+        let means_the_same =
+            path.segments.first().is_some_and(|first| !self.constants.contains(&first.ident.to_string()));
+        // No name of a constant looks like what stands for variables and lengths in a key.
+        key.push_str(&format!("[{}]", quote!(#path)));
+        means_the_same.then_some(())
+    }
+
     /// How a number follows the index, and what it is.
     pub(super) fn follows(&self, x: &Expr, key: &mut String) -> Option<Follows> {
         match &x.kind {
             ExprKind::Literal(literal) => key.push_str(&quote!(#literal).to_string()),
-            ExprKind::Constant(path) => key.push_str(&quote!(#path).to_string()),
+            ExprKind::Constant(path) => self.constant(path, key)?,
             ExprKind::Cast(constant, ty) => {
                 let ExprKind::Constant(path) = &constant.kind else { return None };
-                key.push_str(&quote!(#path as #ty).to_string());
+                self.constant(path, key)?;
+                key.push_str(&quote!(as #ty).to_string());
             }
             ExprKind::Local(local) => {
                 let (last, others) = self.index.split_last()?;

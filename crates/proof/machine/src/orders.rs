@@ -11,6 +11,8 @@ use crate::program::{AccessKind, Op};
 pub struct Instruction {
     /// The number of the instruction ([`Thread::at`](crate::Thread::at)).
     pub at: u32,
+    /// The number of the sequentially consistent fence that it begins with, if the source says `SeqCst` of the access.
+    pub seq_cst: Option<u32>,
     /// Its source line.
     pub site: Site,
     /// The action of the instruction.
@@ -38,10 +40,14 @@ pub enum Action {
 }
 
 impl Program {
-    /// The instructions that touch or order memory that threads share, in the order of the code.
+    /// The instructions that touch or order memory that threads share, in the order of the code. A sequentially consistent
+    /// access is one of them, although a fence and an access stand for it in the code.
     pub fn instructions(&self) -> impl Iterator<Item = Instruction> + '_ {
         self.code.iter().enumerate().filter_map(|(number, instr)| {
             let at = number as u32;
+            if self.begins_seq_cst_access(at) {
+                return None;
+            }
             let action = match instr.op {
                 Op::Fence { order, scope } => Action::Fence { order, scope },
                 Op::Barrier(_) => Action::Barrier,
@@ -74,7 +80,18 @@ impl Program {
                 | Op::Clock { .. }
                 | Op::Return => return None,
             };
-            Some(Instruction { at, site: self.site_at(at), action })
+            let seq_cst = at.checked_sub(1).filter(|&before| self.begins_seq_cst_access(before));
+            Some(Instruction { at, seq_cst, site: self.site_at(at), action })
         })
+    }
+
+    /// Whether an instruction is the fence that a sequentially consistent access begins with: both have one place in the source,
+    /// to the column, which no fence of the user's shares with an access.
+    fn begins_seq_cst_access(&self, at: u32) -> bool {
+        let op = |at: u32| self.code.get(at as usize).map(|instr| instr.op);
+        let Some(Op::Fence { order: FenceOrder::SeqCst, scope: of_fence }) = op(at) else { return false };
+        let Some(Op::Access(access)) = op(at + 1) else { return false };
+        let scope = self.accesses.get(access as usize).and_then(|access| access.kind.scope());
+        scope == Some(of_fence) && self.site_at(at) == self.site_at(at + 1)
     }
 }

@@ -327,6 +327,20 @@ impl AccessKind {
         }
     }
 
+    /// The scope of an atomic access.
+    pub(crate) fn scope(&self) -> Option<Scope> {
+        match *self {
+            AccessKind::AtomicLoad { scope, .. }
+            | AccessKind::AtomicStore { scope, .. }
+            | AccessKind::AtomicUpdate { scope, .. }
+            | AccessKind::CompareExchange { scope, .. } => Some(scope),
+            AccessKind::Load { .. }
+            | AccessKind::LoadLanes { .. }
+            | AccessKind::Store { .. }
+            | AccessKind::StoreLanes { .. } => None,
+        }
+    }
+
     /// The operands that stand in it; an access knows those of several elements.
     fn operands(&self) -> Vec<Operand> {
         match *self {

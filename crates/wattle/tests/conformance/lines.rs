@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     ("branches on the index", branches),
     ("a number that wraps within a row", wraps),
     ("a bound that the loop moves", moved),
+    ("constants of the body", constants),
 ];
 
 const TILE: usize = 96;
@@ -264,5 +265,43 @@ fn moved(device: &Device) -> Outcome {
         1001 * (i - base)
     });
     assert_eq!(out.read(&queue)?, expected.collect::<Vec<_>>());
+    Ok(())
+}
+
+const DISTANCE: u32 = 0;
+/// The name of a constant says nothing of the variables of a kernel.
+#[allow(non_upper_case_globals)]
+const v4: u32 = 5;
+#[allow(non_upper_case_globals)]
+const l1: u32 = 6;
+
+/// What a constant means in the body of a loop it does not mean before the loop.
+#[kernel]
+fn shadow(acc: &Acc, x: Read<u32>, y: Shared<u32>, a: u32, b: u32, c: u32, d: u32) {
+    for i in 0..acc.blocks_in_grid() * 8 {
+        const DISTANCE: u32 = 2;
+        let near = {
+            const STEP: u32 = 1;
+            x[i + STEP]
+        };
+        let far = {
+            const STEP: u32 = 3;
+            x[i + STEP]
+        };
+        y[i] = if i < DISTANCE { x[i + DISTANCE] } else { near + 100 * far };
+    }
+    for i in 0..acc.blocks_in_grid() * 8 {
+        y[i + 8] = x[i + v4] + x[i + l1] * 100 + x[i + a] + x[i + b] + x[i + c] + x[i + d];
+    }
+}
+
+fn constants(device: &Device) -> Outcome {
+    let x: Vec<u32> = (0..40).map(|i| i % 11).collect();
+    let (queue, input, out) = (device.queue()?, device.from_slice(&x)?, device.alloc_zeroed::<u32>(16)?);
+    queue.launch(ThreadSpec::new(1, 1), shadow(&input, &out, 1, 2, 3, 4))?;
+    let at = |i: u32| x[i as usize];
+    let first = (0..8).map(|i| if i < 2 { at(i + 2 + DISTANCE) } else { at(i + 1) + 100 * at(i + 3) });
+    let second = (0..8).map(|i| at(i + v4) + at(i + l1) * 100 + (1..=4).map(|by| at(i + by)).sum::<u32>());
+    assert_eq!(out.read(&queue)?, first.chain(second).collect::<Vec<_>>());
     Ok(())
 }

@@ -10,7 +10,7 @@ use wattle_core::{Device, Result, Summary};
 use super::changes::{self, Change};
 use super::explore::stopped;
 use super::strongest::{self, Kind, Variants};
-use super::{Checker, explore};
+use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;
 use crate::report::{Report, Verdict};
 
@@ -126,7 +126,7 @@ fn asserts(checker: &Checker, report: &Report) -> bool {
 fn weaken(trials: &mut Trials<'_>, report: &Report) {
     let mut kept: Vec<Change> = Vec::new();
     let mut alone: Vec<Change> = Vec::new();
-    for variants in changes::weakenings(report) {
+    for variants in weaker::weakenings(report) {
         if trials.time_is_up() {
             break;
         }
@@ -155,7 +155,7 @@ fn weaken(trials: &mut Trials<'_>, report: &Report) {
 /// The smallest set of changes that makes the scenario hold. Orders and scopes come first: a race can always be
 /// silenced by making it atomic, and the program may still be wrong.
 fn mend(trials: &mut Trials<'_>, report: &Report) {
-    let changes::Additions { orders, instead, others } = changes::additions(report);
+    let additions::Additions { orders, instead, others } = additions::additions(report);
     let all = [&orders[..], &instead, &others].concat();
     let _ = search(trials, "a fence, an order or a scope", &orders, 1)
         || search(trials, "a barrier instead of a fence", &instead, 1)

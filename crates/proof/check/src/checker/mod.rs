@@ -14,6 +14,7 @@
 //! and goes on with one of the memories that they can leave. So the function that is proved here is the very one that
 //! runs on devices. It must be deterministic apart from its launches; otherwise the check reports an error.
 
+mod additions;
 mod advice;
 mod batch;
 mod changes;
@@ -33,6 +34,7 @@ mod schedule;
 #[cfg(feature = "serde")]
 mod serialize;
 mod strongest;
+mod weaker;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

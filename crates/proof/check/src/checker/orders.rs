@@ -174,13 +174,15 @@ fn fences(report: &Report) -> Vec<(u32, u32, String)> {
     let mut fences: Vec<(u32, u32, String)> = Vec::new();
     for launch in report.launches.iter().flat_map(|world| &world.launches) {
         for instruction in launch.program.instructions() {
-            let key = (launch.number, instruction.at);
+            let (at, name) = match (instruction.action, instruction.seq_cst) {
+                (Action::Fence { order, .. }, _) => (instruction.at, format!("{order:?}")),
+                (_, Some(first)) => (first, "the access's SeqCst".to_owned()),
+                _ => continue,
+            };
+            let key = (launch.number, at);
             let known = fences.iter().any(|(program, at, _)| (*program, *at) == key);
-            if let Action::Fence { order, .. } = instruction.action
-                && !known
-                && report.executed.contains(&key)
-            {
-                fences.push((key.0, key.1, format!("{order:?} in line {}", instruction.site.line)));
+            if !known && report.executed.contains(&key) {
+                fences.push((key.0, key.1, format!("{name} in line {}", instruction.site.line)));
             }
         }
     }

@@ -39,6 +39,16 @@ impl Launches {
 unsafe impl Stepper for Launches {
     const GATHERS: bool = true;
 
+    fn used(&self) {
+        if std::thread::current().id() != self.run.thread {
+            let what = "check a scenario that uses the device in several threads of the host: in which order they come is not \
+                        searched";
+            let instead =
+                "use it in the scenario's own thread alone; several queues run side by side without more threads";
+            lock(&self.run.path).refused.get_or_insert_with(|| Error::capability("checker", what, instead));
+        }
+    }
+
     fn begin(&self, queue: usize, launch: &QueuedLaunch) -> Result<()> {
         lock(&self.begun).entry(queue).or_default().push(launch.clone());
         Ok(())

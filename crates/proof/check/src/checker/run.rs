@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 
 use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
 use wattle_machine::Program;
@@ -30,6 +31,8 @@ pub(super) struct Run {
     /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
     pub path: Mutex<Path>,
+    /// The host's thread that runs the scenario's function.
+    pub thread: ThreadId,
 }
 
 /// The state shared by the runs of one check.
@@ -92,6 +95,7 @@ impl Run {
             devices: DeviceOfQueue::default(),
             shared,
             path: Mutex::new(path),
+            thread: std::thread::current().id(),
         }
     }
 }

@@ -124,7 +124,8 @@ fn store_variants(place: &Place<'_>, of: ir::Place, order: WriteOrder, scope: Sc
     let reach = scope.max(place.needed);
     let wider = (scope < reach)
         .then(|| place.change(Strength::Store(order, reach), format!("widen the store to Scope::{reach:?}")));
-    let stronger = (!order.releases()).then(|| {
+    // A sequentially consistent store has a fence before it.
+    let stronger = (!order.releases() && place.instruction.seq_cst.is_none()).then(|| {
         let text = format!("store_with(…, Scope::{reach:?}, Order::Release) for `{}`", name(place.program, of));
         place.change(Strength::Store(WriteOrder::Release, reach), text)
     });
@@ -136,7 +137,9 @@ fn update_variants(place: &Place<'_>, order: UpdateOrder, scope: Scope) -> Varia
     let wider = (scope < reach).then(|| {
         place.change(Strength::Update(order, reach), format!("widen the read-modify-write to Scope::{reach:?}"))
     });
-    let stronger = UPDATES.into_iter().filter(|more| *more != order && update_within(order, *more)).map(|more| {
+    let stronger_than = |more: &UpdateOrder| *more != order && update_within(order, *more);
+    let is_strongest = place.instruction.seq_cst.is_some();
+    let stronger = UPDATES.into_iter().filter(|_| !is_strongest).filter(stronger_than).map(|more| {
         let text = format!("Order::{more:?} at Scope::{reach:?} for the read-modify-write");
         place.change(Strength::Update(more, reach), text)
     });

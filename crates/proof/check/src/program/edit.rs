@@ -23,6 +23,16 @@ pub enum Strength {
     Plain(Option<Scope>),
 }
 
+impl Strength {
+    /// The scope of an atomic access.
+    pub fn scope(&self) -> Option<Scope> {
+        match *self {
+            Strength::Load(_, scope) | Strength::Store(_, scope) | Strength::Update(_, scope) => Some(scope),
+            Strength::Fence(_) | Strength::FenceAsBarrier | Strength::Barrier(_) | Strength::Plain(_) => None,
+        }
+    }
+}
+
 /// The edits of one instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {

@@ -295,7 +295,10 @@ impl fmt::Display for Finding {
                 race.second
             ),
             Finding::Stuck { launch, threads: list, more, not_started } => {
-                write!(f, "launch `{launch}` can never end: each of its threads waits for what nobody will do")?;
+                write!(
+                    f,
+                    "launch `{launch}` can never end with what is enqueued: each of its threads waits for what none of it does"
+                )?;
                 threads(f, list, *more, *not_started)
             }
             Finding::Stopped { launch, reason, threads: list, more, not_started } => {

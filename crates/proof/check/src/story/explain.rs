@@ -233,12 +233,13 @@ fn looks_again(names: &Names<'_>, event: EventId) -> bool {
         && before(names, event).chain(after(names, event)).any(|other| of(other) == of(event))
 }
 
+/// What is said of an execution without a cycle.
+const ORDINARY: &str = "This is an ordinary interleaving; no weak memory is needed for it.";
+
 fn assertion(names: &Names<'_>, error: &Error) -> Draft {
     let mut draft = Draft { headline: format!("assertion: {error}"), ..Draft::default() };
     let Some(cycle) = cycle(names.witness) else {
-        let sentence = "This is an ordinary interleaving; no weak memory is needed for it. One order in which the steps can come \
-                        is that of the rows.";
-        draft.reasons.say(sentence.into(), None);
+        draft.reasons.say(format!("{ORDINARY} One order in which the steps can come is that of the rows."), None);
         everything(names, &mut draft.cast);
         return draft;
     };
@@ -301,9 +302,20 @@ fn buffered(names: &Names<'_>, cycle: &[cycle::Step], draft: &mut Draft) {
     }
 }
 
-/// Says which value a read saw, and which one it missed.
+/// Says which value a read saw, and which one it missed. An update misses nothing: it comes right behind the write that it reads.
 fn stale_text(names: &Names<'_>, read: EventId, newer: EventId) -> String {
     let graph = &names.witness.graph;
+    if let Some(own) = graph.other_half(read) {
+        return format!(
+            "{} updates {} from {} to {} before {} writes {}.",
+            capital(&names.at(read)),
+            names.witness.place(read),
+            names.value(read),
+            names.value(own),
+            names.at(newer),
+            names.value(newer)
+        );
+    }
     let from = match graph.source(read) {
         Some(source) if graph.event(source).thread.is_some() => format!("from {}", names.at(source)),
         _ => "written before the launch".into(),
@@ -376,6 +388,9 @@ fn fault(names: &Names<'_>, what: &str) -> Draft {
         }
     } else {
         origins(names, &mut draft.cast);
+        if draft.cast.threads.len() > 1 {
+            draft.reasons.say(ORDINARY.into(), None);
+        }
     }
     draft
 }
