@@ -38,6 +38,11 @@ enum Step {
 }
 
 impl Leaf {
+    /// A raw word for memory that nobody has written: valid, and like nothing that a program expects there.
+    pub fn unwritten(&self) -> u64 {
+        if self.is_bool { 1 } else { 0xa5a5_a5a5_a5a5_a5a5 }
+    }
+
     const NONE: Leaf = Leaf { ty: Type::U8, is_bool: false, offset: 0, steps: [Step::None; MOST_STEPS] };
 
     /// The type of its value.

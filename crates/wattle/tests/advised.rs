@@ -43,22 +43,16 @@ fn one_sees_the_other(device: &Device, fenced: bool) -> Result<()> {
 
 #[test]
 fn what_a_sequentially_consistent_access_could_be_is_said_of_the_access() {
-    for model in [Model::Portable, Model::Rust] {
-        let checker = Checker::new(model);
-        let scenario = |device: &Device| one_sees_the_other(device, false);
-        let report = checker.check(scenario).unwrap();
-        let advice = checker.advise(scenario, &report, Duration::from_secs(20));
-        let texts: Vec<&str> = advice.weaker.iter().map(|change| change.text.as_str()).collect();
-        let behind =
-            "the load could be Relaxed at device scope behind mem_fence(Scope::Device, Order::SeqCst), not SeqCst";
-        assert_eq!(
-            texts,
-            ["the store could be Relaxed at device scope, not SeqCst at device scope", behind],
-            "{model:?}"
-        );
-        let followed = checker.check(|device: &Device| one_sees_the_other(device, true)).unwrap();
-        assert!(followed.verdict == Verdict::Holds, "{followed}");
-    }
+    let checker = Checker::new(Model::Portable);
+    let scenario = |device: &Device| one_sees_the_other(device, false);
+    let report = checker.check(scenario).unwrap();
+    let advice = checker.advise(scenario, &report, Duration::from_secs(20));
+    let texts: Vec<&str> = advice.weaker.iter().map(|change| change.text.as_str()).collect();
+    let store = "the store could be Relaxed at device scope, not SeqCst at device scope";
+    let load = "the load could be Relaxed at device scope behind mem_fence(Scope::Device, Order::SeqCst), not SeqCst";
+    assert_eq!(texts, [store, load]);
+    let followed = checker.check(|device: &Device| one_sees_the_other(device, true)).unwrap();
+    assert_eq!(followed.verdict, Verdict::Holds, "{followed}");
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]

@@ -17,7 +17,7 @@ fn raises(_acc: &Acc, flag: Atomic<u32>) {
 
 fn raised_by_another_thread(device: &Device) -> Result<()> {
     let flag = device.alloc_zeroed::<u32>(1)?;
-    let (one, other) = (device.queue()?, device.queue()?);
+    let (one, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
     one.launch(ThreadSpec::new(1, 1), waits(&flag))?;
     std::thread::scope(|scope| {
         let later = scope.spawn(|| {

@@ -45,25 +45,32 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     }
     let mut exit = Exit::Holds;
     let mut cases: Vec<Case> = Vec::new();
-    for file in &files {
+    for (number, file) in files.iter().enumerate() {
+        if let (Some(reached), true) = (session.limits.reached(), number > 0) {
+            exit = Exit::Unanswered;
+            cases.push(check_litmus::not_begun(file, args, reached));
+            continue;
+        }
         let (one, case) = check_litmus::check_file(session, Path::new(file), args)?;
         exit = exit.max(one);
         cases.push(case);
-        if session.limits.reached().is_some() {
-            exit = Exit::Unanswered;
-            break;
-        }
     }
     let progress = Progress::new((scenarios.len() * checkers(args).len()) as u64);
     let planned = scenarios.len();
     let mut all = Vec::new();
+    let mut not_begun = 0;
     for scenario in scenarios {
-        if session.limits.reached().is_some() && !all.is_empty() {
-            exit = Exit::Unanswered;
-            break;
-        }
+        // What is not begun any more is in the documents all the same.
+        let is_late = session.limits.reached().is_some() && !all.is_empty();
         let judged = judge(scenario, args, &progress, session);
         exit = exit.max(judged.exit());
+        if is_late {
+            exit = Exit::Unanswered;
+            not_begun += 1;
+            cases.extend(findings::cases_of(&judged));
+            all.push(judged);
+            continue;
+        }
         if let Some(file) = &args.svg {
             draw(&judged, file)?;
         }
@@ -80,8 +87,8 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     }
     drop(progress);
     args.findings.write("check", exit, &cases)?;
-    if let (Some(reached), true, false) = (session.limits.reached(), all.len() < planned, session.json) {
-        let note = format!("Stopped, since {reached}: {} of {planned} scenarios were begun.", all.len());
+    if let (Some(reached), true, false) = (session.limits.reached(), not_begun > 0, session.json) {
+        let note = format!("Stopped, since {reached}: {} of {planned} scenarios were begun.", planned - not_begun);
         session.line(session.style.paint(Tone::Note, &note))?;
     }
     if session.json && !all.is_empty() {
@@ -148,6 +155,7 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, session: &S
         progress.step();
         tried.push(Tried {
             name: checker.name(),
+            checker: checker.clone(),
             result: match begun {
                 Ok(Ok(report)) => Ok(report),
                 Ok(Err(error)) => Err(Unjudged::Impossible(error)),

@@ -1,6 +1,7 @@
 //! Litmus files in `wattle check`: judging them, and writing them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use wattle::Model;
 use wattle::checker::{Checker, Progress};
@@ -11,7 +12,8 @@ use crate::args::CheckArgs;
 use crate::check::limited;
 use crate::check_report::Judged;
 use crate::exit::{Exit, Input, Stop};
-use crate::findings::{Case, FindingArgs};
+use crate::findings::{Case, FindingArgs, Outcome};
+use crate::limits::Reached;
 use crate::litmus::{self, LitmusArgs};
 use crate::panics;
 use crate::session::Session;
@@ -34,6 +36,13 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         limits: args.limits,
     };
     litmus::file(session, &asked)
+}
+
+/// The case of a litmus file that was not begun, since a limit was reached.
+pub fn not_begun(file: &str, args: &CheckArgs, reached: Reached) -> Case {
+    let name = args.model.map_or("outcome", |model| model.name()).to_owned();
+    let outcome = Outcome::Unanswered(format!("not begun: {reached}"));
+    Case { suite: file.to_owned(), name, time: Duration::ZERO, outcome }
 }
 
 /// Writes what is emitted as litmus files.

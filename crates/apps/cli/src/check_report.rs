@@ -4,8 +4,7 @@ use std::io;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
-use serde_json::json;
-use wattle::checker::{Advice, Change, Report, Verdict};
+use wattle::checker::{Advice, Change, Checker, Report, Verdict};
 use wattle::story::Role;
 use wattle::{Error, Expectation, Scenario};
 
@@ -24,6 +23,7 @@ pub struct Judged {
 pub struct Tried {
     /// The name of the target, or of the model.
     pub name: String,
+    pub checker: Checker,
     pub result: Result<Report, Unjudged>,
 }
 
@@ -209,27 +209,12 @@ impl Serialize for Tried {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.result {
             Ok(report) => report.serialize(serializer),
-            Err(unjudged) => json!({
-                "target": self.name,
-                "verdict": unjudged.word(),
-                "shapes": [],
-                "violated_in": [],
-                "executions": 0,
-                "abandoned": 0,
-                "events": 0,
-                "covered": 0.0,
-                "runs": 0,
-                "loop_bound": null,
-                "violations": [],
-                "rests_on": [],
-                "assumes": [],
-                "unknown": [unjudged.why()],
-                "outcomes": [],
-                "checks": [],
-                "nothing_asserted": false,
-                "milliseconds": 0.0,
-            })
-            .serialize(serializer),
+            Err(unjudged) => {
+                let report = serde_json::to_value(self.checker.unanswered(unjudged.why()));
+                let mut report = report.map_err(serde::ser::Error::custom)?;
+                report["verdict"] = unjudged.word().into();
+                report.serialize(serializer)
+            }
         }
     }
 }

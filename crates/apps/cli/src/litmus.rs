@@ -13,7 +13,7 @@ use wattle_litmus::{Answer, Expected, Judged, Observed, Options, Question, Verdi
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, Finding, FindingArgs, Outcome, Place};
 use crate::kept::KeepArgs;
-use crate::limits::LimitArgs;
+use crate::limits::{LimitArgs, Reached};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::text::{self, Tone};
@@ -238,6 +238,7 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
     }
     let expected = Expected::read(expected).map_err(|error| Input::new("expected_file", error.to_string()))?;
     let all = expected.cases.len();
+    let listed = expected.cases.clone();
     let progress = Progress::new(all as u64);
     let limits = session.limits.clone();
     let (sender, judged) = mpsc::channel();
@@ -263,11 +264,17 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
     });
     drop(progress);
     said?;
+    let ended = ended.err().or_else(|| limits.reached());
+    if let Some(reached) = ended {
+        let is_left = |case: &&wattle_litmus::Case| cases.iter().all(|judged: &CaseReport| judged.line != case.line);
+        let left: Vec<_> = listed.iter().filter(is_left).map(|case| not_begun(case, reached)).collect();
+        cases.extend(left);
+    }
     cases.sort_by_key(|case| case.line);
     let passed = cases.iter().filter(|case| case.passed).count();
     let is_open = |case: &CaseReport| !case.passed && matches!(case.answer, None | Some("unknown"));
     // A limit that was reached after the last answer has kept nothing from being answered.
-    let stopped = ended.err().or_else(|| limits.reached()).filter(|_| cases.len() < all || cases.iter().any(is_open));
+    let stopped = ended.filter(|_| cases.iter().any(is_open));
     let wrong = cases.iter().filter(|case| !case.passed && !is_open(case)).count();
     let kept = cases.iter().filter(|case| case.kept).count();
     // A file that cannot be read or judged is no wrong answer.
@@ -321,6 +328,21 @@ fn finding(args: &LitmusArgs, question: Question, case: &CaseReport, is_open: bo
     };
     let suite = args.path.display().to_string();
     Case { suite, name: case.path.clone(), time: Duration::from_secs_f64(case.seconds), outcome }
+}
+
+/// A file that was not begun, or not answered in time.
+fn not_begun(case: &wattle_litmus::Case, reached: Reached) -> CaseReport {
+    CaseReport {
+        line: case.line,
+        path: case.path.display().to_string(),
+        expected: case.expected,
+        passed: false,
+        answer: None,
+        executions: None,
+        seconds: 0.0,
+        kept: false,
+        wrong: Some(format!("{}: not judged: {reached}", case.path.display())),
+    }
 }
 
 fn case(judged: &Judged) -> CaseReport {

@@ -1,5 +1,7 @@
 //! Options of `check` that do not apply to what it is given: an error, since whoever gives one relies on it.
 
+use wattle::memory::Target;
+
 use crate::args::CheckArgs;
 use crate::check_module::{self, ModuleArgs, Shape};
 use crate::exit::Input;
@@ -32,8 +34,27 @@ impl Subject {
     }
 }
 
-/// The error of the first option that is given and applies to nothing that is.
+/// The error of the first option that is given and applies to nothing that is, or contradicts another.
 pub fn misplaced(args: &CheckArgs) -> Option<Input> {
+    applies_to_nothing(args).or_else(|| other_dialect(args))
+}
+
+/// The error of a litmus file that is asked for in another language than the target's.
+fn other_dialect(args: &CheckArgs) -> Option<Input> {
+    let (dialect, target) = (args.emit_litmus.as_deref()?, args.target?);
+    let is_its = match target {
+        Target::Ptx { .. } => dialect == "ptx",
+        Target::Vulkan => dialect == "vulkan",
+        Target::Portable | Target::Host => true,
+    };
+    (!is_its).then(|| {
+        let message =
+            format!("`--emit-litmus {dialect}` writes no form of `--target {target}`: leave one of the two out");
+        Input::new("option", message)
+    })
+}
+
+fn applies_to_nothing(args: &CheckArgs) -> Option<Input> {
     use Subject::{Litmus, Module, Scenario};
     let ModuleArgs { entry, grid, block, arguments, dynamic_shared, asserted, volatile_is_plain } = &args.module;
     let options: [(&str, bool, &[Subject]); 15] = [

@@ -13,7 +13,7 @@ use wattle_litmus::Schedule;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case as Found, Finding, FindingArgs, Outcome, Place};
 use crate::kept::KeepArgs;
-use crate::limits::LimitArgs;
+use crate::limits::{LimitArgs, Reached};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::text::Tone;
@@ -56,6 +56,8 @@ struct ListReport {
     root: String,
     passed: usize,
     failed: usize,
+    /// The number of modules that a limit kept from being judged.
+    not_judged: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
     /// The number of answers that were kept from an earlier run.
@@ -99,7 +101,7 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
         ..Options::default()
     };
     let (sender, judged) = mpsc::channel();
-    let root = args.root.clone();
+    let (root, listed) = (args.root.clone(), cases.clone());
     let work = move || {
         // The receiver is gone where the command has ended.
         corpus::run(&root, ask, &cases, &options, &mut |judged| {
@@ -119,11 +121,18 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     });
     drop(progress);
     said?;
+    let judged = reports.len();
+    let stopped = ended.err().or_else(|| limits.reached()).filter(|_| judged < all);
+    if let Some(reached) = stopped {
+        let is_left = |case: &&Case| reports.iter().all(|report: &CaseReport| report.line != case.line);
+        let left: Vec<_> = listed.iter().filter(is_left).map(|case| not_judged(case, reached)).collect();
+        reports.extend(left);
+    }
     reports.sort_by_key(|report| report.line);
     let passed = reports.iter().filter(|report| report.passed).count();
+    let failed = judged - passed;
     let kept = reports.iter().filter(|report| report.kept).count();
     let wrong = reports.iter().any(|report| !report.passed && report.answered);
-    let stopped = ended.err().or_else(|| limits.reached()).filter(|_| reports.len() < all);
     let exit = match stopped {
         Some(_) => Exit::Unanswered,
         None if passed == all => Exit::Holds,
@@ -135,17 +144,16 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     args.findings.write("modules", exit, &found)?;
     if session.json {
         let root = args.root.display().to_string();
-        let report = ListReport { root, passed, failed: all - passed, stopped, kept, cases: reports };
+        let not_judged = all - judged;
+        let report = ListReport { root, passed, failed, not_judged, stopped, kept, cases: reports };
         session.report("modules", exit, &report)?;
         return Ok(exit);
-    }
-    if let Some(stopped) = stopped {
-        session.line(format!("{} were not judged: {stopped}", all - reports.len()))?;
     }
     if kept > 0 {
         session.line(format!("{kept} of {all} kept from an earlier run"))?;
     }
-    session.line(format!("{passed} passed, {} failed", all - passed))?;
+    let open = stopped.map(|why| format!(", {} not judged: {why}", all - judged)).unwrap_or_default();
+    session.line(format!("{passed} passed, {failed} failed{open}"))?;
     Ok(exit)
 }
 
@@ -179,6 +187,22 @@ fn list(file: &Path) -> Result<Vec<Case>, Stop> {
     let wrong = |message: String| Stop::from(Input::new("expected_file", message));
     let text = std::fs::read_to_string(file).map_err(|error| wrong(format!("{name}: {error}")))?;
     corpus::cases(&name, &text).map_err(|error| wrong(error.to_string()))
+}
+
+/// A module that a limit kept from being judged.
+fn not_judged(case: &Case, reached: Reached) -> CaseReport {
+    CaseReport {
+        line: case.line,
+        answered: false,
+        path: case.path.display().to_string(),
+        progress: case.schedule.clone(),
+        expected: case.expected,
+        passed: false,
+        answer: "not judged",
+        reason: Some(reached.to_string()),
+        seconds: 0.0,
+        kept: false,
+    }
 }
 
 fn report(judged: &Judged) -> CaseReport {

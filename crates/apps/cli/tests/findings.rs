@@ -138,3 +138,61 @@ fn a_file_that_cannot_be_written_is_an_error() -> Result {
     assert!(error.contains("/nowhere/at/all.xml could not be written"), "{error}");
     Ok(())
 }
+
+#[test]
+fn what_was_not_begun_is_in_every_document() -> Result {
+    let (code, xml, log) = run("not-begun", &["check", "publication", "store-buffering", "--time", "0"])?;
+    assert_eq!((code, xml.matches("<error ").count()), (Some(2), 8), "{xml}");
+    let notes = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+    assert_eq!(notes.as_array().map(Vec::len), Some(8), "{log:#}");
+    let files = [proof("litmus/litmus/vulkan/idle-race.litmus"), proof("litmus/litmus/vulkan/idle-race.litmus")];
+    let (code, xml, _) = run("files-not-begun", &["check", &files[0], &files[1], "--time", "0"])?;
+    assert_eq!((code, xml.matches("<error ").count()), (Some(2), 2), "{xml}");
+    Ok(())
+}
+
+#[test]
+fn of_a_list_what_was_not_begun_is_no_failure() -> Result {
+    let root = proof("litmus/litmus");
+    let list = format!("{root}/ptx-outcome.csv");
+    let all = std::fs::read_to_string(&list)?.lines().count() - 1;
+    let args = ["litmus", &root, "--model", "ptx", "--expected", &list, "--time", "0"];
+    let (code, xml, _) = run("litmus-not-begun", &args)?;
+    assert_eq!((code, xml.matches("<error ").count()), (Some(2), all), "{xml}");
+
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let list = root.join("not-begun.csv");
+    std::fs::write(&list, "path,expected\na.spvasm,pass\nb.spvasm,fail\n")?;
+    let (root, list) = (root.display().to_string(), list.display().to_string());
+    let args = ["modules", &root, "--ask", "race", "--expected", &list, "--time", "0"];
+    let (code, xml, _) = run("modules-not-begun", &args)?;
+    assert_eq!((code, xml.matches("<error ").count(), xml.matches("<failure ").count()), (Some(2), 2, 0), "{xml}");
+    let output = Command::new(env!("CARGO_BIN_EXE_wattle")).args(args).output()?;
+    let text = String::from_utf8(output.stdout)?;
+    assert_eq!(text.lines().last(), Some("0 passed, 0 failed, 2 not judged: the time limit was reached"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn a_verdict_that_there_is_not_has_the_names_of_one_that_there_is() -> Result {
+    let verdicts = |args: &[&str]| -> Result<Vec<Value>> {
+        let output = Command::new(env!("CARGO_BIN_EXE_wattle")).args(args).arg("--json").output()?;
+        let document: Value = serde_json::from_slice(&output.stdout)?;
+        let scenarios = document["scenarios"].as_array().ok_or("there are scenarios")?.iter();
+        Ok(scenarios.flat_map(|scenario| scenario["verdicts"].as_array().cloned().unwrap_or_default()).collect())
+    };
+    let names = |verdict: &Value| -> Vec<String> {
+        verdict.as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
+    };
+    let judged = verdicts(&["check", "publication", "store-buffering", "--no-cache", "--no-advice"])?;
+    let not = verdicts(&["check", "publication", "store-buffering", "--no-cache", "--no-advice", "--time", "0"])?;
+    assert_eq!((judged.len(), not.len()), (8, 8));
+    for (judged, not) in judged.iter().zip(&not) {
+        assert_eq!(names(judged), names(not));
+        for name in ["target", "model", "progress", "emitted"] {
+            assert_eq!(judged[name], not[name], "{name}");
+        }
+        assert_eq!(not["verdict"], "unknown");
+    }
+    Ok(())
+}

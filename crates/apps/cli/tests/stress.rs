@@ -56,6 +56,9 @@ fn a_campaign_in_two_processes_is_put_together_in_either_order() {
         both["tests"][0]["outcomes"].as_array().unwrap().iter().map(|outcome| outcome["count"].as_u64().unwrap());
     assert_eq!(counted.sum::<u64>(), sum(&both));
     assert_eq!(both["shards"], serde_json::json!([0, 1]));
+    let part = wattle(&folder, &["--merge", "0.json"]).output().unwrap();
+    assert_eq!(part.status.code(), Some(2));
+    assert!(text(&part).contains("shards 0 of 2; missing: 1"), "{}", text(&part));
     let twice = wattle(&folder, &["--merge", "0.json", "0.json"]).output().unwrap();
     assert_eq!(twice.status.code(), Some(2));
     assert!(text(&twice).contains("shard 0 is in two of the reports"), "{}", text(&twice));

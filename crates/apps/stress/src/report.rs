@@ -204,6 +204,11 @@ fn same<T: PartialEq + ToString>(what: &'static str, first: &T, second: &T) -> R
 }
 
 impl Report {
+    /// The shards of the campaign that are not in this report.
+    pub fn missing_shards(&self) -> Vec<u64> {
+        (0..self.shard_count).filter(|shard| !self.shards.contains(shard)).collect()
+    }
+
     /// Sorts everything that has no order of its own.
     pub(crate) fn sort(&mut self) {
         self.shards.sort_unstable();

@@ -20,8 +20,12 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} (judged as {}), seed {}", self.device, self.target, self.seed)?;
         if self.shard_count > 1 {
-            let shards: Vec<_> = self.shards.iter().map(u64::to_string).collect();
-            writeln!(f, "shards {} of {}", shards.join(", "), self.shard_count)?;
+            let listed = |shards: &[u64]| shards.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let missing = match &self.missing_shards()[..] {
+                [] => String::new(),
+                missing => format!("; missing: {}", listed(missing)),
+            };
+            writeln!(f, "shards {} of {}{missing}", listed(&self.shards), self.shard_count)?;
         }
         for test in &self.tests {
             writeln!(f)?;

@@ -30,7 +30,21 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
 fn check_once(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<(Report, Arc<Shared>)> {
     let began = Instant::now();
     let shared = Arc::new(Shared { deadline: checker.deadline(), ..Shared::default() });
-    let mut report = Report {
+    let mut report = begun(checker);
+    try_shapes(checker, &shared, scenario, &mut report)?;
+    report.reads_back = shared.reads_back.load(Ordering::Relaxed);
+    report.verdict = match (report.violations.is_empty(), report.unknown.is_empty()) {
+        (false, _) => Verdict::Violated,
+        (true, false) => Verdict::Unknown,
+        (true, true) => Verdict::Holds,
+    };
+    report.elapsed = began.elapsed();
+    Ok((report, shared))
+}
+
+/// The report of a check that has found nothing yet.
+pub(super) fn begun(checker: &Checker) -> Report {
+    Report {
         verdict: Verdict::Holds,
         target: checker.target,
         model: checker.model,
@@ -60,16 +74,7 @@ fn check_once(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) 
         runs: 0,
         elapsed: Default::default(),
         launches: Vec::new(),
-    };
-    try_shapes(checker, &shared, scenario, &mut report)?;
-    report.reads_back = shared.reads_back.load(Ordering::Relaxed);
-    report.verdict = match (report.violations.is_empty(), report.unknown.is_empty()) {
-        (false, _) => Verdict::Violated,
-        (true, false) => Verdict::Unknown,
-        (true, true) => Verdict::Holds,
-    };
-    report.elapsed = began.elapsed();
-    Ok((report, shared))
+    }
 }
 
 /// Explores each choice of shapes that the launches leave to devices, until something is wrong.
@@ -232,6 +237,13 @@ fn explore(
         if broken {
             return Ok(left);
         }
+        let summary = match path.unwritten.take() {
+            Some(element) if !checker.keeps_on => {
+                let (other, after) = run_with(checker, true, choice, shared, scenario, path.again());
+                without_unwritten(summary, other, &after, &element, report)
+            }
+            Some(_) | None => summary,
+        };
         match summary {
             Err(error) if is_unanswered(&error) => return Err(error),
             Ok(summary) => {
@@ -293,7 +305,19 @@ fn run(
     scenario: &dyn Fn(&Device) -> Result<Summary>,
     path: Path,
 ) -> (Result<Summary>, Path) {
-    let run = Arc::new(Run::new(checker, choice, shared.clone(), path));
+    run_with(checker, false, choice, shared, scenario, path)
+}
+
+/// Runs it so; `fills` says that the host reads something else than zeros where nobody has written.
+fn run_with(
+    checker: &Checker,
+    fills: bool,
+    choice: Choice,
+    shared: &Arc<Shared>,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    path: Path,
+) -> (Result<Summary>, Path) {
+    let run = Arc::new(Run { fills, ..Run::new(checker, choice, shared.clone(), path) });
     let backend = CheckedBackend::new(&run);
     let device = Device::new(backend.clone());
     let summary = caught("the scenario", || scenario(&device));
@@ -301,6 +325,33 @@ fn run(
     backend.finish();
     let path = std::mem::take(&mut *lock(&run.path));
     (summary, path)
+}
+
+/// The result of a run in which the host read an element that nobody has written: it must be that of another run, in which
+/// other values stood there.
+fn without_unwritten(
+    summary: Result<Summary>,
+    other: Result<Summary>,
+    after: &Path,
+    element: &str,
+    report: &mut Report,
+) -> Result<Summary> {
+    let summary = summary?;
+    if after.strayed.is_some() || after.refused.is_some() || after.at != after.phases.len() {
+        let why =
+            format!("the host passes on what nobody has written ({element}), and not every value of it was tried");
+        note(&mut report.unknown, Unknown::Stopped(why));
+        return Ok(summary);
+    }
+    let depends = |otherwise: &str| {
+        let what = format!("unwritten memory: the host reads {element}, which nobody has written, and {otherwise}");
+        Err(Error::check(what))
+    };
+    match other {
+        Ok(other) if other.outcomes == summary.outcomes => Ok(summary),
+        Ok(_) => depends("what it observes depends on what stands there"),
+        Err(error) => depends(&format!("with another value than zero there: {error}")),
+    }
 }
 
 /// The limit that has been reached, if one has.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use wattle_core::{Memory, MemoryKind, Result, lock};
-use wattle_ir::{Layout, raw};
+use wattle_ir::{Layout, Leaf, raw};
 
 use super::run::Run;
 
@@ -19,6 +19,13 @@ pub(super) struct CheckedMemory {
 }
 
 impl CheckedMemory {
+    /// What the host reads of an element that nobody has written, in this run.
+    fn unwritten(&self, leaf: &Leaf, element: usize, len: usize) -> u64 {
+        let text = || format!("element {element} of a buffer of {len}{}", leaf.path());
+        lock(&self.run.path).unwritten.get_or_insert_with(text);
+        if self.run.fills { leaf.unwritten() } else { 0 }
+    }
+
     /// The memory of this number of the elements.
     pub fn of(&self, number: usize) -> u32 {
         self.first + number as u32
@@ -33,8 +40,10 @@ unsafe impl Memory for CheckedMemory {
         let size = self.layout.size();
         for (number, leaf) in self.layout.numbers().iter().enumerate() {
             let Some(memory) = memories.get(self.of(number) as usize) else { continue };
-            for (bytes, value) in into.chunks_exact_mut(size).zip(memory.iter().skip(offset / size)) {
-                raw::to_bytes(value.unwrap_or(0), &mut bytes[leaf.range()]);
+            let values = memory.iter().enumerate().skip(offset / size);
+            for (bytes, (element, value)) in into.chunks_exact_mut(size).zip(values) {
+                let value = value.unwrap_or_else(|| self.unwritten(leaf, element, memory.len()));
+                raw::to_bytes(value, &mut bytes[leaf.range()]);
             }
         }
         Ok(())

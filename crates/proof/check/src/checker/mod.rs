@@ -257,6 +257,12 @@ impl Checker {
         explore::check(self, &|device| scenario.run(device, size))
     }
 
+    /// The report of a check that did not begin: its verdict is unknown, for this reason.
+    pub fn unanswered(&self, why: impl Into<String>) -> Report {
+        let unknown = vec![Unknown::Stopped(why.into())];
+        Report { verdict: Verdict::Unknown, unknown, ..explore::begun(self) }
+    }
+
     /// Finds advice on a scenario that was checked with this report: what could be weaker, or what is missing. Variants
     /// are tried until `budget` is over.
     pub fn advise<R: Ending>(

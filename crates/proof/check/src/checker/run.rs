@@ -31,6 +31,8 @@ pub(super) struct Run {
     /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
     pub path: Mutex<Path>,
+    /// Whether the host reads something else than zeros where nobody has written.
+    pub fills: bool,
     /// The host's thread that runs the scenario's function.
     pub thread: ThreadId,
 }
@@ -59,6 +61,8 @@ pub(super) struct Path {
     pub at: usize,
     /// The message if the run differed from an earlier one before the point where they branch.
     pub strayed: Option<String>,
+    /// The first element that the host has read and nobody written.
+    pub unwritten: Option<String>,
     /// The error if the scenario uses something that the checker does not support.
     pub refused: Option<Error>,
     /// Whether the overlap of some launches with others was not searched in full.
@@ -67,6 +71,13 @@ pub(super) struct Path {
     pub framed: Vec<(Shape, LaunchOptions)>,
     /// Whether a kernel uses its warp whose launch leaves the number of lanes to the device.
     pub any_warps: bool,
+}
+
+impl Path {
+    /// The same outcomes of the same searches, to be run through again.
+    pub fn again(&self) -> Path {
+        Path { phases: self.phases.clone(), chosen: self.chosen.clone(), ..Path::default() }
+    }
 }
 
 /// The maximum number of threads per block of a target.
@@ -95,6 +106,7 @@ impl Run {
             devices: DeviceOfQueue::default(),
             shared,
             path: Mutex::new(path),
+            fills: false,
             thread: std::thread::current().id(),
         }
     }

@@ -36,7 +36,11 @@ unsafe impl Memory for SimulatedMemory {
         let size = self.layout.size();
         for (id, leaf) in self.numbers() {
             let range = offset / size..(offset + into.len()) / size;
-            let contents = lock(&self.state.simulator).read(id, range).map_err(|error| system("reading", error))?;
+            let first = range.start;
+            let mut contents = lock(&self.state.simulator).read(id, range).map_err(|error| system("reading", error))?;
+            for element in contents.unwritten {
+                contents.values[element - first] = leaf.unwritten();
+            }
             for (bytes, value) in into.chunks_exact_mut(size).zip(contents.values) {
                 raw::to_bytes(value, &mut bytes[leaf.range()]);
             }
