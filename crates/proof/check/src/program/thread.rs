@@ -428,6 +428,16 @@ impl Process for KernelThread {
             && self.warp_barriers == other.warp_barriers
     }
 
+    fn repeats(&self, world: &World, earlier: &KernelThread) -> bool {
+        let KernelThread { thread, launch, block, members, rest, lanes, awaited, .. } = self;
+        let KernelThread { barriers, warp_barriers, halts_after, writes, .. } = self;
+        thread.repeats(&earlier.thread, &self.launch(world).program)
+            && (launch, block, members) == (&earlier.launch, &earlier.block, &earlier.members)
+            && (rest, lanes, awaited) == (&earlier.rest, &earlier.lanes, &earlier.awaited)
+            && (barriers, warp_barriers) == (&earlier.barriers, &earlier.warp_barriers)
+            && (halts_after, writes) == (&earlier.halts_after, &earlier.writes)
+    }
+
     fn ways(&self, world: &World) -> Option<Vec<KernelThread>> {
         let ways = self.thread.ways_on(&self.launch(world).program)?;
         Some(ways.into_iter().map(|thread| KernelThread { thread, ..self.clone() }).collect())

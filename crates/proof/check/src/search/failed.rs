@@ -345,7 +345,7 @@ impl<'w> Ways<'_, 'w> {
                     way.inner.push((label, way.process.clone(), false));
                 }
                 Action::BackEdge { label, .. } if label == self.label => {
-                    if way.process == *self.head {
+                    if way.process.repeats(self.head) {
                         self.ends.push(way.clone());
                     }
                     return;
@@ -356,7 +356,7 @@ impl<'w> Ways<'_, 'w> {
                     way.turns += 1;
                     let (_, head, failed) = &mut way.inner[at];
                     // Repeating the same adds nothing; and an inner loop may go on for ever.
-                    if (*head == way.process && std::mem::replace(failed, true)) || way.turns > self.setup.loop_bound {
+                    if (way.process.repeats(head) && std::mem::replace(failed, true)) || way.turns > self.setup.loop_bound {
                         return;
                     }
                     *head = way.process.clone();

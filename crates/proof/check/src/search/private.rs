@@ -251,6 +251,10 @@ impl Erased for Keeping<'_> {
         self.inner.is_alike(other) && other.private().is_some_and(alike)
     }
 
+    fn repeats(&self, earlier: &Thread<'_>) -> bool {
+        self.inner.repeats(earlier) && earlier.private().is_some_and(|own| own.is_same(&self.own))
+    }
+
     fn equals(&self, other: &Thread<'_>) -> bool {
         self.inner.equals(other) && other.private().is_some_and(|own| own.is_same(&self.own))
     }

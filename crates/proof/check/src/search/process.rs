@@ -193,6 +193,12 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self == other
     }
 
+    /// Whether it is at the back edge of a loop as it was at another time, so that the iteration between the two will come
+    /// again: in which iterations of the loops around it the thread is makes no difference.
+    fn repeats(&self, _world: &Self::World, earlier: &Self) -> bool {
+        self == earlier
+    }
+
     /// The ways in which a thread whose last action was [`Action::NeedsValue`] can continue, whatever the value is;
     /// `None` where they are too many.
     fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;

@@ -301,7 +301,8 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else { continue };
                 run.heads.truncate(at + 1);
                 let head = &mut run.heads[at];
-                if !head.effect && !run.process.any_pending() && head.process == run.process {
+                let repeats = !head.effect && !run.process.any_pending() && run.process.repeats(&head.process);
+                if repeats && run.process == head.process {
                     break Status::Spins;
                 }
                 let is_idle = !head.looked && !head.effect;
@@ -312,7 +313,9 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     break Status::Endless;
                 }
                 if head.iterations > setup.loop_bound {
-                    break Status::Bounded;
+                    // Only the number of the iteration is another one, by which a barrier in the loop would tell it apart from
+                    // that of other threads: what comes of that has shown by now.
+                    break if repeats { Status::Spins } else { Status::Bounded };
                 }
                 let process = run.process.clone();
                 let iterations = head.iterations;

@@ -87,6 +87,7 @@ pub trait Erased: Send + Sync {
     fn any_pending(&self) -> bool;
     fn may_write(&self, address: Address) -> bool;
     fn is_alike(&self, other: &Thread<'_>) -> bool;
+    fn repeats(&self, earlier: &Thread<'_>) -> bool;
     fn equals(&self, other: &Thread<'_>) -> bool;
     fn digest(&self) -> u64;
     /// The private cells that the thread keeps, if it keeps any.
@@ -138,6 +139,10 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn is_alike(&self, other: &Thread<'_>) -> bool {
         other.process().is_some_and(|other| self.process.is_alike(self.world, other))
+    }
+
+    fn repeats(&self, earlier: &Thread<'_>) -> bool {
+        earlier.process().is_some_and(|earlier| self.process.repeats(self.world, earlier))
     }
 
     fn equals(&self, other: &Thread<'_>) -> bool {

@@ -138,6 +138,10 @@ impl Process for HostThread {
         self.0.is_alike(&beside.world, &other.0)
     }
 
+    fn repeats(&self, beside: &Beside, earlier: &HostThread) -> bool {
+        self.0.repeats(&beside.world, &earlier.0)
+    }
+
     fn ways(&self, beside: &Beside) -> Option<Vec<HostThread>> {
         Some(self.0.ways(&beside.world)?.into_iter().map(HostThread).collect())
     }

@@ -210,7 +210,7 @@ impl State<'_> {
         let head = &mut runner.heads[at];
         head.iterations += 1;
         let most = if waits { MOST_ITERATIONS } else { u64::from(MOST_BACK_EDGES) };
-        if head.iterations > most || (!head.effect && head.process == runner.process) {
+        if head.iterations > most || (!head.effect && runner.process.repeats(&head.process)) {
             return None;
         }
         (head.effect, head.busy, head.process) = (false, false, runner.process.clone());

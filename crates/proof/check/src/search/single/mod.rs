@@ -336,7 +336,7 @@ impl<'s, 'w> Runs<'s, 'w> {
         let head = &mut runner.heads[at];
         head.iterations += 1;
         let most = if waits { MOST_ITERATIONS } else { u64::from(super::run::MOST_BACK_EDGES) };
-        if head.iterations > most || (!head.effect && head.earlier == runner.process) {
+        if head.iterations > most || (!head.effect && runner.process.repeats(&head.earlier)) {
             return None;
         }
         if head.iterations == head.next {
