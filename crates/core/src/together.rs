@@ -18,11 +18,14 @@ pub struct Elements<'v, T> {
 }
 
 /// Several views of one rank: `(&mut x, &mut y)`.
+///
+/// # Safety
+/// The places are those of views that the value borrowed for itself alone, each with the extent that is given.
 #[diagnostic::on_unimplemented(
     message = "`items` does not go over `{Self}`",
     note = "it goes over a `PerItem` view, `&mut x`, or over 2 to 6 of them with as many dimensions, `(&mut x, &mut y)`"
 )]
-pub trait Views<const E: usize> {
+pub unsafe trait Views<const E: usize> {
     /// Where their elements are.
     #[doc(hidden)]
     type Places: Places;
@@ -101,7 +104,8 @@ impl<'v, T: Element> Places for Elements<'v, T> {
 
 macro_rules! views {
     ($(($($name:ident $index:tt),+))+) => {$(
-        impl<'v, $($name: Element,)+ const E: usize> Views<E> for ($(&'v mut PerItem<$name, E>,)+)
+        // SAFETY: the references are exclusive, and the extent is that of all.
+        unsafe impl<'v, $($name: Element,)+ const E: usize> Views<E> for ($(&'v mut PerItem<$name, E>,)+)
         where
             Dim<E>: Rank,
         {

@@ -125,3 +125,23 @@ fn spirv_modules_and_lists_of_them() -> Result {
     std::fs::remove_dir_all(&folder)?;
     Ok(())
 }
+
+#[test]
+fn who_is_stuck_is_shown_where_it_is_and_what_it_reads() -> Result {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stuck.ptx");
+    let text = ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry idle(.param .u64 p) {\nL:\n  bra L;\n}\n\
+                .visible .entry takes(.param .u64 p) {\n.reg .b64 %a;\n.reg .b32 %r;\n.reg .pred %q;\nld.param.u64 %a, [p];\n\
+                M:\natom.global.cas.b32 %r, [%a], 1, 2;\nsetp.ne.s32 %q, %r, 1;\n@%q bra M;\nret;\n}\n";
+    std::fs::write(&file, text)?;
+    let check = |entry: &str| -> Result<String> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        let output = command.arg("check").arg(&file).args(["--entry", entry, "--arg", "p=u32[1]:0"]).output()?;
+        assert_eq!(output.status.code(), Some(1));
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let out = check("idle")?;
+    assert!(out.contains("goes round for ever at ") && out.contains("stuck.ptx:6\n"), "{out}");
+    let out = check("takes")?;
+    assert!(out.contains("stuck.ptx:14") && out.contains("reads 0 in p"), "{out}");
+    Ok(())
+}

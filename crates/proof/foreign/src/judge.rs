@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, End, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
+    Address, End, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
-use wattle_memory::{EventId, Graph, Kind, Model, ThreadId};
+use wattle_memory::{EventId, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
@@ -178,6 +178,32 @@ impl Judge<'_> {
         Step { thread: of.thread.unwrap_or(0), instruction: self.world.text(at), at: self.world.place_of(at), value }
     }
 
+    /// The value of an event, as a report shows it; of a read that has none of its own, that of its source.
+    fn value(&self, execution: &Execution<'_>, event: EventId) -> String {
+        let graph = execution.graph;
+        let initial = |source: EventId| {
+            let location = graph.event(source).location.filter(|_| graph.event(source).thread.is_none());
+            let (address, _) = execution.cells.iter().find(|(_, known)| Some(*known) == location)?;
+            Some(self.world.initial(*address).value)
+        };
+        // A read of a loop that fails for ever has no source in the graph.
+        let awaited = || {
+            let spins = execution.stuck.iter().filter_map(|stuck| match &stuck.why {
+                Why::Spins(reads) => Some(reads),
+                Why::Barrier(_) => None,
+            });
+            spins.flatten().find(|(read, _)| *read == event).map(|&(_, write)| write)
+        };
+        let of_source = || {
+            let source = graph.source(event).or_else(awaited)?;
+            graph.event(source).value.or_else(|| initial(source))
+        };
+        graph.event(event).value.or_else(of_source).map_or_else(
+            || "something".to_owned(),
+            |value| if value < 1 << 20 { value.to_string() } else { format!("{value:#x}") },
+        )
+    }
+
     /// What an event did to a place, and from where a value came that another thread wrote.
     fn change(&self, execution: &Execution<'_>, event: EventId, place: &str) -> String {
         let graph = execution.graph;
@@ -193,11 +219,16 @@ impl Judge<'_> {
             _ => String::new(),
         };
         match (read, write) {
-            (Some(read), Some(write)) => {
-                format!("changes {place} from {} to {}{from}", value(graph, read), value(graph, write))
+            // What an update of a loop that fails for ever writes is not known where it changes nothing.
+            (Some(read), Some(write)) if graph.event(write).value.is_some() => {
+                format!(
+                    "changes {place} from {} to {}{from}",
+                    self.value(execution, read),
+                    self.value(execution, write)
+                )
             }
-            (Some(read), None) => format!("reads {} in {place}{from}", value(graph, read)),
-            (None, _) => format!("writes {} to {place}", value(graph, event)),
+            (Some(read), _) => format!("reads {} in {place}{from}", self.value(execution, read)),
+            (None, _) => format!("writes {} to {place}", self.value(execution, event)),
         }
     }
 
@@ -321,17 +352,11 @@ impl Judge<'_> {
             Why::Barrier(event) => (true, Some(source(*event))),
             Why::Spins(reads) => (false, reads.first().map(|(read, _)| source(*read))),
         };
+        // A loop that reads nothing is where the thread is.
+        let thread = || execution.threads.get(stuck.thread)?.process::<ModuleThread>();
+        let at = at.or_else(|| Some(thread()?.source()));
         StuckThread { thread: stuck.thread, at_barrier, at: at.map(|at| self.world.place_of(at)).unwrap_or_default() }
     }
-}
-
-/// The value of an event, as a report shows it.
-fn value(graph: &Graph, event: EventId) -> String {
-    let value = graph.event(event).value;
-    value.map_or_else(
-        || "something".to_owned(),
-        |value| if value < 1 << 20 { value.to_string() } else { format!("{value:#x}") },
-    )
 }
 
 impl Visitor for Judge<'_> {

@@ -356,7 +356,9 @@ impl<'w> Ways<'_, 'w> {
                     way.turns += 1;
                     let (_, head, failed) = &mut way.inner[at];
                     // Repeating the same adds nothing; and an inner loop may go on for ever.
-                    if (way.process.repeats(head) && std::mem::replace(failed, true)) || way.turns > self.setup.loop_bound {
+                    if (way.process.repeats(head) && std::mem::replace(failed, true))
+                        || way.turns > self.setup.loop_bound
+                    {
                         return;
                     }
                     *head = way.process.clone();

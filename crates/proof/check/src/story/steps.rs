@@ -134,7 +134,8 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
                 let from = source.filter(|_| !unwritten && cast.keep.contains(&event));
                 Access {
                     reads: graph.event(event).value.map(|_| value()),
-                    writes: half.map(|write| names.value(write)),
+                    // What an update of a loop that fails for ever writes is not known where it changes nothing.
+                    writes: half.filter(|&write| graph.event(write).value.is_some()).map(|write| names.value(write)),
                     from: from.map(|source| origin(names, source, event)),
                     place,
                 }

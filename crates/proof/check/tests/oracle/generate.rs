@@ -198,10 +198,11 @@ impl Random {
     }
 
     pub fn value(&mut self) -> Value {
-        match self.below(8) {
+        match self.below(10) {
             0..6 => Value::Is(self.below(3) + u32::from(self.below(3) != 0)),
             6 => Value::Register(self.register()),
-            _ => Value::Next(self.register()),
+            7 => Value::Next(self.register()),
+            _ => Value::Who(self.weighted(&[(1, Who::Thread), (1, Who::Block)])),
         }
     }
 
@@ -224,7 +225,7 @@ impl Random {
             0..3 => Step::AtomicLoad { to, cell, order: self.read_order(), scope },
             3..6 => Step::AtomicStore { cell, value, order: self.write_order(), scope },
             6 => {
-                let op = self.weighted(&[(3, AtomicOp::Add), (2, AtomicOp::Exchange)]);
+                let op = self.weighted(&[(3, AtomicOp::Add), (2, AtomicOp::Exchange), (1, AtomicOp::Max)]);
                 Step::Update { to, op, cell, value, order: self.update_order(), scope }
             }
             _ => {

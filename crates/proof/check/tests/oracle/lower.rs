@@ -93,6 +93,10 @@ impl Lower {
                 let (register, one) = (self.register(register), self.constant(1));
                 self.binary(BinaryOp::Add, register, one)
             }
+            Value::Who(who) => {
+                let (who, one) = (self.who(who), self.constant(1));
+                self.binary(BinaryOp::Add, who, one)
+            }
         }
     }
 

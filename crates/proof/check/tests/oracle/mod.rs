@@ -84,6 +84,8 @@ pub enum Value {
     Register(u8),
     /// The value of a register plus one.
     Next(u8),
+    /// The number of the thread or block plus one.
+    Who(Who),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -108,6 +108,11 @@ impl ModuleThread {
         dead.iter().for_each(|&register| self.set(register, Deferred::Known(0)));
     }
 
+    /// The number of the instruction at which it is, among those of all launches.
+    pub(crate) fn source(&self) -> usize {
+        self.statement(self.cursor.at) as usize
+    }
+
     /// Whether it has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
