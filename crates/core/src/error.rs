@@ -388,13 +388,13 @@ fn threads(lines: &[ThreadLine]) -> String {
 /// Where threads were that did not end in time, and what to do.
 fn overdue(lines: &[ThreadLine]) -> String {
     if lines.is_empty() {
-        return "  no thread told where it was: a loop with a bound cannot be ended, and one without looks now and then; the \
+        return "  no thread told where it was: it looks for that now and then, and on a GPU not in a loop with a bound; the \
                 launch may still run\n  help: give it less work, or raise the limit with `LaunchOptions::time_limit`"
             .to_owned();
     }
-    let help = "a wait needs another thread that ends it; blocks that wait for each other, as at a barrier of the whole \
-                grid, have to run at once: launch them with `LaunchOptions::new().cooperative()`; else raise the limit \
-                with `LaunchOptions::time_limit`";
+    let help = "if it only takes longer, raise the limit with `LaunchOptions::time_limit`, or a command's with `--time`; if a \
+                thread waits, another one has to end that, and blocks that wait for each other, as at a barrier of the whole \
+                grid, have to run at once: launch them with `LaunchOptions::new().cooperative()`";
     format!("{}\n  help: {help}", threads(lines))
 }
 

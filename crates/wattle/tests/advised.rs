@@ -99,3 +99,37 @@ fn a_word_is_to_be_made_atomic() {
     let advice = checker.advise(scenario, &report, Duration::from_secs(20));
     assert!(advice.fixes.iter().any(|change| change.text.starts_with("make `word` Atomic")), "{advice:?}");
 }
+
+/// Adds up a block's numbers; the threads do not wait until all are there.
+#[kernel]
+fn adds_up(acc: &Acc, x: Read<u32>, sum: Shared<u32>) {
+    let tile = acc.shared::<u32, 4>();
+    let t = acc.thread_in_block();
+    tile[t] = x[t];
+    let mut half = 2;
+    while half > 0 {
+        if t < half {
+            tile[t] = tile[t] + tile[t + half];
+        }
+        acc.sync_block();
+        half /= 2;
+    }
+    if t == 0 {
+        sum[0] = tile[0];
+    }
+}
+
+#[test]
+fn a_barrier_is_advised_before_a_loop() {
+    let scenario = |device: &Device| -> Result<()> {
+        let (queue, x, sum) = (device.queue()?, device.from_slice(&[1, 2, 3, 4])?, device.alloc_zeroed::<u32>(1)?);
+        queue.launch(ThreadSpec::new(1, 4), adds_up(&x, &sum))?;
+        assert_eq!(sum.read(&queue)?, [10]);
+        Ok(())
+    };
+    let checker = Checker::new(Model::Portable);
+    let report = checker.check(scenario).unwrap();
+    let advice = checker.advise(scenario, &report, Duration::from_secs(20));
+    let texts: Vec<&str> = advice.fixes.iter().map(|change| change.text.as_str()).collect();
+    assert_eq!(texts, ["sync_block() before the loop that begins here"], "{advice:?}");
+}

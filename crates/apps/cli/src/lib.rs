@@ -83,13 +83,17 @@ pub fn run(scenarios: &[Scenario]) -> ExitCode {
     // A process that has a handler of its own keeps it.
     let _ = ctrlc::set_handler(|| {
         if interrupt::requested() {
-            std::process::exit(Exit::Unanswered.code().into());
+            exit::at_once(Exit::Unanswered);
         }
         interrupt::request();
         let _ = writeln!(io::stderr(), "interrupted: what was found so far follows; Ctrl-C again ends at once");
     });
     let style = Style::of(io::stdout().is_terminal());
-    execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style, kept::Files::of_user).into()
+    let exit = execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style, kept::Files::of_user);
+    if limits::work_was_left_behind() {
+        exit::at_once(exit);
+    }
+    exit.into()
 }
 
 /// The command with these arguments, the first of which is its own name; what it reports goes to `out`, without

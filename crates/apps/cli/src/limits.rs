@@ -18,6 +18,9 @@ use wattle_check::search::resident_bytes;
 
 use crate::exit::Input;
 
+/// Whether some work did not end when it was asked to, and goes on.
+static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
+
 /// How often limits are looked at.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long work may take to end with what it has found, once it has been asked to.
@@ -34,6 +37,11 @@ pub struct LimitArgs {
     /// Stops when the process uses this much memory, with what was found: 512M, 1G
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes)]
     pub memory: Option<u64>,
+}
+
+/// Whether a command has left work to itself, which did not end when it was asked to.
+pub fn work_was_left_behind() -> bool {
+    LEFT_BEHIND.load(Ordering::Relaxed)
 }
 
 /// A limit that was reached.
@@ -154,6 +162,7 @@ impl Limits {
                     _ => return Err(Reached::Memory),
                 },
                 (Err(RecvTimeoutError::Timeout), Some((reached, since))) if since.elapsed() >= GRACE => {
+                    LEFT_BEHIND.store(true, Ordering::Relaxed);
                     return Err(reached);
                 }
                 (Err(RecvTimeoutError::Timeout), None) => {

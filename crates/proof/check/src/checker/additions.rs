@@ -8,7 +8,7 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use super::changes::update_within;
 use super::changes::{Change, FENCES, UPDATES, What, around, fence, is_shared, name, programs, scope_needed, single};
-use crate::program::Strength;
+use crate::program::{Fork, Strength, forks};
 use crate::report::Report;
 
 /// Single additions, the likelier and cheaper ones first.
@@ -113,6 +113,7 @@ pub(super) fn additions(report: &Report) -> Additions {
                 Action::Barrier | Action::WarpBarrier => {}
             }
         }
+        barriers.extend(forks(program.kernel()).into_iter().map(|fork| barrier_before_fork(number, program, fork)));
         for (place, all) in plain.into_iter().filter(|(place, _)| can_be_atomic(program, *place)) {
             atomics.push(made_atomic(number, program, place, &all, scope_needed));
         }
@@ -162,6 +163,19 @@ fn barrier_before(number: u32, program: &Program, instruction: &Instruction) -> 
         kernel: program.kernel().name.clone(),
         text: "sync_block() before this line".into(),
         what: vec![What::BarrierBefore(number, instruction.at)],
+    }
+}
+
+fn barrier_before_fork(number: u32, program: &Program, fork: Fork) -> Change {
+    let text = match fork.is_loop {
+        true => "sync_block() before the loop that begins here",
+        false => "sync_block() before the branch that this line is in",
+    };
+    Change {
+        site: fork.site,
+        kernel: program.kernel().name.clone(),
+        text: text.into(),
+        what: vec![What::BarrierBeforeFork(number, fork.number)],
     }
 }
 

@@ -18,7 +18,7 @@ use super::run::Run;
 use super::run::note;
 use crate::arguments::arguments;
 use crate::keep::WORTH_KEEPING;
-use crate::program::{LaunchWorld, World};
+use crate::program::{LaunchWorld, World, with_barrier_before};
 
 /// The launches of a queue.
 pub(super) struct Group {
@@ -210,8 +210,13 @@ fn program(run: &Run, kernel: &dyn Kernel) -> Result<(Arc<Program>, u32)> {
     if let Some((program, number)) = programs.get(&identity) {
         return Ok((program.clone(), *number));
     }
-    let program = Arc::new(Program::compile(Arc::new(kernel.build()?))?);
     let number = programs.len() as u32;
+    let built = kernel.build()?;
+    let built = match run.checker.edits.barriers.get(&number) {
+        Some(&fork) => with_barrier_before(&built, fork),
+        None => built,
+    };
+    let program = Arc::new(Program::compile(Arc::new(built))?);
     programs.insert(identity, (program.clone(), number));
     Ok((program, number))
 }

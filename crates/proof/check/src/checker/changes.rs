@@ -29,6 +29,8 @@ pub(super) enum What {
     FenceBefore(u32, u32, FenceOrder, Scope),
     FenceAfter(u32, u32, FenceOrder, Scope),
     BarrierBefore(u32, u32),
+    /// The block's barrier before a branch or loop, by its number among the program's.
+    BarrierBeforeFork(u32, u32),
 }
 
 impl Change {
@@ -38,16 +40,19 @@ impl Change {
             match what {
                 What::Strength(all) => {
                     for &(program, at, strength) in all {
-                        edits.0.entry((program, at)).or_default().strength = Some(strength);
+                        edits.instructions.entry((program, at)).or_default().strength = Some(strength);
                     }
                 }
                 &What::FenceBefore(program, at, order, scope) => {
-                    edits.0.entry((program, at)).or_default().fence_before = Some((order, scope));
+                    edits.instructions.entry((program, at)).or_default().fence_before = Some((order, scope));
                 }
                 &What::FenceAfter(program, at, order, scope) => {
-                    edits.0.entry((program, at)).or_default().fence_after = Some((order, scope));
+                    edits.instructions.entry((program, at)).or_default().fence_after = Some((order, scope));
                 }
-                &What::BarrierBefore(program, at) => edits.0.entry((program, at)).or_default().barrier_before = true,
+                &What::BarrierBefore(program, at) => {
+                    edits.instructions.entry((program, at)).or_default().barrier_before = true
+                }
+                &What::BarrierBeforeFork(program, fork) => drop(edits.barriers.insert(program, fork)),
             }
         }
     }
@@ -61,7 +66,11 @@ impl Change {
             What::FenceAfter(program, at, FenceOrder::SeqCst, scope) => {
                 Some(What::FenceAfter(program, at, FenceOrder::AcqRel, scope))
             }
-            What::FenceBefore(..) | What::FenceAfter(..) | What::Strength(_) | What::BarrierBefore(..) => None,
+            What::FenceBefore(..)
+            | What::FenceAfter(..)
+            | What::Strength(_)
+            | What::BarrierBefore(..)
+            | What::BarrierBeforeFork(..) => None,
         };
         let what = self.what.iter().map(weaker).collect::<Option<Vec<What>>>()?;
         Some(Change { text: self.text.replacen("Order::SeqCst", "Order::AcqRel", 1), what, ..self.clone() })
@@ -73,7 +82,9 @@ impl Change {
             What::Strength(all) => {
                 all.iter().all(|(_, _, strength)| matches!(strength, Strength::Fence(None) | Strength::Barrier(false)))
             }
-            What::FenceBefore(..) | What::FenceAfter(..) | What::BarrierBefore(..) => false,
+            What::FenceBefore(..) | What::FenceAfter(..) | What::BarrierBefore(..) | What::BarrierBeforeFork(..) => {
+                false
+            }
         })
     }
 
@@ -84,6 +95,7 @@ impl Change {
             &What::FenceBefore(program, at, ..) => vec![(program, at, 1)],
             &What::FenceAfter(program, at, ..) => vec![(program, at, 2)],
             &What::BarrierBefore(program, at) => vec![(program, at, 3)],
+            &What::BarrierBeforeFork(program, fork) => vec![(program, fork, 4)],
         };
         self.what.iter().flat_map(touched).collect()
     }
@@ -113,8 +125,17 @@ impl fmt::Display for Change {
     }
 }
 
-/// Whether two of the changes touch the same instruction.
+/// Whether two of the changes touch the same instruction, or one adds a barrier that gives other numbers to the instructions
+/// which another touches.
 pub(super) fn clash(changes: &[&Change]) -> bool {
+    let touched = |change: &&Change| change.touches().into_iter().map(|(program, ..)| program).collect::<BTreeSet<_>>();
+    let renumbers = |change: &&&Change| change.what.iter().any(|what| matches!(what, What::BarrierBeforeFork(..)));
+    for renumbering in changes.iter().filter(renumbers) {
+        let others = changes.iter().filter(|other| !std::ptr::eq(**other, *renumbering));
+        if others.flat_map(touched).any(|program| touched(renumbering).contains(&program)) {
+            return true;
+        }
+    }
     let mut seen = BTreeSet::new();
     changes.iter().flat_map(|change| change.touches()).any(|touched| !seen.insert(touched))
 }

@@ -112,7 +112,7 @@ pub(super) fn judge(
         judge.search_all(&symmetric, &mut phase)?;
     }
     // What is tried for advice need not say why it holds.
-    let asked = checker.edits.0.is_empty();
+    let asked = checker.edits.is_empty();
     if asked && judge.violations.is_empty() && phase.unknown.is_empty() && phase.statistics.dependent > 0 {
         phase.rests_on = judge.rests_on()?;
     }

@@ -169,7 +169,7 @@ pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
                        Vulkan's (`--target vulkan`, `Checker::new(Model::Vulkan)`)";
         return Err(Error::capability("checker", what, instead));
     }
-    let asked = !checker.edits.0.is_empty() || checker.count_orders || checker.sample.is_some();
+    let asked = !checker.edits.is_empty() || checker.count_orders || checker.sample.is_some();
     if asked || checker.plain_as_relaxed {
         let what = "count orders, sample or change the accesses of a module's kernel";
         return Err(Error::capability("checker", what, "check it without"));

@@ -125,7 +125,7 @@ impl OrderTable {
             for (number, (program, at, _)) in fences.iter().enumerate() {
                 if !kept.contains(&number) {
                     let edit = Edit { strength: Some(Strength::Fence(None)), ..Edit::default() };
-                    edits.0.insert((*program, *at), edit);
+                    edits.instructions.insert((*program, *at), edit);
                 }
             }
             let name = match kept.len() {

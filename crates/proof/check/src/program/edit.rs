@@ -73,13 +73,24 @@ impl Edit {
     }
 }
 
-/// The edits of the launches' programs, by the program's number in its world and the instruction's.
+/// The edits of the launches' programs, which have numbers in their world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Edits(pub BTreeMap<(u32, u32), Edit>);
+pub struct Edits {
+    /// Those of instructions, by the program's number and the instruction's.
+    pub instructions: BTreeMap<(u32, u32), Edit>,
+    /// The branches and loops before which the block's barrier is added, by the program's number: one of each program at
+    /// most, which has no other edits, since its instructions have other numbers then.
+    pub barriers: BTreeMap<u32, u32>,
+}
 
 impl Edits {
+    /// Whether nothing is edited.
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty() && self.barriers.is_empty()
+    }
+
     /// The edit of an instruction, if any.
     pub fn of(&self, program: u32, at: u32) -> Option<&Edit> {
-        self.0.get(&(program, at))
+        self.instructions.get(&(program, at))
     }
 }

@@ -7,9 +7,11 @@
 //! [`Process`]: crate::search::Process
 
 mod edit;
+mod forks;
 mod thread;
 mod world;
 
 pub use edit::{Edit, Edits, Strength};
+pub use forks::{Fork, forks, with_barrier_before};
 pub use thread::KernelThread;
 pub use world::{Image, LaunchWorld, World};
