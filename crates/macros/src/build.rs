@@ -75,7 +75,7 @@ impl Build {
         let builder = builder();
         let statements = self.statements(block);
         let value = match &block.value {
-            Some(value) => self.full(value),
+            Some(value) => self.last(value),
             None if block.diverges() => quote!(#builder.unreachable()),
             None => quote!(()),
         };
@@ -166,6 +166,15 @@ impl Build {
     /// A whole expression: what is read in it is read before what its statements assign.
     fn full(&mut self, x: &Expr) -> TokenStream {
         let outer = std::mem::replace(&mut self.compound, x.may_assign());
+        let tokens = self.expr(x);
+        self.compound = outer;
+        tokens
+    }
+
+    /// The value of a block: as [`Build::full`], and if the block is within an expression, before what that assigns behind it.
+    fn last(&mut self, x: &Expr) -> TokenStream {
+        let compound = self.compound || x.may_assign();
+        let outer = std::mem::replace(&mut self.compound, compound);
         let tokens = self.expr(x);
         self.compound = outer;
         tokens
@@ -266,13 +275,11 @@ impl Build {
                 self.binary(op, span, left, right)
             }
             ExprKind::Assign(place, value) => {
-                let several = matches!(**place, Place::Variable(..))
-                    && value.any(&|x| matches!(x.kind, ExprKind::Tuple(_) | ExprKind::Call { .. }));
                 let mut tokens = self.before(value, place);
-                if let (true, Place::Variable(local, _)) = (several, &**place) {
-                    // A tuple may be made of what the variable holds: all is read before a part is written.
+                if let Place::Variable(local, _) = &**place {
+                    // What has parts may be made of what the variable holds: all is read before a part is written.
                     let text = local.name.to_string();
-                    tokens = quote!(#builder.bind(#tokens, #text));
+                    tokens = quote!(#builder.apart(#tokens, #text));
                 }
                 let held = self.fresh("value");
                 let assign = self.assign(place, span, |_, _| quote!(#held));

@@ -237,6 +237,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     #built { #(#names: __wattle::IrValue::bind(self.#names, builder, name),)* }
                 }
                 #[track_caller]
+                fn apart(self, builder: &'b __wattle::Builder, name: ::core::option::Option<&'static str>) -> Self {
+                    __wattle::IrValue::bind(self, builder, name)
+                }
+                #[track_caller]
                 fn variable(self, builder: &'b __wattle::Builder, name: ::core::option::Option<&'static str>) -> Self::Var {
                     #built { #(#names: __wattle::IrValue::variable(self.#names, builder, name),)* }
                 }

@@ -314,6 +314,12 @@ impl Builder {
         value.bind(self, Some(name))
     }
 
+    /// What is assigned to the variable `name`: a value with parts as it is now.
+    #[track_caller]
+    pub fn apart<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V {
+        value.apart(self, Some(name))
+    }
+
     /// The value as it is now: later assignments do not change it.
     #[track_caller]
     pub fn copied<'b, V: IrValue<'b>>(&'b self, value: V) -> V {

@@ -69,6 +69,11 @@ pub trait IrValue<'b>: Sized {
     /// The value as it is now, under the user's name where there is one.
     #[track_caller]
     fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self;
+    /// The value as it is now, if it has parts, of which one may be assigned to while others are still to be read.
+    #[track_caller]
+    fn apart(self, _builder: &'b Builder, _name: Option<&'static str>) -> Self {
+        self
+    }
     /// A variable that starts with this value.
     #[track_caller]
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self::Var;
@@ -151,6 +156,10 @@ macro_rules! tuples {
             #[track_caller]
             fn bind(self, _builder: &'b Builder, _name: Option<&'static str>) -> Self {
                 ($(self.$index.bind(_builder, _name),)*)
+            }
+            #[track_caller]
+            fn apart(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
+                self.bind(builder, name)
             }
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
             #[track_caller]

@@ -207,6 +207,9 @@ impl<'b> IrValue<'b> for Mask<'b> {
     fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
         Mask { words: self.words.map(|word| word.bind(builder, name)) }
     }
+    fn apart(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
+        self.bind(builder, name)
+    }
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> MaskVar<'b> {
         MaskVar { words: self.words.map(|word| word.variable(builder, name)) }
     }

@@ -131,3 +131,136 @@ fn an_index_beyond_an_array_is_a_fault() {
         |out| beyond_an_array(4, &out)
     );
 }
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Element)]
+#[repr(C)]
+struct Complex {
+    re: f32,
+    im: f32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Element)]
+#[repr(C)]
+struct Segment {
+    from: Complex,
+    to: Complex,
+}
+
+#[device_fn]
+fn turn(z: &mut Complex) {
+    *z = Complex { re: z.im, im: z.re };
+}
+
+#[device_fn]
+fn next(state: &mut u32) -> u32 {
+    *state = *state * 5 + 1;
+    *state
+}
+
+/// Structs that are assigned what is made of their own fields.
+#[kernel]
+fn from_their_own_parts(acc: &Acc, given: Read<Complex>, out: Shared<f32>) {
+    let mut w = given[acc.thread_in_grid()];
+    w = Complex { re: w.re * w.re - w.im * w.im, im: 2.0 * w.re * w.im };
+    out[0] = w.re;
+    out[1] = w.im;
+    turn(&mut w);
+    out[2] = w.re;
+    out[3] = w.im;
+    w = if w.re > 100.0 { w } else { Complex { re: w.im, im: w.re } };
+    out[4] = w.re;
+    let mut segment = Segment { from: w, to: given[0] };
+    segment = Segment { from: segment.to, to: segment.from };
+    out[5] = segment.from.re;
+    out[6] = segment.to.im;
+    segment.to = Complex { re: segment.to.im, im: segment.to.re };
+    out[7] = segment.to.im;
+    segment = match segment.to.re > 0.0 {
+        true => Segment { to: segment.from, ..segment },
+        false => {
+            let Segment { from, to } = segment;
+            Segment { from: to, to: from }
+        }
+    };
+    out[8] = segment.to.re;
+    out[9] = segment.to.im;
+}
+
+#[test]
+fn structs_are_assigned_as_a_whole() {
+    let given = [Complex { re: 3.0, im: 5.0 }];
+    // 3 + 5i squared is -16 + 30i; turned it is 30 - 16i, and once more -16 + 30i.
+    let expected = [-16.0, 30.0, 30.0, -16.0, -16.0, 3.0, 30.0, -16.0, 3.0, 5.0];
+    expect!(one(), expected, |device, out| from_their_own_parts(&device.from_slice(&given).unwrap(), &out));
+}
+
+/// Blocks that end in a variable give its value at that time.
+#[kernel]
+fn in_order(acc: &Acc, start: u32, out: Shared<u32>) {
+    let mut u = start;
+    out[0] = {
+        u += 1;
+        u
+    } + {
+        u += 1;
+        u
+    };
+    let mut i = 0;
+    let mut a = [0u32; 8];
+    a[next(&mut i) % 8] = {
+        i += 2;
+        i
+    };
+    out[1] = a[3];
+    let pair = (
+        {
+            u = 7;
+            u
+        },
+        {
+            u = 8;
+            u
+        },
+    );
+    out[2] = pair.0 * 10 + pair.1;
+    out[3] = {
+        u = 4;
+        { u }
+    } * {
+        u = 3;
+        u
+    };
+    let z = Complex {
+        re: {
+            u = 5;
+            u
+        } as f32,
+        im: {
+            u = 6;
+            u
+        } as f32,
+    };
+    out[4] = z.re as u32 * 10 + z.im as u32;
+    let both = (u, next(&mut u));
+    out[5] = both.0 * 100 + both.1;
+    let mut t = (u, start);
+    t = (
+        {
+            t.0 = 2;
+            t.0
+        },
+        t.0 + t.1,
+    );
+    out[6] = t.0 * 10 + t.1;
+    u = 1;
+    u = u * 3 + {
+        u = 10;
+        u
+    };
+    out[7] = u + acc.thread_in_grid();
+}
+
+#[test]
+fn what_is_read_first_is_not_changed_by_what_comes_later() {
+    expect!(one(), [5, 2, 78, 12, 56, 600 + 31, 23, 13], |_device, out| in_order(1, &out));
+}
