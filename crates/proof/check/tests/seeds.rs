@@ -140,6 +140,14 @@ fn a_wait_for_another_launch_fails_too() {
 }
 
 #[test]
+fn a_wait_whose_iterations_update_a_word_and_change_nothing_never_ends() {
+    let cell = Cell { memory: Memory::Flags, index: Index::At(1) };
+    let (order, scope) = (UpdateOrder::Relaxed, Scope::Device);
+    let look = Step::Update { to: 1, op: wattle_ir::AtomicOp::Add, cell, value: Value::Is(0), order, scope };
+    both_report(Wrong::Stuck, &case(1, 1, vec![wait(vec![look])]));
+}
+
+#[test]
 fn barriers_at_different_places() {
     let branch = |test| Step::If { test, then: vec![Step::Barrier], otherwise: vec![Step::Barrier] };
     let violated = |body| match judge(&case(1, 2, body), LIMIT) {

@@ -15,7 +15,7 @@ use super::{Stuck, Why};
 /// Judges a state in which no thread can continue.
 pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
     // A thread has ended without an access that was added as certain.
-    if state.runners.iter().any(|runner| !runner.promised.is_empty()) || reads_what_never_was(state) {
+    if breaks_promises(state) || reads_what_never_was(state) {
         search.statistics.abandoned += 1;
         return ControlFlow::Continue(());
     }
@@ -52,16 +52,26 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
     }
 }
 
+/// Whether a thread was to do something that it has not done, and will not do either in the iteration in which it waits.
+fn breaks_promises(state: &State<'_>) -> bool {
+    state
+        .runners
+        .iter()
+        .any(|runner| !runner.promised.is_empty() && (runner.heads.is_empty() || runner.waiting.is_none()))
+}
+
 /// Whether a read has for its source a write of a thread that had run ahead, and then did not come to it.
 fn reads_what_never_was(state: &State<'_>) -> bool {
     let graph = &state.graph;
-    let mut sources = (0..graph.len()).filter_map(|read| graph.source(read));
+    // An access that a thread did not come to has become a fence, and what it had for its source says nothing.
+    let is_read = |event: &EventId| graph.event(*event).label.kind == Kind::Read;
+    let mut sources = (0..graph.len()).filter(is_read).filter_map(|read| graph.source(read));
     sources.any(|source| graph.event(source).label.kind != Kind::Write)
 }
 
 /// Whether a state in which no thread can continue is neither an execution nor one whose threads are stuck.
 pub(super) fn has_no_leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> bool {
-    let promises = state.runners.iter().any(|runner| !runner.promised.is_empty());
+    let promises = breaks_promises(state);
     let ended = (0..state.runners.len())
         .all(|thread| state.runners[thread].status == Status::Done && state.pending(thread).next().is_none());
     promises || reads_what_never_was(state) || (!ended && stuck(search, state, analysis).is_none())
@@ -248,6 +258,7 @@ fn spins(
             let since = state.runners[thread].spins_since;
             let again = chosen.iter().all(|&read: &EventId| since.is_some_and(|first| read >= first));
             let looks = looks(&state, thread);
+            let again = again && state.runners[thread].promised.is_empty();
             if again && looks.iter().all(|&(_, write)| is_last(&state, analysis, write)) {
                 return Some(looks);
             }
