@@ -71,8 +71,19 @@ mod tests {
     fn an_analysis_ends_wherever_it_is_asked_to() {
         let mut graph = Graph::new(vec![Placement::new(0, 0), Placement::new(0, 1)]);
         let location = graph.add_location(0, false);
+        let word = graph.add_location(1, false);
+        let mut last = None;
         for at in 0..140 {
             for thread in 0..2 {
+                // What coherence follows of updates is inserted step by step.
+                let read = graph.add(thread, Label::atomic_read(Level::Device), at);
+                let update = graph.add(thread, Label::atomic_write(Level::Device), at);
+                for half in [read, update] {
+                    graph.set_location(half, word, 1);
+                    graph.set_value(half, 1);
+                }
+                graph.join_halves(read, update);
+                last.replace(update).into_iter().for_each(|source| graph.set_source(read, source));
                 let write = graph.add(thread, Label::atomic_write(Level::Device), at);
                 graph.set_location(write, location, 0);
                 graph.set_value(write, 1);

@@ -1,7 +1,7 @@
 //! The order of writes that the sources of reads imply.
 
 use crate::event::EventId;
-use crate::{Graph, Kind, Relation};
+use crate::{Graph, Kind, Relation, stop};
 
 /// The pairs of `co` that follow from those of `first` by two rules: a read does not read a write that was overwritten
 /// by a write which comes before the read; and nothing that `ordered` relates to a read-modify-write comes between its
@@ -60,7 +60,8 @@ pub(super) fn saturate(
                 }
             }
         }
-        if new.is_empty() {
+        // Where time is up nothing more is inserted, and the same pairs would be found for ever.
+        if new.is_empty() || stop::requested_before() {
             return co;
         }
         new.into_iter().for_each(|(a, b)| co.insert_closed(a, b));

@@ -10,7 +10,7 @@
 use super::coherence::{from_reads, saturate};
 use super::{Analysis, Broken, Race, Races, Rules, barrier_hops, require, system_hops};
 use crate::event::EventId;
-use crate::{Clause, Graph, Kind, Relation, Target};
+use crate::{Clause, Graph, Kind, Relation, Target, stop};
 
 pub(super) const RULES: Rules = Rules {
     name: "ptx",
@@ -120,7 +120,7 @@ pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, 
     loop {
         let (analysis, communication) = given(graph, with, &base)?;
         let forced = forced_fences(graph, &analysis, &communication);
-        if forced.is_empty() {
+        if forced.is_empty() || stop::requested_before() {
             return Ok(analysis);
         }
         forced.pairs().for_each(|(first, second)| base.insert_closed(first, second));

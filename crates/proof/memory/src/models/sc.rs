@@ -2,7 +2,7 @@
 
 use super::coherence::{from_reads, saturate};
 use super::{Analysis, Broken, Races, Rules, barrier_hops, require, system_hops};
-use crate::{Graph, Relation, Target};
+use crate::{Graph, Relation, Target, stop};
 
 pub(super) const RULES: Rules = Rules {
     name: "sc",
@@ -37,7 +37,7 @@ pub(super) fn interleaving(graph: &Graph, order: &Relation) -> Result<Analysis, 
         require(co.is_irreflexive(), "interleaving", "acyclic(po | rf | co | fr)")?;
         before = (&(&before | &co) | &fr).plus();
         require(before.is_irreflexive(), "interleaving", "acyclic(po | rf | co | fr)")?;
-        if before.pairs().count() == size {
+        if before.pairs().count() == size || stop::requested_before() {
             break;
         }
     }
