@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_ir::builder::{self, Builder};
+use wattle_ir::builder::{self, Builder, IndexLayout};
 use wattle_ir::printing::prints;
 use wattle_ir::{Dim, Param, ParamId, Rank, SharedLen, Site};
 
@@ -166,6 +166,14 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     /// # Errors
     /// The verifier refuses the kernel.
     fn build(&self) -> Result<wattle_ir::Kernel>;
+    /// Builds the intermediate representation for a device that deals indices out so where the kernel does not say it.
+    ///
+    /// # Errors
+    /// As [`Kernel::build`].
+    fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
+        let _ = layout;
+        self.build()
+    }
     /// The kernel's identity, the same for all launches whose intermediate representation is the same.
     fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
@@ -347,7 +355,11 @@ unsafe impl<const D: usize, A: Arguments> Kernel for Bundle<D, A> {
     }
 
     fn build(&self) -> Result<wattle_ir::Kernel> {
-        let builder = Builder::new(self.info.name, self.info.site, D);
+        self.build_with(IndexLayout::Strided)
+    }
+
+    fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
+        let builder = Builder::new(self.info.name, self.info.site, D).with_index_layout(layout);
         (self.code.build)(&builder, self.info.parameters);
         Ok(builder.finish()?)
     }
@@ -382,6 +394,10 @@ unsafe impl Kernel for Arc<dyn Kernel> {
 
     fn build(&self) -> Result<wattle_ir::Kernel> {
         (**self).build()
+    }
+
+    fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
+        (**self).build_with(layout)
     }
 
     fn identity(&self) -> KernelIdentity {

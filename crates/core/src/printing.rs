@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use wattle_ir::builder::IndexLayout;
 use wattle_ir::message::{MOST_ARGUMENTS, Text, words};
 use wattle_ir::printing::{HEADER, LOG, Line, RECORD, read, used, with_log};
 use wattle_ir::{Access, Scalar, Site, Type};
@@ -167,7 +168,11 @@ unsafe impl Kernel for Printing {
     }
 
     fn build(&self) -> Result<wattle_ir::Kernel> {
-        let built = self.kernel.build()?;
+        self.build_with(IndexLayout::Strided)
+    }
+
+    fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
+        let built = self.kernel.build_with(layout)?;
         Ok(match &self.log.place {
             Place::Host(_) => built,
             Place::Device(..) => with_log(&built).map_or(built, |(built, _)| built),

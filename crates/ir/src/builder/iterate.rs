@@ -236,9 +236,13 @@ impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for I {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Layout {
+/// How the indices of a loop are dealt out to workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexLayout {
+    /// Each worker takes every so many-th index, as many as there are workers. GPUs do so where a kernel does not say it:
+    /// consecutive threads take consecutive indices, so that their accesses coalesce.
     Strided,
+    /// Each worker takes one run of consecutive indices. The host does so where a kernel does not say it.
     Contiguous,
 }
 
@@ -247,24 +251,24 @@ pub struct Indices<'b, R> {
     /// Which worker this is, and of how many: per dimension, or one pair for the row-major numbers.
     workers: Vec<(Val<'b, u32>, Val<'b, u32>)>,
     dimensions: Vec<Dimension<'b>>,
-    layout: Layout,
+    /// The layout, where the kernel says it.
+    layout: Option<IndexLayout>,
     rank: PhantomData<R>,
 }
 
 impl<'b, R: Rank> Indices<'b, R> {
     pub(super) fn new(workers: Vec<(Val<'b, u32>, Val<'b, u32>)>, dimensions: Vec<Dimension<'b>>) -> Self {
-        // Consecutive threads take consecutive indices, so that their accesses coalesce.
-        Indices { workers, dimensions, layout: Layout::Strided, rank: PhantomData }
+        Indices { workers, dimensions, layout: None, rank: PhantomData }
     }
 
     /// Each worker takes every `workers`th index.
     pub fn strided(self) -> Self {
-        Indices { layout: Layout::Strided, ..self }
+        Indices { layout: Some(IndexLayout::Strided), ..self }
     }
 
     /// Each worker takes one run of consecutive indices.
     pub fn contiguous(self) -> Self {
-        Indices { layout: Layout::Contiguous, ..self }
+        Indices { layout: Some(IndexLayout::Contiguous), ..self }
     }
 
     /// How many indices a dimension has.
@@ -289,16 +293,16 @@ impl<'b, R: Rank> Indices<'b, R> {
         builder: &'b Builder,
         (worker, workers): (Val<'b, u32>, Val<'b, u32>),
         count: Val<'b, u32>,
-        layout: Layout,
+        layout: IndexLayout,
     ) -> (Label, Vec<(SlotId, ExprId)>, Val<'b, u32>) {
         let count = builder.hold(count, None);
         match layout {
-            Layout::Strided => {
+            IndexLayout::Strided => {
                 let workers = builder.hold(workers, None);
                 let (label, slot, counter) = builder.counted(worker, |counter| builder.lt(counter, count));
                 (label, vec![(slot, advance(builder, counter, workers, count).id)], counter)
             }
-            Layout::Contiguous => {
+            IndexLayout::Contiguous => {
                 // The first `rest` workers take one index more than the others.
                 let whole = builder.div(count, workers);
                 let rest = builder.rem(count, workers);
@@ -321,16 +325,17 @@ impl<'b, R: Rank> Indices<'b, R> {
         let mut labels = Vec::new();
         let mut levels = Vec::new();
         let mut index = Vec::new();
+        let layout = self.layout.unwrap_or(builder.index_layout);
         if self.workers.len() == counts.len() {
             for ((dimension, &count), &worker) in self.dimensions.iter().zip(&counts).zip(&self.workers) {
-                let (label, assignments, counter) = Self::share(builder, worker, count, self.layout);
+                let (label, assignments, counter) = Self::share(builder, worker, count, layout);
                 labels.push(label);
                 levels.push(assignments);
                 index.push(builder.hold(place(dimension, counter), None));
             }
         } else {
             let total = total(builder, &self.dimensions, &counts);
-            let (label, assignments, counter) = Self::share(builder, self.workers[0], total, self.layout);
+            let (label, assignments, counter) = Self::share(builder, self.workers[0], total, layout);
             labels.push(label);
             levels.push(assignments);
             let mut rest = counter;

@@ -37,7 +37,8 @@ pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables}
 #[doc(hidden)]
 pub use faulting::overflow;
 pub use iterate::{
-    Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped, step_by,
+    Inclusive, IndexLayout, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped,
+    step_by,
 };
 pub use message::{Argument, Printable, argument};
 pub use operators::Logic;
@@ -62,6 +63,8 @@ const MAX_CALL_DEPTH: usize = 64;
 /// A kernel that is being built.
 pub struct Builder {
     state: RefCell<State>,
+    /// How loops over indices are dealt out where the kernel does not say it.
+    index_layout: IndexLayout,
 }
 
 struct State {
@@ -112,7 +115,14 @@ impl Builder {
                 call_depth: 0,
                 defect: None,
             }),
+            index_layout: IndexLayout::Strided,
         }
+    }
+
+    /// The same kernel for a device that deals indices out so where the kernel does not say it.
+    #[must_use]
+    pub fn with_index_layout(self, index_layout: IndexLayout) -> Builder {
+        Builder { index_layout, ..self }
     }
 
     /// The kernel, verified.

@@ -85,6 +85,13 @@ impl Program {
         })
     }
 
+    /// The numbers of the instructions that touch or order memory, in the order of the code: programs that differ in nothing else
+    /// than in how loops deal their indices out have as many.
+    pub fn ordering(&self) -> impl Iterator<Item = u32> + '_ {
+        let orders = |op: &Op| matches!(op, Op::Access(_) | Op::Fence { .. } | Op::Barrier(_) | Op::WarpBarrier(_));
+        self.code.iter().enumerate().filter(move |(_, instr)| orders(&instr.op)).map(|(at, _)| at as u32)
+    }
+
     /// Whether an instruction is the fence that a sequentially consistent access begins with: both have one place in the source,
     /// to the column, which no fence of the user's shares with an access.
     fn begins_seq_cst_access(&self, at: u32) -> bool {

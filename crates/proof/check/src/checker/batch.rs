@@ -1,11 +1,13 @@
 //! Launches that run at the same time, searched together: the memories that they can leave, and the errors in them.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
+use wattle_ir::builder::IndexLayout;
 use wattle_machine::{Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
 
@@ -14,11 +16,10 @@ use super::judge::judge;
 use super::kept;
 use super::memory::CheckedMemory;
 use super::modules::{self, Batch};
-use super::run::Run;
-use super::run::note;
+use super::run::{Programs, Run, note};
 use crate::arguments::arguments;
 use crate::keep::WORTH_KEEPING;
-use crate::program::{LaunchWorld, World, with_barrier_before};
+use crate::program::{Edits, LaunchWorld, World, with_barrier_before};
 
 /// The launches of a queue.
 pub(super) struct Group {
@@ -176,12 +177,33 @@ fn world(run: &Run, groups: &[Group]) -> Result<World> {
     let memories = lock(&run.memories).iter().map(|memory| Arc::new(memory.clone())).collect();
     let mut world = World::new(launches, memories);
     world.plain_as_relaxed = run.checker.plain_as_relaxed;
-    world.edits = run.checker.edits.clone();
+    world.edits = edits(run, &world.launches);
     Ok(world)
 }
 
+/// The edits, which have the numbers of instructions of the layout that is tried first, with those of these launches' programs.
+fn edits(run: &Run, launches: &[LaunchWorld]) -> Edits {
+    let mut edits = run.checker.edits.clone();
+    let (first, programs) = (run.checker.index_layouts()[0], lock(&run.shared.programs));
+    for launch in launches.iter().filter(|launch| launch.layout.is_some_and(|layout| layout != first)) {
+        let is_first = |((_, layout), (_, number, _)): &(&(_, IndexLayout), &(_, u32, _))| {
+            *layout == first && *number == launch.number
+        };
+        let Some((_, (tried_first, ..))) = programs.iter().find(is_first) else { continue };
+        let numbers: BTreeMap<u32, u32> = tried_first.ordering().zip(launch.program.ordering()).collect();
+        let own = run.checker.edits.instructions.iter().filter(|((number, _), _)| *number == launch.number);
+        edits.instructions.retain(|(number, _), _| *number != launch.number);
+        edits
+            .instructions
+            .extend(own.filter_map(|(&(number, at), edit)| Some(((number, *numbers.get(&at)?), edit.clone()))));
+    }
+    edits
+}
+
 fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -> Result<LaunchWorld> {
-    let (program, number) = program(run, kernel)?;
+    let (program, number, layout_matters) = program(run, kernel)?;
+    let layout = (layout_matters && shape.blocks() * shape.threads_per_block() > 1).then_some(run.choice.layout);
+    lock(&run.path).any_layout |= layout.is_some();
     let memory = |memory: &CheckedMemory, number| std::ptr::eq(&*memory.run, run).then(|| memory.of(number).into());
     let environment = Environment { shape, arguments: arguments(kernel, memory)?, shared_len };
     let lowering = Lowering::new(run.checker.target, program.widest_scope());
@@ -190,6 +212,7 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
         number,
         environment,
         lowering,
+        layout,
         host: false,
         device: 0,
         cooperative: false,
@@ -204,21 +227,35 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
     Ok(launch)
 }
 
-fn program(run: &Run, kernel: &dyn Kernel) -> Result<(Arc<Program>, u32)> {
-    let identity = kernel.identity();
+/// The program of a kernel, its number, and whether it depends on how devices deal indices out, in which those differ that it is
+/// judged for.
+fn program(run: &Run, kernel: &dyn Kernel) -> Result<(Arc<Program>, u32, bool)> {
+    let (identity, layout) = (kernel.identity(), run.choice.layout);
     let mut programs = lock(&run.shared.programs);
-    if let Some((program, number)) = programs.get(&identity) {
-        return Ok((program.clone(), *number));
+    if let Some(known) = programs.get(&(identity, layout)) {
+        return Ok(known.clone());
     }
-    let number = programs.len() as u32;
-    let built = kernel.build()?;
+    // A kernel has one number, in whichever layout it is built.
+    let others = programs.iter().find(|((other, _), _)| *other == identity);
+    let number = others.map_or_else(|| kernels(&programs), |(_, (_, number, _))| *number);
+    let built = kernel.build_with(layout)?;
+    let layouts = run.checker.index_layouts();
+    let layout_matters = layouts.iter().try_fold(false, |differs, &other| {
+        Ok::<_, Error>(differs || (other != layout && kernel.build_with(other)? != built))
+    })?;
     let built = match run.checker.edits.barriers.get(&number) {
         Some(&fork) => with_barrier_before(&built, fork),
         None => built,
     };
     let program = Arc::new(Program::compile(Arc::new(built))?);
-    programs.insert(identity, (program.clone(), number));
-    Ok((program, number))
+    let known = (program, number, layout_matters);
+    programs.insert((identity, layout), known.clone());
+    Ok(known)
+}
+
+/// The number of kernels among these programs.
+fn kernels(programs: &Programs) -> u32 {
+    programs.values().map(|(_, number, _)| number + 1).max().unwrap_or(0)
 }
 
 fn fingerprint(world: &World) -> (u64, String) {

@@ -87,8 +87,11 @@ fn try_shapes(
     let mut framed: Vec<(Shape, LaunchOptions)> = Vec::new();
     let mut tried: Vec<Tried> = Vec::new();
     let mut any_warps = false;
-    let choices =
-        checker.warp_sizes().iter().flat_map(|&warp_size| Frames::CHOICES.map(|frames| Choice { frames, warp_size }));
+    let mut any_layout = false;
+    let choices = checker.index_layouts().iter().flat_map(|&layout| {
+        let of_warps = move |&warp_size: &u32| Frames::CHOICES.map(|frames| Choice { frames, warp_size, layout });
+        checker.warp_sizes().iter().flat_map(of_warps)
+    });
     for choice in choices {
         let resolve = |frames: Frames| {
             let resolve = move |(shape, options): &(Shape, LaunchOptions)| {
@@ -102,7 +105,9 @@ fn try_shapes(
         }
         // A choice that resolves to the same shapes for all launches as an earlier one adds nothing.
         let is_same = |Tried { choice: earlier, .. }: &Tried| {
-            (earlier.warp_size == choice.warp_size || !any_warps) && resolve(earlier.frames) == resolved
+            (earlier.warp_size == choice.warp_size || !any_warps)
+                && (earlier.layout == choice.layout || !any_layout)
+                && resolve(earlier.frames) == resolved
         };
         if tried.iter().any(is_same) {
             continue;
@@ -111,6 +116,7 @@ fn try_shapes(
         match explore(checker, choice, shared, scenario, report) {
             Ok(found) => {
                 any_warps |= found.any_warps;
+                any_layout |= found.any_layout;
                 found.framed.into_iter().for_each(|launch| note(&mut framed, launch));
             }
             Err(error) if tried.is_empty() => return Err(error),
@@ -173,6 +179,8 @@ struct LeftToDevices {
     framed: Vec<(Shape, LaunchOptions)>,
     /// Whether a kernel uses its warp whose launch does not say how many lanes it has.
     any_warps: bool,
+    /// Whether a kernel leaves to devices how it deals indices out.
+    any_layout: bool,
 }
 
 /// Makes all runs with one choice of shapes.
@@ -191,6 +199,7 @@ fn explore(
         path = after;
         std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut left.framed, launch));
         left.any_warps |= path.any_warps;
+        left.any_layout |= path.any_layout;
         report.runs += 1;
         if let Some(text) = path.strayed.take() {
             let what = format!("check this scenario: it is not deterministic apart from its launches; {text}");

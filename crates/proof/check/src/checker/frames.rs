@@ -9,6 +9,7 @@
 
 use wattle_core::{LaunchOptions, Shape, ShapeKind};
 use wattle_ir::MAX_RANK;
+use wattle_ir::builder::IndexLayout;
 
 use wattle_memory::Target as Machine;
 
@@ -23,6 +24,17 @@ pub(super) struct Choice {
     pub frames: Frames,
     /// The lanes of a warp, where the launch does not say it.
     pub warp_size: u32,
+    /// How indices are dealt out, where the kernel does not say it.
+    pub layout: IndexLayout,
+}
+
+/// How the devices of a target deal indices out where a kernel does not say it.
+pub(super) fn index_layouts(target: Machine) -> &'static [IndexLayout] {
+    match target {
+        Machine::Portable => &[IndexLayout::Strided, IndexLayout::Contiguous],
+        Machine::Ptx { .. } | Machine::Vulkan => &[IndexLayout::Strided],
+        Machine::Host => &[IndexLayout::Contiguous],
+    }
 }
 
 /// A rule by which launches by frames become blocks and threads.
@@ -106,7 +118,15 @@ fn depends_on_warps(launch: &LaunchWorld) -> bool {
 pub(super) fn shape_text(launch: &LaunchWorld) -> String {
     let shape = launch.environment.shape;
     let warps = if depends_on_warps(launch) { format!(", warps of {}", shape.warp_size) } else { String::new() };
-    if launch.host { "the host's thread".into() } else { text((shape.grid_extent, shape.block_extent)) + &warps }
+    let layout = match launch.layout {
+        Some(IndexLayout::Contiguous) => ", runs of indices",
+        Some(IndexLayout::Strided) | None => "",
+    };
+    if launch.host {
+        "the host's thread".into()
+    } else {
+        text((shape.grid_extent, shape.block_extent)) + &warps + layout
+    }
 }
 
 #[cfg(test)]

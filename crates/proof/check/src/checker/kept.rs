@@ -76,12 +76,23 @@ fn content(run: &Run, kind: &str) -> Option<Content> {
 }
 
 fn add_launch(run: &Run, content: &mut Content, launch: &LaunchWorld) {
-    let LaunchWorld { program, number, environment, lowering, host, device, cooperative, first, first_block, after } =
-        launch;
-    let known = lock(&run.shared.contents).get(number).copied();
+    let LaunchWorld {
+        program,
+        number,
+        environment,
+        lowering,
+        layout,
+        host,
+        device,
+        cooperative,
+        first,
+        first_block,
+        after,
+    } = launch;
+    let known = lock(&run.shared.contents).get(&(*number, *layout)).copied();
     let program = known.unwrap_or_else(|| {
         let key = of_program(program);
-        lock(&run.shared.contents).insert(*number, key);
+        lock(&run.shared.contents).insert((*number, *layout), key);
         key
     });
     (program, number, environment, host, device, cooperative, first, first_block, after).hash(content);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
+use wattle_ir::builder::IndexLayout;
 use wattle_machine::Program;
 use wattle_memory::Target;
 
@@ -37,13 +38,16 @@ pub(super) struct Run {
     pub thread: ThreadId,
 }
 
+/// The programs of kernels in each layout of indices: the kernel's number, and whether the layout makes a difference.
+pub(super) type Programs = HashMap<(KernelIdentity, IndexLayout), (Arc<Program>, u32, bool)>;
+
 /// The state shared by the runs of one check.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub programs: Mutex<HashMap<KernelIdentity, (Arc<Program>, u32)>>,
+    pub programs: Mutex<Programs>,
     pub deadline: Option<std::time::Instant>,
     /// The contents of programs, by their numbers, for what is kept of searches.
-    pub contents: Mutex<HashMap<u32, Key>>,
+    pub contents: Mutex<HashMap<(u32, Option<IndexLayout>), Key>>,
     /// The results of this check's searches, which are kept if it holds.
     pub to_keep: Mutex<Vec<(Key, Vec<u8>)>>,
     /// Whether the scenario has read a buffer.
@@ -71,6 +75,8 @@ pub(super) struct Path {
     pub framed: Vec<(Shape, LaunchOptions)>,
     /// Whether a kernel uses its warp whose launch leaves the number of lanes to the device.
     pub any_warps: bool,
+    /// Whether a kernel leaves to devices how it deals indices out.
+    pub any_layout: bool,
 }
 
 impl Path {

@@ -1,0 +1,83 @@
+//! How devices deal indices out where a kernel does not say it: a scenario holds if it does whatever they choose.
+
+use wattle::checker::{Report, Verdict};
+use wattle::prelude::*;
+use wattle_memory::Target;
+
+/// Numbers each thread's own items.
+#[kernel]
+fn number(acc: &Acc, x: PerItem<u32>) {
+    let mut own = 0;
+    for (_, x) in acc.items(&mut x) {
+        *x = own;
+        own += 1;
+    }
+}
+
+/// Each thread reads what it wrote itself, if every other index is its own.
+#[kernel]
+fn read_own(acc: &Acc, x: Shared<u32>, o: Shared<u32>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..x.len()) {
+        x[i] = i + 1;
+    }
+    let t = acc.thread_in_grid();
+    o[t] = x[t] + x[t + acc.threads_in_grid()];
+}
+
+/// The same, and the kernel says how.
+#[kernel]
+fn read_own_strided(acc: &Acc, x: Shared<u32>, o: Shared<u32>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..x.len()).strided() {
+        x[i] = i + 1;
+    }
+    let t = acc.thread_in_grid();
+    o[t] = x[t] + x[t + acc.threads_in_grid()];
+}
+
+fn numbered(expected: [u32; 4]) -> impl Fn(&Device) -> Result<()> {
+    move |device| {
+        let (queue, mut x) = (device.queue()?, device.alloc_zeroed::<u32>(4)?);
+        queue.launch(ThreadSpec::new(2, 1), number(&mut x))?;
+        assert_eq!(x.read(&queue)?, expected);
+        Ok(())
+    }
+}
+
+fn checked(target: Target, scenario: impl Fn(&Device) -> Result<()>) -> Report {
+    Checker::for_target(target).check(scenario).unwrap()
+}
+
+const TARGETS: [Target; 4] = [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host];
+
+#[test]
+fn each_target_is_judged_as_its_devices_do_it() {
+    let verdicts = |expected| TARGETS.map(|target| checked(target, numbered(expected)).verdict);
+    use Verdict::{Holds, Violated};
+    // What is promised everywhere holds in neither case.
+    assert_eq!(verdicts([0, 0, 1, 1]), [Violated, Holds, Holds, Violated]);
+    assert_eq!(verdicts([0, 1, 0, 1]), [Violated, Violated, Violated, Holds]);
+    let report = checked(Target::Portable, numbered([0, 0, 1, 1]));
+    assert_eq!(report.violated_in, ["2 blocks × 1 thread, runs of indices"]);
+    let host = Device::host_serial();
+    numbered([0, 1, 0, 1])(&host).unwrap();
+    numbered([0, 0, 1, 1])(&Device::simulated(0)).unwrap();
+}
+
+#[test]
+fn what_another_thread_wrote_there_is_a_race() {
+    let with = |strided: bool| {
+        move |device: &Device| -> Result<()> {
+            let (queue, x, o) = (device.queue()?, device.alloc_zeroed::<u32>(4)?, device.alloc_zeroed::<u32>(2)?);
+            match strided {
+                true => queue.launch(ThreadSpec::new(2, 1), read_own_strided(&x, &o)),
+                false => queue.launch(ThreadSpec::new(2, 1), read_own(&x, &o)),
+            }
+        }
+    };
+    let report = checked(Target::Portable, with(false));
+    assert_eq!(report.verdict, Verdict::Violated, "{report}");
+    assert_eq!(report.violations[0].kind(), "data race", "{report}");
+    assert_eq!(checked(Target::Vulkan, with(false)).verdict, Verdict::Holds);
+    let report = checked(Target::Portable, with(true));
+    assert_eq!((report.verdict, report.shapes.len()), (Verdict::Holds, 1), "{report}");
+}
