@@ -216,6 +216,10 @@ impl QueueLogs {
         self.sink = Some(Arc::new(Mutex::new(Box::new(sink))));
     }
 
+    pub(crate) fn has_sink(&self) -> bool {
+        self.sink.is_some()
+    }
+
     /// A kernel with a log for one launch, if it prints.
     ///
     /// # Errors

@@ -18,8 +18,8 @@ use wattle_ir::DeviceProperty;
 /// | [`has_native_bf16`](ThisDevice::has_native_bf16) | no | from sm_90 on | no |
 /// | [`has_clock`](ThisDevice::has_clock) | yes | yes | as its features say |
 ///
-/// The checker proves the variant of the host; the variants of other devices are proved where they are the same, and
-/// run where they are not.
+/// The checker proves the variants of the target that it judges for, each that differs: of `ptx:sm_90` that of compute
+/// capability 90, of `vulkan` those with and without the features that are asked for, and of `portable` all of them.
 ///
 /// ```ignore
 /// #[kernel]

@@ -60,6 +60,22 @@ impl DeviceProperty {
         }
     }
 
+    /// The answer of a CUDA device of this compute capability, in tenths.
+    pub const fn on_cuda(self, capability: u32) -> u32 {
+        match self {
+            DeviceProperty::WarpSize => 32,
+            DeviceProperty::ComputeCapability => capability,
+            DeviceProperty::Int8
+            | DeviceProperty::Int16
+            | DeviceProperty::Int64
+            | DeviceProperty::Float64
+            | DeviceProperty::Float16
+            | DeviceProperty::Clock => 1,
+            // PTX ISA 8.5, 9.7.4: `add.bf16` from sm_90 on.
+            DeviceProperty::Bfloat16 => (capability >= 90) as u32,
+        }
+    }
+
     /// The name in the printed kernel.
     pub const fn name(self) -> &'static str {
         match self {

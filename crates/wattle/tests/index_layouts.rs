@@ -81,3 +81,50 @@ fn what_another_thread_wrote_there_is_a_race() {
     let report = checked(Target::Portable, with(true));
     assert_eq!((report.verdict, report.shapes.len()), (Verdict::Holds, 1), "{report}");
 }
+
+/// Publishes, on devices of capability 90 or more without order.
+#[kernel]
+fn publish_unless_new(acc: &Acc, x: Shared<u32>, flag: Atomic<u32>, new_is_wrong: bool) {
+    if acc.block_in_grid() == 0 {
+        x[0] = 1;
+        if (acc.device().compute_capability() >= 90) == new_is_wrong {
+            flag.store(0, 1);
+        } else {
+            flag.store_with(0, 1, Scope::Device, Order::Release);
+        }
+    } else if flag.load_with(0, Scope::Device, Order::Acquire) == 1 {
+        assert!(x[0] == 1);
+    }
+}
+
+/// Gives one result where there is `f64`, and another where there is none.
+#[kernel]
+fn depends_on_f64(acc: &Acc, x: Shared<u32>) {
+    x[acc.thread_in_grid()] = if acc.device().has_f64() { 1 } else { 2 };
+}
+
+#[test]
+fn what_a_kernel_asks_is_answered_as_the_target_s_devices_do() {
+    use Verdict::{Holds, Violated};
+    let verdicts = |new_is_wrong: bool| {
+        let scenario = move |device: &Device| {
+            let (x, flag) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+            device.queue()?.launch(ThreadSpec::new(2, 1), publish_unless_new(&x, &flag, new_is_wrong))
+        };
+        [Target::Portable, Target::Ptx { sm: 70 }, Target::Ptx { sm: 90 }, Target::Vulkan]
+            .map(|target| checked(target, scenario).verdict)
+    };
+    assert_eq!(verdicts(true), [Violated, Holds, Violated, Holds]);
+    assert_eq!(verdicts(false), [Violated, Violated, Holds, Violated]);
+    let expects = |expected: u32| {
+        let scenario = move |device: &Device| -> Result<()> {
+            let (queue, x) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+            queue.launch(ThreadSpec::new(1, 1), depends_on_f64(&x))?;
+            assert_eq!(x.read(&queue)?, [expected]);
+            Ok(())
+        };
+        TARGETS.map(|target| checked(target, scenario).verdict)
+    };
+    assert_eq!(expects(1), [Violated, Holds, Violated, Holds]);
+    assert_eq!(expects(2), [Violated, Violated, Violated, Violated]);
+}

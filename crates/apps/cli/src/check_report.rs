@@ -125,7 +125,10 @@ fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         let (tone, said) = match &tried.result {
             Ok(report) if report.nothing_asserted() => {
                 mild.push(tried.name.as_str());
-                notes.push(format!("{}: nothing asserted; {}", tried.name, outcomes(report)));
+                // What the function compares without reading a buffer is not seen.
+                let own =
+                    if report.outcomes.is_empty() { ", but for what its function compares by itself" } else { "" };
+                notes.push(format!("{}: nothing asserted{own}; {}", tried.name, outcomes(report)));
                 (Tone::Note, "nothing asserted".to_owned())
             }
             Ok(report) => (tone(report.verdict), report.verdict.to_string()),

@@ -84,6 +84,14 @@ fn what_was_not_answered_is_no_failure() -> Result {
 }
 
 #[test]
+fn what_no_target_can_judge_is_no_success() -> Result {
+    let (code, xml, _) = run("impossible", &["check", "stream", "--size", "16777216", "--no-advice"])?;
+    assert_eq!(code, Some(2), "{xml}");
+    assert!(xml.contains("<error ") && !xml.contains("<skipped"), "{xml}");
+    Ok(())
+}
+
+#[test]
 fn a_module_s_race_is_at_the_lines_of_its_source() -> Result {
     let file = proof("foreign/tests/cuda/spin_lock.ptx");
     let args = ["check", &file, "--block", "2", "--arg", "counter=i32[1]:0", "--entry", "textbook"];

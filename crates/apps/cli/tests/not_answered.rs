@@ -118,7 +118,23 @@ fn queue_stopped(device: &Device) -> Result<Summary> {
     done()
 }
 
+#[kernel]
+fn hello(acc: &Acc, number: Atomic<u32>) {
+    println!("{}", number.load(0));
+}
+
+/// Looks at what its kernel prints.
+fn print_to_a_sink(device: &Device) -> Result<Summary> {
+    let (queue, number) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+    let (send, lines) = std::sync::mpsc::channel();
+    queue.print_to(move |printed| printed.lines.iter().for_each(|line| send.send(line.text.clone()).unwrap()));
+    queue.launch(ThreadSpec::new(1, 1), hello(&number))?;
+    assert_eq!(lines.try_iter().collect::<Vec<_>>(), ["0"]);
+    done()
+}
+
 const NOT_ANSWERED: Scenes = &[
+    ("print-to-a-sink", print_to_a_sink),
     ("map-the-devices-own", map_the_devices_own),
     ("map-and-unwrap", map_and_unwrap),
     ("map-in-a-host-task", map_in_a_host_task),

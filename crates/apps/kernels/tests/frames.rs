@@ -131,6 +131,9 @@ fn work_that_is_shared_out_holds_in_all_shapes_which_the_report_names() {
         "2 blocks × 4 threads",
         "3 blocks × 3 threads",
         "3 blocks × 5 threads",
+        // As the host deals indices out, whose blocks have one thread.
+        "3 blocks × 1 thread, runs of indices",
+        "2 blocks × 1 thread, runs of indices",
     ];
     assert_eq!(all.shapes, shapes);
     assert!(all.violated_in.is_empty());

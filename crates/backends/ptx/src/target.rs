@@ -108,15 +108,15 @@ impl Target {
             has.values && has.sums && has.fma
         };
         match property {
-            DeviceProperty::WarpSize => crate::warp::WARP_SIZE,
-            DeviceProperty::ComputeCapability => self.sm,
-            DeviceProperty::Int8
+            DeviceProperty::Float16 => native(Type::F16).into(),
+            DeviceProperty::Bfloat16 => native(Type::BF16).into(),
+            DeviceProperty::WarpSize
+            | DeviceProperty::ComputeCapability
+            | DeviceProperty::Int8
             | DeviceProperty::Int16
             | DeviceProperty::Int64
             | DeviceProperty::Float64
-            | DeviceProperty::Clock => 1,
-            DeviceProperty::Float16 => native(Type::F16).into(),
-            DeviceProperty::Bfloat16 => native(Type::BF16).into(),
+            | DeviceProperty::Clock => property.on_cuda(self.sm),
         }
     }
 
@@ -208,6 +208,20 @@ impl Lacking {
             Lacking::Version { .. } => "install a newer driver",
             Lacking::Parameters { .. } => "put several arrays into one buffer",
             Lacking::Scope { .. } => "use a narrower scope",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_answered_what_the_checker_answers() {
+        for sm in CAPABILITIES {
+            for property in DeviceProperty::ALL {
+                assert_eq!(Target::new(sm).answer(property), property.on_cuda(sm), "{} on sm_{sm}", property.name());
+            }
         }
     }
 }

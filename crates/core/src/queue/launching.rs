@@ -128,7 +128,15 @@ impl Queue {
     #[inline]
     fn prints(&self, request: &LaunchRequest<'_>) -> Result<bool> {
         let host_part = request.host_part.map_or(Ok(false), |kernel| known(kernel).map(|known| known.prints));
-        Ok(known(request.kernel)?.prints || host_part?)
+        let prints = known(request.kernel)?.prints || host_part?;
+        let device = self.device.properties();
+        if prints && device.kind == DeviceKind::Checker && lock(&self.logs).has_sink() {
+            let what =
+                "give a scenario what its kernels print (`Queue::print_to`): it goes through all executions at once";
+            let instead = "have the kernel write to a buffer what the scenario looks at";
+            return Err(Error::capability(&device.name, what, instead));
+        }
+        Ok(prints)
     }
 
     /// Launches a kernel that prints, with a log.

@@ -264,7 +264,7 @@ impl Queue {
     /// shown, as with CUDA's `printf`. `sink` must not use this queue.
     ///
     /// Within a launch the lines are in the order of the threads: by block, then by thread, then as the thread printed
-    /// them. The checker prints nothing.
+    /// them. The checker prints nothing, and does not judge a scenario that gives what kernels print to a `sink`.
     ///
     /// ```ignore
     /// use wattle::prelude::*;

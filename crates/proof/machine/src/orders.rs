@@ -39,6 +39,17 @@ pub enum Action {
     WarpBarrier,
 }
 
+/// A kind of such instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ordering {
+    /// An access.
+    Access,
+    /// A fence.
+    Fence,
+    /// A barrier.
+    Barrier,
+}
+
 impl Program {
     /// The instructions that touch or order memory that threads share, in the order of the code. A sequentially consistent
     /// access is one of them, although a fence and an access stand for it in the code.
@@ -85,11 +96,30 @@ impl Program {
         })
     }
 
-    /// The numbers of the instructions that touch or order memory, in the order of the code: programs that differ in nothing else
-    /// than in how loops deal their indices out have as many.
-    pub fn ordering(&self) -> impl Iterator<Item = u32> + '_ {
-        let orders = |op: &Op| matches!(op, Op::Access(_) | Op::Fence { .. } | Op::Barrier(_) | Op::WarpBarrier(_));
-        self.code.iter().enumerate().filter(move |(_, instr)| orders(&instr.op)).map(|(at, _)| at as u32)
+    /// The numbers of the instructions that touch or order memory, each with its place in the source and what it is there: programs
+    /// of one kernel for different devices have these in common.
+    pub fn ordering(&self) -> impl Iterator<Item = (u32, (Site, Ordering))> + '_ {
+        self.code.iter().enumerate().filter_map(|(number, instr)| {
+            let at = number as u32;
+            let what = match instr.op {
+                Op::Access(_) => Ordering::Access,
+                Op::Fence { .. } => Ordering::Fence,
+                Op::Barrier(_) | Op::WarpBarrier(_) => Ordering::Barrier,
+                Op::Assign { .. }
+                | Op::Divide { .. }
+                | Op::Warp { .. }
+                | Op::Enter { .. }
+                | Op::Count { .. }
+                | Op::Jump(_)
+                | Op::JumpUnless { .. }
+                | Op::LoopHead { .. }
+                | Op::BackEdge { .. }
+                | Op::Assert { .. }
+                | Op::Clock { .. }
+                | Op::Return => return None,
+            };
+            Some((at, (self.site_at(at), what)))
+        })
     }
 
     /// Whether an instruction is the fence that a sequentially consistent access begins with: both have one place in the source,

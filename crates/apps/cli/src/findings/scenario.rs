@@ -10,10 +10,15 @@ use crate::check_report::{Judged, Unjudged};
 
 /// The cases of a judged scenario.
 pub fn cases_of(judged: &Judged) -> impl Iterator<Item = Case> + '_ {
-    judged.tried.iter().map(|tried| {
+    // What one target cannot do is skipped where another has a verdict; otherwise nothing was answered.
+    let is_answered = judged.tried.iter().any(|tried| tried.result.is_ok());
+    judged.tried.iter().map(move |tried| {
         let (time, outcome) = match &tried.result {
             Ok(report) => (report.elapsed, outcome(report)),
-            Err(Unjudged::Impossible(error)) => (Duration::ZERO, Outcome::NotPossible(error.to_string())),
+            Err(Unjudged::Impossible(error)) if is_answered => {
+                (Duration::ZERO, Outcome::NotPossible(error.to_string()))
+            }
+            Err(Unjudged::Impossible(error)) => (Duration::ZERO, Outcome::Unanswered(error.to_string())),
             Err(Unjudged::Stopped(reached)) => (Duration::ZERO, Outcome::Unanswered(reached.to_string())),
         };
         Case { suite: judged.scenario.name.to_owned(), name: tried.name.clone(), time, outcome }

@@ -1,6 +1,6 @@
 //! Launches that run at the same time, searched together: the memories that they can leave, and the errors in them.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,6 +8,7 @@ use std::time::Instant;
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
 use wattle_ir::builder::IndexLayout;
+use wattle_ir::specialize;
 use wattle_machine::{Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
 
@@ -17,6 +18,7 @@ use super::kept;
 use super::memory::CheckedMemory;
 use super::modules::{self, Batch};
 use super::run::{Programs, Run, note};
+use super::variants::Asked;
 use crate::arguments::arguments;
 use crate::keep::WORTH_KEEPING;
 use crate::program::{Edits, LaunchWorld, World, with_barrier_before};
@@ -181,29 +183,41 @@ fn world(run: &Run, groups: &[Group]) -> Result<World> {
     Ok(world)
 }
 
-/// The edits, which have the numbers of instructions of the layout that is tried first, with those of these launches' programs.
+/// The edits, which have the numbers of instructions of the device that is tried first, with those of these launches' programs: an
+/// edit of a line is one of all that stands for it, for whichever device.
 fn edits(run: &Run, launches: &[LaunchWorld]) -> Edits {
     let mut edits = run.checker.edits.clone();
-    let (first, programs) = (run.checker.index_layouts()[0], lock(&run.shared.programs));
-    for launch in launches.iter().filter(|launch| launch.layout.is_some_and(|layout| layout != first)) {
-        let is_first = |((_, layout), (_, number, _)): &(&(_, IndexLayout), &(_, u32, _))| {
-            *layout == first && *number == launch.number
-        };
-        let Some((_, (tried_first, ..))) = programs.iter().find(is_first) else { continue };
-        let numbers: BTreeMap<u32, u32> = tried_first.ordering().zip(launch.program.ordering()).collect();
-        let own = run.checker.edits.instructions.iter().filter(|((number, _), _)| *number == launch.number);
+    if edits.instructions.is_empty() || run.choice.variant == run.first_variant {
+        return edits;
+    }
+    let programs = lock(&run.shared.programs);
+    for launch in launches {
+        let first = programs.iter().find_map(|((_, variant), (program, number, _))| {
+            (*variant == run.first_variant && *number == launch.number).then_some(program)
+        });
+        let Some(first) = first.filter(|first| !Arc::ptr_eq(first, &launch.program)) else { continue };
+        let mut of_lines = HashMap::new();
+        for (at, what) in first.ordering() {
+            if let Some(edit) = run.checker.edits.of(launch.number, at) {
+                of_lines.insert(what, edit.clone());
+            }
+        }
         edits.instructions.retain(|(number, _), _| *number != launch.number);
-        edits
-            .instructions
-            .extend(own.filter_map(|(&(number, at), edit)| Some(((number, *numbers.get(&at)?), edit.clone()))));
+        let here = launch
+            .program
+            .ordering()
+            .filter_map(|(at, what)| Some(((launch.number, at), of_lines.get(&what)?.clone())));
+        edits.instructions.extend(here);
     }
     edits
 }
 
 fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -> Result<LaunchWorld> {
-    let (program, number, layout_matters) = program(run, kernel)?;
-    let layout = (layout_matters && shape.blocks() * shape.threads_per_block() > 1).then_some(run.choice.layout);
-    lock(&run.path).any_layout |= layout.is_some();
+    let (program, number, mut asked) = program(run, kernel)?;
+    // One thread has all indices.
+    asked.layout &= shape.blocks() * shape.threads_per_block() > 1;
+    let so_far = lock(&run.path).asked;
+    lock(&run.path).asked = so_far.and(asked);
     let memory = |memory: &CheckedMemory, number| std::ptr::eq(&*memory.run, run).then(|| memory.of(number).into());
     let environment = Environment { shape, arguments: arguments(kernel, memory)?, shared_len };
     let lowering = Lowering::new(run.checker.target, program.widest_scope());
@@ -212,7 +226,7 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
         number,
         environment,
         lowering,
-        layout,
+        variant: asked.text(run.choice.variant),
         host: false,
         device: 0,
         cooperative: false,
@@ -227,29 +241,28 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
     Ok(launch)
 }
 
-/// The program of a kernel, its number, and whether it depends on how devices deal indices out, in which those differ that it is
-/// judged for.
-fn program(run: &Run, kernel: &dyn Kernel) -> Result<(Arc<Program>, u32, bool)> {
-    let (identity, layout) = (kernel.identity(), run.choice.layout);
+/// The program of a kernel, its number, and what it asks of its device.
+fn program(run: &Run, kernel: &dyn Kernel) -> Result<(Arc<Program>, u32, Asked)> {
+    let (identity, variant) = (kernel.identity(), run.choice.variant);
     let mut programs = lock(&run.shared.programs);
-    if let Some(known) = programs.get(&(identity, layout)) {
+    if let Some(known) = programs.get(&(identity, variant)) {
         return Ok(known.clone());
     }
-    // A kernel has one number, in whichever layout it is built.
+    // A kernel has one number, for whichever device it is built.
     let others = programs.iter().find(|((other, _), _)| *other == identity);
     let number = others.map_or_else(|| kernels(&programs), |(_, (_, number, _))| *number);
-    let built = kernel.build_with(layout)?;
-    let layouts = run.checker.index_layouts();
-    let layout_matters = layouts.iter().try_fold(false, |differs, &other| {
-        Ok::<_, Error>(differs || (other != layout && kernel.build_with(other)? != built))
-    })?;
+    let built = kernel.build_with(variant.layout)?;
+    let [one, other] = [IndexLayout::Strided, IndexLayout::Contiguous].map(|layout| kernel.build_with(layout));
+    let mut asked = Asked::by(&built);
+    asked.layout = one? != other?;
+    let built = specialize(&built, &|property| variant.answer(property)).into_owned();
     let built = match run.checker.edits.barriers.get(&number) {
         Some(&fork) => with_barrier_before(&built, fork),
         None => built,
     };
     let program = Arc::new(Program::compile(Arc::new(built))?);
-    let known = (program, number, layout_matters);
-    programs.insert((identity, layout), known.clone());
+    let known = (program, number, asked);
+    programs.insert((identity, variant), known.clone());
     Ok(known)
 }
 

@@ -10,6 +10,7 @@ use super::Checker;
 use super::device::CheckedBackend;
 use super::frames::{Choice, Frames, text};
 use super::run::{Path, Run, Shared, note};
+use super::variants::{Asked, variants};
 use crate::report::{Report, Unknown, Verdict, Violation, Witness};
 use crate::search::{Limits, Statistics, Stopped, Watch};
 
@@ -87,9 +88,11 @@ fn try_shapes(
     let mut framed: Vec<(Shape, LaunchOptions)> = Vec::new();
     let mut tried: Vec<Tried> = Vec::new();
     let mut any_warps = false;
-    let mut any_layout = false;
-    let choices = checker.index_layouts().iter().flat_map(|&layout| {
-        let of_warps = move |&warp_size: &u32| Frames::CHOICES.map(|frames| Choice { frames, warp_size, layout });
+    let mut asked = Asked::default();
+    let variants = variants(checker.target);
+    let choices = variants.iter().flat_map(|&variant| {
+        let frames = Frames::CHOICES.into_iter().filter(move |frames| frames.are_of(variant.layout));
+        let of_warps = move |&warp_size: &u32| frames.clone().map(move |frames| Choice { frames, warp_size, variant });
         checker.warp_sizes().iter().flat_map(of_warps)
     });
     for choice in choices {
@@ -106,7 +109,7 @@ fn try_shapes(
         // A choice that resolves to the same shapes for all launches as an earlier one adds nothing.
         let is_same = |Tried { choice: earlier, .. }: &Tried| {
             (earlier.warp_size == choice.warp_size || !any_warps)
-                && (earlier.layout == choice.layout || !any_layout)
+                && asked.is_answered_alike(earlier.variant, choice.variant)
                 && resolve(earlier.frames) == resolved
         };
         if tried.iter().any(is_same) {
@@ -116,7 +119,7 @@ fn try_shapes(
         match explore(checker, choice, shared, scenario, report) {
             Ok(found) => {
                 any_warps |= found.any_warps;
-                any_layout |= found.any_layout;
+                asked = asked.and(found.asked);
                 found.framed.into_iter().for_each(|launch| note(&mut framed, launch));
             }
             Err(error) if tried.is_empty() => return Err(error),
@@ -179,8 +182,8 @@ struct LeftToDevices {
     framed: Vec<(Shape, LaunchOptions)>,
     /// Whether a kernel uses its warp whose launch does not say how many lanes it has.
     any_warps: bool,
-    /// Whether a kernel leaves to devices how it deals indices out.
-    any_layout: bool,
+    /// What kernels ask of their device.
+    asked: Asked,
 }
 
 /// Makes all runs with one choice of shapes.
@@ -199,7 +202,7 @@ fn explore(
         path = after;
         std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut left.framed, launch));
         left.any_warps |= path.any_warps;
-        left.any_layout |= path.any_layout;
+        left.asked = left.asked.and(path.asked);
         report.runs += 1;
         if let Some(text) = path.strayed.take() {
             let what = format!("check this scenario: it is not deterministic apart from its launches; {text}");

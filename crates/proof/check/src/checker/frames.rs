@@ -13,6 +13,7 @@ use wattle_ir::builder::IndexLayout;
 
 use wattle_memory::Target as Machine;
 
+use super::variants::Variant;
 use crate::program::LaunchWorld;
 
 /// The blocks, and the threads per block.
@@ -24,17 +25,8 @@ pub(super) struct Choice {
     pub frames: Frames,
     /// The lanes of a warp, where the launch does not say it.
     pub warp_size: u32,
-    /// How indices are dealt out, where the kernel does not say it.
-    pub layout: IndexLayout,
-}
-
-/// How the devices of a target deal indices out where a kernel does not say it.
-pub(super) fn index_layouts(target: Machine) -> &'static [IndexLayout] {
-    match target {
-        Machine::Portable => &[IndexLayout::Strided, IndexLayout::Contiguous],
-        Machine::Ptx { .. } | Machine::Vulkan => &[IndexLayout::Strided],
-        Machine::Host => &[IndexLayout::Contiguous],
-    }
+    /// The device that kernels are built for.
+    pub variant: Variant,
 }
 
 /// A rule by which launches by frames become blocks and threads.
@@ -69,6 +61,15 @@ impl Frames {
         Frames { blocks: u32::MAX, threads: Threads::Fewer },
         Frames { blocks: u32::MAX, threads: Threads::More },
     ];
+
+    /// Whether devices that deal indices out so choose blocks and threads like this: the host, whose blocks have one thread, is
+    /// the only one that gives each worker a run of indices.
+    pub fn are_of(self, layout: IndexLayout) -> bool {
+        match layout {
+            IndexLayout::Strided => true,
+            IndexLayout::Contiguous => self.threads == Threads::One,
+        }
+    }
 
     /// The blocks and threads per block of a launch, on a target with at most `most_threads` threads per block.
     pub fn resolve(self, shape: &Shape, options: &LaunchOptions, most_threads: u32) -> Resolved {
@@ -118,15 +119,10 @@ fn depends_on_warps(launch: &LaunchWorld) -> bool {
 pub(super) fn shape_text(launch: &LaunchWorld) -> String {
     let shape = launch.environment.shape;
     let warps = if depends_on_warps(launch) { format!(", warps of {}", shape.warp_size) } else { String::new() };
-    let layout = match launch.layout {
-        Some(IndexLayout::Contiguous) => ", runs of indices",
-        Some(IndexLayout::Strided) | None => "",
-    };
     if launch.host {
-        "the host's thread".into()
-    } else {
-        text((shape.grid_extent, shape.block_extent)) + &warps + layout
+        return "the host's thread".into();
     }
+    text((shape.grid_extent, shape.block_extent)) + &warps + &launch.variant
 }
 
 #[cfg(test)]

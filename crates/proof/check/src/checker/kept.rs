@@ -81,7 +81,7 @@ fn add_launch(run: &Run, content: &mut Content, launch: &LaunchWorld) {
         number,
         environment,
         lowering,
-        layout,
+        variant,
         host,
         device,
         cooperative,
@@ -89,10 +89,10 @@ fn add_launch(run: &Run, content: &mut Content, launch: &LaunchWorld) {
         first_block,
         after,
     } = launch;
-    let known = lock(&run.shared.contents).get(&(*number, *layout)).copied();
+    let known = lock(&run.shared.contents).get(&(*number, variant.clone())).copied();
     let program = known.unwrap_or_else(|| {
         let key = of_program(program);
-        lock(&run.shared.contents).insert((*number, *layout), key);
+        lock(&run.shared.contents).insert((*number, variant.clone()), key);
         key
     });
     (program, number, environment, host, device, cooperative, first, first_block, after).hash(content);

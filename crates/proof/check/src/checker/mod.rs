@@ -34,6 +34,7 @@ mod schedule;
 #[cfg(feature = "serde")]
 mod serialize;
 mod strongest;
+mod variants;
 mod weaker;
 
 use std::sync::Arc;
@@ -42,7 +43,6 @@ use std::time::{Duration, Instant};
 
 pub use wattle_core::Ending;
 use wattle_core::{Device, Result, Scenario};
-use wattle_ir::builder::IndexLayout;
 use wattle_memory::{Model, Target};
 
 pub use crate::wrap::wrap;
@@ -177,11 +177,6 @@ impl Checker {
     /// The numbers of lanes of a warp with which kernels are checked that use their warps; others with the first alone.
     fn warp_sizes(&self) -> &[u32] {
         self.warp_size.as_ref().map_or(self.target.warp_sizes(), std::slice::from_ref)
-    }
-
-    /// How the devices that it judges for deal indices out where a kernel does not say it.
-    fn index_layouts(&self) -> &[IndexLayout] {
-        frames::index_layouts(self.target)
     }
 
     /// Sets whether executions that differ only by exchanging equal threads are built once; the default is yes.

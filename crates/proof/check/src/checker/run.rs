@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
-use wattle_ir::builder::IndexLayout;
 use wattle_machine::Program;
 use wattle_memory::Target;
 
 use super::Checker;
 use super::frames::Choice;
 use super::modules::BatchBuffer;
+use super::variants::{Asked, Variant, variants};
 use crate::keep::Key;
 use crate::peers::DeviceOfQueue;
 use crate::program::World;
@@ -32,14 +32,16 @@ pub(super) struct Run {
     /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
     pub path: Mutex<Path>,
+    /// The device that is tried first.
+    pub first_variant: Variant,
     /// Whether the host reads something else than zeros where nobody has written.
     pub fills: bool,
     /// The host's thread that runs the scenario's function.
     pub thread: ThreadId,
 }
 
-/// The programs of kernels in each layout of indices: the kernel's number, and whether the layout makes a difference.
-pub(super) type Programs = HashMap<(KernelIdentity, IndexLayout), (Arc<Program>, u32, bool)>;
+/// The programs of kernels for each device: the kernel's number, and what it asks of the device.
+pub(super) type Programs = HashMap<(KernelIdentity, Variant), (Arc<Program>, u32, Asked)>;
 
 /// The state shared by the runs of one check.
 #[derive(Default)]
@@ -47,7 +49,7 @@ pub(super) struct Shared {
     pub programs: Mutex<Programs>,
     pub deadline: Option<std::time::Instant>,
     /// The contents of programs, by their numbers, for what is kept of searches.
-    pub contents: Mutex<HashMap<(u32, Option<IndexLayout>), Key>>,
+    pub contents: Mutex<HashMap<(u32, String), Key>>,
     /// The results of this check's searches, which are kept if it holds.
     pub to_keep: Mutex<Vec<(Key, Vec<u8>)>>,
     /// Whether the scenario has read a buffer.
@@ -75,8 +77,8 @@ pub(super) struct Path {
     pub framed: Vec<(Shape, LaunchOptions)>,
     /// Whether a kernel uses its warp whose launch leaves the number of lanes to the device.
     pub any_warps: bool,
-    /// Whether a kernel leaves to devices how it deals indices out.
-    pub any_layout: bool,
+    /// What kernels ask of their device.
+    pub asked: Asked,
 }
 
 impl Path {
@@ -112,6 +114,7 @@ impl Run {
             devices: DeviceOfQueue::default(),
             shared,
             path: Mutex::new(path),
+            first_variant: variants(checker.target)[0],
             fills: false,
             thread: std::thread::current().id(),
         }

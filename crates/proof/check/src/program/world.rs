@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use wattle_ir::builder::IndexLayout;
 use wattle_ir::{Access, ParamKind, Place, Site};
 use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
@@ -26,8 +25,8 @@ pub struct LaunchWorld {
     pub environment: Environment,
     /// How its memory operations are lowered.
     pub lowering: Lowering,
-    /// How it deals indices out, where the kernel leaves that to devices and some of those that it is judged for differ.
-    pub layout: Option<IndexLayout>,
+    /// What is special about the device that the kernel is built for, in words, if the kernel asks it.
+    pub variant: String,
     /// Whether it runs on the host: one thread.
     pub host: bool,
     /// The number of the device that it runs on, if that is not the host.

@@ -1,0 +1,142 @@
+//! The devices of a target, as far as kernels are built differently for them: what a kernel that asks is answered
+//! ([`DeviceProperty`]), and how indices are dealt out where the kernel does not say it.
+
+use std::fmt;
+
+use wattle_ir::builder::IndexLayout;
+use wattle_ir::{Builtin, DeviceProperty, Expr, Kernel};
+use wattle_memory::{CAPABILITIES, Target};
+
+/// A kind of device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// How it deals indices out.
+    pub layout: IndexLayout,
+    /// The compute capability of a CUDA device, in tenths; 0 of others.
+    capability: u32,
+    /// A bit for each property that it has, by its place in [`DeviceProperty::ALL`].
+    has: u16,
+}
+
+/// What kernels ask of their device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Whether some loop leaves to it how indices are dealt out.
+    pub layout: bool,
+    /// A bit for each property that is asked for, by its place in [`DeviceProperty::ALL`].
+    properties: u16,
+}
+
+impl Asked {
+    /// What a kernel asks but for the layout of indices.
+    pub fn by(kernel: &Kernel) -> Asked {
+        let mut asked = Asked::default();
+        for expr in &kernel.exprs {
+            if let Expr::Builtin(Builtin::Device(property), _) = expr {
+                asked.properties |= bit(*property);
+            }
+        }
+        asked
+    }
+
+    /// What either asks.
+    pub fn and(self, other: Asked) -> Asked {
+        Asked { layout: self.layout || other.layout, properties: self.properties | other.properties }
+    }
+
+    /// Whether two devices give the same answers to all that is asked.
+    pub fn is_answered_alike(self, one: Variant, other: Variant) -> bool {
+        let alike = |property: &DeviceProperty| {
+            self.properties & bit(*property) == 0 || one.answer(*property) == other.answer(*property)
+        };
+        (!self.layout || one.layout == other.layout) && DeviceProperty::ALL.iter().all(alike)
+    }
+
+    /// The answers of a device, in words for a report; nothing where nothing is asked that devices differ in.
+    pub fn text(self, variant: Variant) -> String {
+        Answers { asked: self, variant }.to_string()
+    }
+}
+
+struct Answers {
+    asked: Asked,
+    variant: Variant,
+}
+
+impl fmt::Display for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.asked.layout && self.variant.layout == IndexLayout::Contiguous {
+            write!(f, ", runs of indices")?;
+        }
+        for property in DeviceProperty::ALL.into_iter().filter(|property| self.asked.properties & bit(*property) != 0) {
+            if let Some(answer) = self.variant.answer(property) {
+                write!(f, ", {} {answer}", property.name())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bit(property: DeviceProperty) -> u16 {
+    let place = DeviceProperty::ALL.iter().position(|other| *other == property);
+    place.map_or(0, |place| 1 << place)
+}
+
+impl Variant {
+    /// A device of which these are the answers.
+    fn of(layout: IndexLayout, answers: impl Fn(DeviceProperty) -> u32) -> Variant {
+        let yes = DeviceProperty::ALL.into_iter().filter(|property| answers(*property) != 0);
+        let has = yes.fold(0, |has, property| has | bit(property));
+        Variant { layout, capability: answers(DeviceProperty::ComputeCapability), has }
+    }
+
+    /// The answer to what a kernel asks; `None` to what is known when it runs.
+    pub fn answer(self, property: DeviceProperty) -> Option<u32> {
+        match property {
+            DeviceProperty::WarpSize => None,
+            DeviceProperty::ComputeCapability => Some(self.capability),
+            DeviceProperty::Int8
+            | DeviceProperty::Int16
+            | DeviceProperty::Int64
+            | DeviceProperty::Float64
+            | DeviceProperty::Float16
+            | DeviceProperty::Bfloat16
+            | DeviceProperty::Clock => Some((self.has & bit(property) != 0).into()),
+        }
+    }
+}
+
+/// The devices of a target, of which each is tried that answers differently what a scenario's kernels ask.
+pub fn variants(target: Target) -> Vec<Variant> {
+    let on_host = |layout| Variant::of(layout, |property| property.on_host(1));
+    let cuda = |sm| Variant::of(IndexLayout::Strided, move |property| property.on_cuda(sm));
+    match target {
+        Target::Host => vec![on_host(IndexLayout::Contiguous)],
+        Target::Ptx { sm } => vec![cuda(sm)],
+        Target::Vulkan => vulkan(),
+        // The simulated device, the host, and all GPUs.
+        Target::Portable => {
+            let host = [IndexLayout::Strided, IndexLayout::Contiguous].map(on_host);
+            host.into_iter().chain(CAPABILITIES.map(cuda)).chain(vulkan()).collect()
+        }
+    }
+}
+
+/// Vulkan's devices: each of the features that are optional there is there or not, whatever the others are.
+fn vulkan() -> Vec<Variant> {
+    let all = Variant::of(IndexLayout::Strided, |property| match property {
+        DeviceProperty::WarpSize | DeviceProperty::ComputeCapability | DeviceProperty::Bfloat16 => 0,
+        DeviceProperty::Int8
+        | DeviceProperty::Int16
+        | DeviceProperty::Int64
+        | DeviceProperty::Float64
+        | DeviceProperty::Float16
+        | DeviceProperty::Clock => 1,
+    });
+    let mut variants = vec![all];
+    for property in DeviceProperty::ALL.into_iter().filter(|property| all.has & bit(*property) != 0) {
+        let without = |variant: &Variant| Variant { has: variant.has & !bit(property), ..*variant };
+        variants.extend(variants.iter().map(without).collect::<Vec<_>>());
+    }
+    variants
+}
