@@ -90,7 +90,7 @@ fn shapes_and_executions_are_told() {
     let report = portable("last-block-sum");
     // As many blocks as frames and as many threads as a frame has places, and what else devices choose.
     assert_eq!(report.shapes[..2], ["4 blocks × 2 threads", "4 blocks × 1 thread"]);
-    assert_eq!(report.shapes.len(), 7, "{:?}", report.shapes);
+    assert_eq!(report.shapes.len(), 9, "{:?}", report.shapes);
     let counted = |symmetry: bool| {
         let checker = Checker::new(Model::Portable).symmetry(symmetry);
         checker.check_scenario(scenario("lock-ticket"), None).unwrap().statistics.complete
