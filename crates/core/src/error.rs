@@ -483,9 +483,12 @@ mod tests {
             Error::from(ErrorKind::TimeLimit { kernel: "k".into(), limit, lines }).to_string()
         };
         let told = said(vec![ThreadLine { block: "3".into(), site: Site::caller() }]);
-        assert!(told.contains("block 3 was at") && told.contains("a wait needs another thread"), "{told}");
+        assert!(
+            told.contains("block 3 was at") && told.contains("if a thread waits, another one has to end that"),
+            "{told}"
+        );
         let untold = said(Vec::new());
         assert!(untold.contains("no thread told where it was") && untold.contains("less work"), "{untold}");
-        assert!(!untold.contains("\n\n") && !untold.contains("a wait needs"), "{untold}");
+        assert!(!untold.contains("\n\n") && !untold.contains("if a thread waits"), "{untold}");
     }
 }

@@ -315,13 +315,12 @@ impl<'b, R: Axes> Indices<'b, R> {
         // What is numbered row by row may be more than each dimension has.
         let dimensions = dimensions
             .filter(|dimensions| self.workers.len() == dimensions.len() || are_few_in_all(builder, dimensions));
-        let layout = self.layout.unwrap_or(builder.index_layout);
         match (workers, dimensions) {
             (Some(workers), Some(dimensions)) => {
-                let (handle, index) = Shared { workers, dimensions, layout }.open(builder);
+                let (handle, index) = Shared { workers, dimensions, layout: self.layout }.open(builder);
                 (handle, index.into_iter().map(|value: Val<'b, u32>| value.cast()).collect())
             }
-            _ => Shared { workers: self.workers, dimensions: self.dimensions, layout }.open(builder),
+            _ => Shared { workers: self.workers, dimensions: self.dimensions, layout: self.layout }.open(builder),
         }
     }
 }
@@ -330,7 +329,7 @@ impl<'b, R: Axes> Indices<'b, R> {
 struct Shared<'b, W> {
     workers: Vec<Worker<'b, W>>,
     dimensions: Vec<Dimension<'b, W>>,
-    layout: IndexLayout,
+    layout: Option<IndexLayout>,
 }
 
 impl<'b, W: IndexWord> Shared<'b, W> {
@@ -388,7 +387,7 @@ impl<'b, W: IndexWord> Shared<'b, W> {
         let mut labels = Vec::new();
         let mut levels = Vec::new();
         let mut index = Vec::new();
-        let layout = self.layout;
+        let layout = self.layout.unwrap_or(builder.index_layout);
         if self.workers.len() == counts.len() {
             for ((dimension, &count), &worker) in self.dimensions.iter().zip(&counts).zip(&self.workers) {
                 let (label, assignments, counter) = Self::share(builder, worker, count, layout);

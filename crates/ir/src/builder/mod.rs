@@ -142,18 +142,18 @@ impl Builder {
         }
     }
 
-    /// The same kernel for a device that deals indices out so where the kernel does not say it.
-    #[must_use]
-    pub fn with_index_layout(self, index_layout: IndexLayout) -> Builder {
-        Builder { index_layout, ..self }
-    }
-
     /// The same, with indices of this width.
     #[must_use]
     pub fn with_width(mut self, width: IndexWidth) -> Builder {
         let state = self.state.get_mut();
         (state.width, state.kernel.wide) = (width, width == IndexWidth::Long);
         self
+    }
+
+    /// The same kernel for a device that deals indices out so where the kernel does not say it.
+    #[must_use]
+    pub fn with_index_layout(self, index_layout: IndexLayout) -> Builder {
+        Builder { index_layout, ..self }
     }
 
     /// The kernel, verified.

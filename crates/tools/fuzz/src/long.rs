@@ -1,4 +1,4 @@
-//! Cases with indices of 64 bits: the same kernel, as it is built for launches with 2³² elements or more.
+//! Cases with indices of 64 bits: the same kernel, as it is built of `#[kernel(wide)]`.
 
 use wattle_ir::visit::walk_mut;
 use wattle_ir::{Expr, ExprId, Place, Type};
@@ -6,11 +6,12 @@ use wattle_ir::{Expr, ExprId, Place, Type};
 use crate::Case;
 
 impl Case {
-    /// The same case, in which the extents of views are of 64 bits, and so is every other index of a view.
+    /// The same case, in which every other index of a view is of 64 bits, and so are the extents of views where the launch
+    /// `is_long`: where it may have 2³² elements or more.
     #[must_use]
-    pub fn with_long_indices(mut self) -> Case {
+    pub fn with_long_indices(mut self, is_long: bool) -> Case {
         let kernel = &mut self.kernel;
-        kernel.wide = true;
+        kernel.wide = is_long;
         let (mut exprs, mut names) = (Vec::new(), Vec::<ExprId>::new());
         let add = |exprs: &mut Vec<Expr>, expr| {
             exprs.push(expr);
@@ -19,7 +20,7 @@ impl Case {
         for &(mut expr) in &kernel.exprs {
             expr.operands_mut().for_each(|id| *id = names[id.index()]);
             let mut name = add(&mut exprs, expr);
-            if matches!(expr, Expr::Extent(Place::Param(_), _)) {
+            if is_long && matches!(expr, Expr::Extent(Place::Param(_), _)) {
                 name = add(&mut exprs, Expr::Cast(Type::U32, name));
             }
             names.push(name);

@@ -37,12 +37,14 @@ fn random_kernels_give_the_same_bytes() {
 #[test]
 fn random_kernels_with_indices_of_64_bits_give_the_same_bytes() {
     let simulated = Device::simulated(0);
+    // SwiftShader loses the signs of zeros.
+    let profile = Profile { signed_zeros: false, ..Profile::full() };
     for device in devices() {
         let mut compared = 0;
         for seed in 0..kernels() / 4 {
-            let case = generate(seed, &Profile::full());
+            let case = generate(seed, &profile);
             let expected = outcome(&case, &simulated).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{case}"));
-            let case = case.with_long_indices();
+            let case = case.with_long_indices(seed % 2 == 0);
             let found = match outcome(&case, &device) {
                 Ok(found) => found,
                 Err(error) if wattle_fuzz::cannot(&error) => continue,

@@ -146,7 +146,7 @@ fn number(acc: &Acc, extent: [u64; 3], out: Shared<u64>) {
     }
 }
 
-/// The indices of all three views together are 2^33, of which the first few are gone over.
+/// There are more than 2^32 indices, of which the first few are gone over.
 #[kernel(wide)]
 fn many_numbers(acc: &Acc, extent: [u64; 2], out: Shared<u64>) {
     let mut count = 0;
@@ -157,7 +157,8 @@ fn many_numbers(acc: &Acc, extent: [u64; 2], out: Shared<u64>) {
             break;
         }
     }
-    for [y, x] in acc.indices(ALL_THREADS, [out.len() << 17, out.len() << 15].with_axis(1, 1 << 17)) {
+    // Each of these numbers has 32 bits, and their product has not.
+    for [y, x] in acc.indices(ALL_THREADS, [1 << 20, 1 << 20]) {
         out[1] = y + x + 1;
         break;
     }
@@ -245,8 +246,46 @@ fn steps_of(acc: &Acc, i: u64) -> f32 {
     if i < acc.threads_in_grid() { 1.0 } else { 0.0 }
 }
 
+trait Weighs {
+    #[device_fn(wide)]
+    fn weighs(x: Read<f32>, i: u64) -> f32;
+}
+
+struct Twice;
+
+impl Weighs for Twice {
+    #[device_fn(wide)]
+    fn weighs(x: Read<f32>, i: u64) -> f32 {
+        2.0 * x[x.len() - 1 - i]
+    }
+}
+
+#[kernel(wide)]
+fn weigh<W: Weighs, F: DeviceFn<(u64, f32), Output = f32>>(acc: &Acc, x: Read<f32>, out: Shared<f32>, f: F) {
+    for i in acc.indices(LINEAR_THREADS_IN_GRID, 0..x.len()).strided() {
+        out[i] = f(i, W::weighs(x, i));
+    }
+}
+
+#[kernel(wide)]
+fn reversed<const D: usize>(acc: &Acc<D>, x: Read<f32, D>, mut out: PerItem<f32, D>) {
+    let extent = x.extent();
+    for (i, out) in acc.items(&mut out) {
+        *out = x[i.with_axis(0, extent.axis(0) - 1 - i.axis(0))];
+    }
+}
+
 fn structs(device: &Device) -> Outcome {
     let queue = device.queue()?;
+    let x = device.from_slice(&[1.0f32, 2.0, 3.0])?;
+    for options in forms() {
+        let mut out = device.alloc_zeroed::<f32>(3)?;
+        let add = device_closure!(|i, x| i as f32 + x);
+        queue.launch_with(options, ThreadSpec::new(2, 1), weigh::<Twice, _>(&x, &out, add))?;
+        assert_eq!(out.read(&queue)?, [6.0, 5.0, 4.0]);
+        queue.launch_with(options, ThreadSpec::new(2, 1), reversed(&x, &mut out))?;
+        assert_eq!(out.read(&queue)?, [3.0, 2.0, 1.0]);
+    }
     let body = |i: usize| Body { position: [0.0; 3], mass: i as f32 };
     for options in forms() {
         let mut bodies = device.from_slice(&std::array::from_fn::<_, 9, _>(body))?;
