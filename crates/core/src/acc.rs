@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use wattle_ir::worker::Spans;
-use wattle_ir::{AtomicScalar, Dim, Element, Idx, MAX_RANK, Rank, Site};
+use wattle_ir::{AtomicScalar, Dim, Element, Idx, IndexWord, MAX_RANK, Rank, Site};
 use wattle_memory::{ForFence, Scope};
 
 use crate::extent::gather;
@@ -20,14 +20,16 @@ use crate::warp::Warp;
 
 /// The row-major number of an index.
 #[inline(always)]
-pub(crate) fn linear<const D: usize>(index: [u32; MAX_RANK], extent: [u32; MAX_RANK]) -> u32 {
-    (0..D).fold(0, |number, d| number * extent[d] + index[d])
+pub(crate) fn linear<W: IndexWord, const D: usize>(index: [W; MAX_RANK], extent: [W; MAX_RANK]) -> W {
+    (0..D).fold(W::ZERO, |number, d| number * extent[d] + index[d])
 }
 
 /// A kernel's first parameter: what a thread of a launch with `D` dimensions knows and can do.
 ///
 /// Extents are in blocks, threads, frames; dimension 0 varies slowest. In one dimension an index is a `u32`, in more a
-/// `[u32; D]`.
+/// `[u32; D]`; in `#[kernel(wide)]` all that is a `u32` here, but for what belongs to warps, is a `u64`, so that there may be
+/// 2³² elements and threads or more.
+#[doc(alias("size_t", "64-bit indexing"))]
 pub struct Acc<'l, const D: usize = 1> {
     thread: &'l Thread<'l>,
     /// What the thread shares its worker by, read once, so that loops with barriers know whether it does.
@@ -107,25 +109,25 @@ where
     /// The thread's row-major number in the grid.
     #[inline(always)]
     pub fn linear_thread_in_grid(&self) -> u32 {
-        linear::<D>(self.thread.in_grid(), self.thread.grid().threads_in_grid())
+        linear::<u32, D>(self.thread.in_grid(), self.thread.grid().threads_in_grid())
     }
 
     /// The thread's row-major number in its block.
     #[inline(always)]
     pub fn linear_thread_in_block(&self) -> u32 {
-        linear::<D>(self.thread.in_block(), self.thread.grid().threads)
+        linear::<u32, D>(self.thread.in_block(), self.thread.grid().threads)
     }
 
     /// The block's row-major number in the grid.
     #[inline(always)]
     pub fn linear_block_in_grid(&self) -> u32 {
-        linear::<D>(self.thread.block(), self.thread.grid().blocks)
+        linear::<u32, D>(self.thread.block(), self.thread.grid().blocks)
     }
 
     /// How many threads the grid has.
     #[inline(always)]
     pub fn linear_threads_in_grid(&self) -> u32 {
-        self.thread.grid().threads_in_grid().iter().product()
+        self.thread.grid().threads_in_grid::<u32>().iter().product()
     }
 
     /// How many threads a block has.
@@ -213,13 +215,13 @@ where
         R: IndexRange,
         W: Spans<Dim<D>, R::Rank>,
     {
-        Indices::new(self.thread, D, W::KIND, W::LINEAR, range.dimensions(), R::D)
+        Indices::new(self.thread, D, W::KIND, W::LINEAR, range.dimensions())
     }
 
     /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
-    pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, E>
+    pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, Dim<E>>
     where
         Dim<E>: Rank,
     {
@@ -229,7 +231,7 @@ where
     /// The elements of several views of one extent that belong to this thread: `for (i, (x, y)) in acc.items((&mut x,
     /// &mut y))`. Views of different extents are refused when the kernel is launched.
     #[inline(always)]
-    pub fn items_together<V: Views<E>, const E: usize>(&self, views: V) -> ItemsTogether<V, E>
+    pub fn items_together<V: Views<E>, const E: usize>(&self, views: V) -> ItemsTogether<V::Places, Dim<E>>
     where
         Dim<E>: Rank,
     {
@@ -244,8 +246,9 @@ where
     /// An array of these extents, row-major.
     #[inline(always)]
     fn shared_grid<T: Element>(&self, extents: [u32; MAX_RANK], site: Site) -> Strided<T> {
-        let strides = std::array::from_fn(|d| extents[d + 1..].iter().fold(1u32, |sum, &n| sum.saturating_mul(n)));
-        let bytes = extents.iter().fold(size_of::<T>() as u64, |sum, &n| sum.saturating_mul(u64::from(n)));
+        let extents = extents.map(u64::from);
+        let strides = std::array::from_fn(|d| extents[d + 1..].iter().fold(1u64, |sum, &n| sum.saturating_mul(n)));
+        let bytes = extents.iter().fold(size_of::<T>() as u64, |sum, &n| sum.saturating_mul(n));
         let (start, extents) = match self.thread.shared_array(bytes, site) {
             Some(start) => (start, extents),
             None => (std::ptr::null_mut(), [0; MAX_RANK]),

@@ -60,6 +60,14 @@ impl Argument<'_> {
         Param { name: self.name, kind, field }
     }
 
+    /// Whether it is a view whose elements 32 bits do not number.
+    pub(crate) fn is_long(&self) -> bool {
+        match self.value {
+            ArgumentValue::View(view) => view.is_long(),
+            ArgumentValue::Scalar { .. } => false,
+        }
+    }
+
     /// Whether it is the first, or the only one, of the arguments that are given as one.
     #[inline]
     pub fn is_first(&self) -> bool {
@@ -108,19 +116,25 @@ impl<'a> ViewArgument<'a> {
     }
 
     /// The extent, in elements; 1 in the dimensions behind the rank.
-    pub fn extent(&self) -> [u32; MAX_RANK] {
+    pub fn extent(&self) -> [u64; MAX_RANK] {
         self.region.extent()
     }
 
     /// The distance of neighbours in each dimension, in elements.
-    pub fn strides(&self) -> [u32; MAX_RANK] {
+    pub fn strides(&self) -> [u64; MAX_RANK] {
         self.buffer.strides()
     }
 
     /// How many elements of the buffer there are from the first to the last of the part, both included.
     pub fn span(&self) -> u64 {
         let (extent, strides) = (self.extent(), self.strides());
-        1 + (0..MAX_RANK).map(|d| u64::from(extent[d].saturating_sub(1)) * u64::from(strides[d])).sum::<u64>()
+        1 + (0..MAX_RANK).map(|d| extent[d].saturating_sub(1) * strides[d]).sum::<u64>()
+    }
+
+    /// Whether numbers of 32 bits do not count its elements, or do not number them within the buffer from the first on.
+    #[inline]
+    pub(crate) fn is_long(&self) -> bool {
+        self.buffer.is_long && self.span() > u64::from(u32::MAX)
     }
 }
 

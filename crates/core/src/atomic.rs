@@ -4,9 +4,12 @@
 //! compiler does not move; device and system scope are the processor's own. The memory of a block is touched by that worker
 //! alone, whatever the scope: there an operation is a plain load and store, between which no other thread can run.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type, atomics, greater, lesser, types};
+use wattle_ir::{
+    AtomicInt, AtomicOp, AtomicScalar, Axes, Dim, Idx, Rank, Scalar, Type, WideIdx, atomics, greater, lesser, types,
+};
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker};
 
 use crate::fence::host_fence;
@@ -201,59 +204,53 @@ fn failure(order: Ordering) -> Ordering {
     }
 }
 
+/// An element of an [`Atomic`] view; `None` where the index was out of bounds.
+pub(crate) struct AtomicAt<T> {
+    element: Option<*mut T>,
+    is_of_block: bool,
+}
+
 impl<T: AtomicScalar, const D: usize> Atomic<T, D>
 where
     Dim<D>: Rank,
 {
-    /// An atomic load, relaxed at device scope. As in all methods here, an index out of bounds gives 0 and a fault.
-    #[doc(alias = "volatile")]
     #[inline(always)]
     #[track_caller]
-    pub fn load(&self, index: Idx<D>) -> T {
-        self.load_with(index, Scope::Device, marker::Relaxed)
+    fn at<R: Axes>(&self, index: R::Index) -> AtomicAt<T> {
+        AtomicAt { element: self.element::<R>(index), is_of_block: self.is_of_block() }
     }
+}
 
-    /// An atomic load of this scope and order.
+impl<T: AtomicScalar> AtomicAt<T> {
     #[inline(always)]
-    #[track_caller]
-    pub fn load_with<O: ForLoad>(&self, index: Idx<D>, scope: Scope, _: O) -> T {
+    fn load<O: ForLoad>(self, scope: Scope) -> T {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         let order = match expansion.order {
             ReadOrder::Acquire => Ordering::Acquire,
             ReadOrder::Relaxed => Ordering::Relaxed,
         };
-        match self.element(index) {
+        match self.element {
             // SAFETY: the element is in bounds, and it is the block's, or all threads touch it by atomic instructions.
-            Some(element) if self.is_of_block() => unsafe { element.read() },
+            Some(element) if self.is_of_block => unsafe { element.read() },
             // SAFETY: as above.
             Some(element) => unsafe { atomic_load(element, order) },
             None => T::ZERO,
         }
     }
 
-    /// An atomic store, relaxed at device scope.
-    #[doc(alias = "volatile")]
     #[inline(always)]
-    #[track_caller]
-    pub fn store(&self, index: Idx<D>, value: T) {
-        self.store_with(index, value, Scope::Device, marker::Relaxed);
-    }
-
-    /// An atomic store of this scope and order.
-    #[inline(always)]
-    #[track_caller]
-    pub fn store_with<O: ForStore>(&self, index: Idx<D>, value: T, scope: Scope, _: O) {
+    fn store<O: ForStore>(self, value: T, scope: Scope) {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         let order = match expansion.order {
             WriteOrder::Release => Ordering::Release,
             WriteOrder::Relaxed => Ordering::Relaxed,
         };
-        if let Some(element) = self.element(index) {
-            // SAFETY: as in `load_with`.
+        if let Some(element) = self.element {
+            // SAFETY: as in `load`.
             unsafe {
-                if self.is_of_block() {
+                if self.is_of_block {
                     element.write(value);
                 } else {
                     atomic_store(element, value, order);
@@ -263,44 +260,27 @@ where
     }
 
     #[inline(always)]
-    #[track_caller]
-    fn update<O: ForRmw>(&self, op: AtomicOp, index: Idx<D>, operand: T, scope: Scope) -> T {
+    fn update<O: ForRmw>(self, op: AtomicOp, operand: T, scope: Scope) -> T {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
-        match self.element(index) {
-            // SAFETY: as in `load_with`.
-            Some(element) if self.is_of_block() => unsafe { update_in_block(element, op, operand) },
-            // SAFETY: as in `load_with`.
+        match self.element {
+            // SAFETY: as in `load`.
+            Some(element) if self.is_of_block => unsafe { update_in_block(element, op, operand) },
+            // SAFETY: as in `load`.
             Some(element) => unsafe { update(element, op, operand, update_ordering(expansion.order)) },
             None => T::ZERO,
         }
     }
-}
 
-impl<T: AtomicScalar, const D: usize> Atomic<T, D>
-where
-    Dim<D>: Rank,
-{
-    /// Stores `desired` where `expected` is found; gives what was found (CUDA's `atomicCAS`). Relaxed at device scope. A
-    /// failed exchange is a read. Bits are compared: of floats, -0 is not +0, and a NaN is the NaN of the same bits.
-    #[doc(alias = "atomicCAS")]
     #[inline(always)]
-    #[track_caller]
-    pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T {
-        self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
-    }
-
-    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read. Bits are compared.
-    #[inline(always)]
-    #[track_caller]
-    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T {
+    fn compare_exchange<O: ForRmw>(self, expected: T, desired: T, scope: Scope) -> T {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         let (success, failure) = (update_ordering(expansion.order), failure_ordering(expansion.order));
-        let Some(element) = self.element(index) else { return T::ZERO };
+        let Some(element) = self.element else { return T::ZERO };
         let (old, new) = (expected.to_raw(), desired.to_raw());
-        if self.is_of_block() {
-            // SAFETY: as in `load_with`.
+        if self.is_of_block {
+            // SAFETY: as in `load`.
             unsafe {
                 let found = element.read();
                 if found.to_raw() == old {
@@ -324,6 +304,112 @@ where
     }
 }
 
+impl<T: AtomicScalar, const D: usize> Atomic<T, D>
+where
+    Dim<D>: Rank,
+{
+    /// An atomic load, relaxed at device scope. As in all methods here, an index out of bounds gives 0 and a fault.
+    #[doc(alias = "volatile")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(&self, index: Idx<D>) -> T {
+        self.load_with(index, Scope::Device, marker::Relaxed)
+    }
+
+    /// An atomic load of this scope and order.
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_with<O: ForLoad>(&self, index: Idx<D>, scope: Scope, _: O) -> T {
+        self.at::<Dim<D>>(index).load::<O>(scope)
+    }
+
+    /// An atomic store, relaxed at device scope.
+    #[doc(alias = "volatile")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(&self, index: Idx<D>, value: T) {
+        self.store_with(index, value, Scope::Device, marker::Relaxed);
+    }
+
+    /// An atomic store of this scope and order.
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_with<O: ForStore>(&self, index: Idx<D>, value: T, scope: Scope, _: O) {
+        self.at::<Dim<D>>(index).store::<O>(value, scope);
+    }
+
+    /// Stores `desired` where `expected` is found; gives what was found (CUDA's `atomicCAS`). Relaxed at device scope. A
+    /// failed exchange is a read. Bits are compared: of floats, -0 is not +0, and a NaN is the NaN of the same bits.
+    #[doc(alias = "atomicCAS")]
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T {
+        self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
+    }
+
+    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read. Bits are compared.
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T {
+        self.at::<Dim<D>>(index).compare_exchange::<O>(expected, desired, scope)
+    }
+}
+
+/// The operations on an [`Atomic`] view in `#[kernel(wide)]`.
+#[doc(hidden)]
+pub struct WideAtomic<T, const D: usize = 1>(PhantomData<Atomic<T, D>>);
+
+impl<T: AtomicScalar, const D: usize> WideAtomic<T, D>
+where
+    Dim<D>: Rank,
+{
+    #[inline(always)]
+    #[track_caller]
+    pub fn load(view: &Atomic<T, D>, index: WideIdx<D>) -> T {
+        Self::load_with(view, index, Scope::Device, marker::Relaxed)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn load_with<O: ForLoad>(view: &Atomic<T, D>, index: WideIdx<D>, scope: Scope, _: O) -> T {
+        view.at::<Wide<D>>(index).load::<O>(scope)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn store(view: &Atomic<T, D>, index: WideIdx<D>, value: T) {
+        Self::store_with(view, index, value, Scope::Device, marker::Relaxed);
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn store_with<O: ForStore>(view: &Atomic<T, D>, index: WideIdx<D>, value: T, scope: Scope, _: O) {
+        view.at::<Wide<D>>(index).store::<O>(value, scope);
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange(view: &Atomic<T, D>, index: WideIdx<D>, expected: T, desired: T) -> T {
+        Self::compare_exchange_with(view, index, expected, desired, Scope::Device, marker::Relaxed)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub fn compare_exchange_with<O: ForRmw>(
+        view: &Atomic<T, D>,
+        index: WideIdx<D>,
+        expected: T,
+        desired: T,
+        scope: Scope,
+        _: O,
+    ) -> T {
+        view.at::<Wide<D>>(index).compare_exchange::<O>(expected, desired, scope)
+    }
+}
+
+/// As many dimensions as `D` says, with indices of `u64`.
+type Wide<const D: usize> = <Dim<D> as Axes>::Wide;
+
 macro_rules! updates {
     ($($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
         {$($meaning:tt)+})+) => {$(
@@ -336,7 +422,7 @@ macro_rules! updates {
             #[inline(always)]
             #[track_caller]
             pub fn $name(&self, index: Idx<D>, $operand: T) -> T {
-                self.update::<marker::Relaxed>(AtomicOp::$op, index, $operand, Scope::Device)
+                self.$with(index, $operand, Scope::Device, marker::Relaxed)
             }
 
             $(#[$meta])*
@@ -344,7 +430,24 @@ macro_rules! updates {
             #[inline(always)]
             #[track_caller]
             pub fn $with<O: ForRmw>(&self, index: Idx<D>, $operand: T, scope: Scope, _: O) -> T {
-                self.update::<O>(AtomicOp::$op, index, $operand, scope)
+                self.at::<Dim<D>>(index).update::<O>(AtomicOp::$op, $operand, scope)
+            }
+        }
+
+        impl<T: $bound, const D: usize> WideAtomic<T, D>
+        where
+            Dim<D>: Rank,
+        {
+            #[inline(always)]
+            #[track_caller]
+            pub fn $name(view: &Atomic<T, D>, index: WideIdx<D>, $operand: T) -> T {
+                Self::$with(view, index, $operand, Scope::Device, marker::Relaxed)
+            }
+
+            #[inline(always)]
+            #[track_caller]
+            pub fn $with<O: ForRmw>(view: &Atomic<T, D>, index: WideIdx<D>, $operand: T, scope: Scope, _: O) -> T {
+                view.at::<Wide<D>>(index).update::<O>(AtomicOp::$op, $operand, scope)
             }
         }
     )+};

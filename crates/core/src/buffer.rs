@@ -22,7 +22,9 @@ pub struct RawBuffer {
     pub(crate) device: Device,
     pub(crate) layout: &'static Layout,
     pub(crate) kind: MemoryKind,
-    pub(crate) extent: [u32; MAX_RANK],
+    pub(crate) extent: [u64; MAX_RANK],
+    /// Whether there are 2³² elements or more.
+    pub(crate) is_long: bool,
     rank: usize,
 }
 
@@ -38,15 +40,15 @@ impl RawBuffer {
     }
 
     /// The distance of neighbours in each dimension, in elements.
-    pub(crate) fn strides(&self) -> [u32; MAX_RANK] {
-        let mut strides = [1u32; MAX_RANK];
+    pub(crate) fn strides(&self) -> [u64; MAX_RANK] {
+        let mut strides = [1u64; MAX_RANK];
         for d in (0..MAX_RANK - 1).rev() {
             strides[d] = strides[d + 1].saturating_mul(self.extent[d + 1]);
         }
         strides
     }
 
-    pub(crate) fn offset(&self, index: [u32; MAX_RANK]) -> usize {
+    pub(crate) fn offset(&self, index: [u64; MAX_RANK]) -> usize {
         let strides = self.strides();
         (0..MAX_RANK).map(|d| index[d] as usize * strides[d] as usize).sum()
     }
@@ -54,7 +56,8 @@ impl RawBuffer {
 
 /// `T`s in the memory of a device, in `D` dimensions.
 ///
-/// It is freed when the last owner goes; a launch or copy that uses it owns it until it has ended.
+/// It is freed when the last owner goes; a launch or copy that uses it owns it until it has ended. One with 2³² elements or
+/// more is for copies, for parts with fewer (`buffer.slice(…)`), and for kernels with `#[kernel(wide)]`.
 pub struct Buffer<T, const D: usize = 1> {
     raw: Arc<RawBuffer>,
     extent: Extent<D>,
@@ -142,7 +145,11 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     ) -> Result<Buffer<T, D>> {
         let extent = extent::check(extent, "a buffer")?;
         // Drivers have no empty allocations.
-        let request = Allocation { layout: T::LAYOUT, len: (extent.count() as usize).max(1), kind, zeroed };
+        let request = Allocation { layout: T::LAYOUT, len: extent.count().max(1), kind, zeroed };
+        if request.len.checked_mul(request.layout.size()).is_none_or(|bytes| bytes > isize::MAX as usize) {
+            let why = "it has 2^63 bytes or more, and no memory is as large; allocate less";
+            return Err(ErrorKind::Extent { what: "a buffer", extent: extent.to_string(), why }.into());
+        }
         let memory = device.backend().allocate(&request)?;
         let raw = RawBuffer {
             host: memory.host_pointer(),
@@ -152,6 +159,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
             layout: T::LAYOUT,
             kind,
             extent: extent.spread(),
+            is_long: extent.count() > u32::MAX as usize,
             rank: D,
         };
         Ok(Buffer { raw: Arc::new(raw), extent, element: PhantomData })
@@ -164,7 +172,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
 
     /// The number of elements.
     pub fn len(&self) -> usize {
-        self.extent.count() as usize
+        self.extent.count()
     }
 
     /// Whether there is no element.
@@ -219,13 +227,13 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     fn part(&self, begin: [usize; D], end: [usize; D]) -> Result<Part<T, D>> {
         let site = Site::caller();
         let extent = self.extent.get();
-        let fits = (0..D).all(|d| begin[d] <= end[d] && end[d] <= extent[d] as usize);
+        let fits = (0..D).all(|d| begin[d] <= end[d] && end[d] <= extent[d]);
         if !fits {
             let range = if D == 1 { format!("{}..{}", begin[0], end[0]) } else { format!("{begin:?}..{end:?}") };
             return Err(ErrorKind::ViewRange { site, range, extent: self.extent.to_string() }.into());
         }
         let spread =
-            |index: [usize; D], fill| std::array::from_fn(|d| index.get(d).map_or(fill, |&index| index as u32));
+            |index: [usize; D], fill| std::array::from_fn(|d| index.get(d).map_or(fill, |&index| index as u64));
         let region = Region { begin: spread(begin, 0), end: spread(end, 1) };
         Ok(Part { raw: self.raw.clone(), region, element: PhantomData })
     }
@@ -447,9 +455,9 @@ pub(crate) fn runs(raw: &RawBuffer, region: &Region) -> impl Iterator<Item = (us
     let inner = whole.saturating_sub(1);
     // Without an element there is no run.
     let length: usize = extent[inner..raw.rank].iter().map(|&extent| extent as usize).product();
-    let outer: [u32; MAX_RANK] = std::array::from_fn(|d| if d < inner { extent[d] } else { 1 });
+    let outer: [u64; MAX_RANK] = std::array::from_fn(|d| if d < inner { extent[d] } else { 1 });
     let (begin, strides) = (region.begin, raw.strides());
-    let runs = if length == 0 { 0 } else { outer.iter().product::<u32>() };
+    let runs = if length == 0 { 0 } else { outer.iter().product::<u64>() };
     (0..runs).map(move |number| {
         let at = crate::thread::delinearize(number, outer);
         let offset = (0..MAX_RANK).map(|d| (begin[d] + at[d]) as usize * strides[d] as usize).sum();

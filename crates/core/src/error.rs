@@ -92,6 +92,7 @@ impl std::error::Error for Error {
             | ErrorKind::OutOfMemory { .. }
             | ErrorKind::SharedLen { .. }
             | ErrorKind::ItemsExtent { .. }
+            | ErrorKind::LongLaunch { .. }
             | ErrorKind::ModuleArguments { .. }
             | ErrorKind::CopyShape { .. }
             | ErrorKind::ViewRange { .. }
@@ -185,6 +186,19 @@ pub enum ErrorKind {
         first: (String, String),
         /// The name and the extent of the other.
         second: (String, String),
+    },
+    /// A launch of 2³² elements or threads or more, of a kernel whose indices are `u32`.
+    #[error(
+        "kernel `{kernel}`: {what}, and its indices are `u32`; write `#[kernel(wide)]`, in which indices are `u64`, or split the \
+         work into several buffers and launches\n  at {site}"
+    )]
+    LongLaunch {
+        /// The kernel.
+        kernel: String,
+        /// What there are 2³² or more of, in words: threads, or the elements of a parameter.
+        what: String,
+        /// Where it was launched.
+        site: Site,
     },
     /// Arguments that do not fit the parameters of a module's kernel.
     #[error("kernel `{kernel}` of {file}: {why}\n  it is declared as `{signature}`")]
@@ -332,6 +346,7 @@ impl ErrorKind {
             ErrorKind::OutOfMemory { .. } => "out_of_memory",
             ErrorKind::SharedLen { .. } => "shared_len",
             ErrorKind::ItemsExtent { .. } => "items_extent",
+            ErrorKind::LongLaunch { .. } => "long_launch",
             ErrorKind::ModuleArguments { .. } => "module_arguments",
             ErrorKind::CopyShape { .. } => "copy_shape",
             ErrorKind::ViewRange { .. } => "view_range",
@@ -450,7 +465,7 @@ pub fn system(what: impl Into<String>, message: impl fmt::Display) -> Error {
 }
 
 /// An index or extent as text: `7` in one dimension, `[1, 7]` in more.
-pub fn format_index(index: &[u32]) -> String {
+pub fn format_index<N: fmt::Display + fmt::Debug>(index: &[N]) -> String {
     match index {
         [one] => one.to_string(),
         more => format!("{more:?}"),
@@ -468,9 +483,12 @@ mod tests {
             Error::from(ErrorKind::TimeLimit { kernel: "k".into(), limit, lines }).to_string()
         };
         let told = said(vec![ThreadLine { block: "3".into(), site: Site::caller() }]);
-        assert!(told.contains("block 3 was at") && told.contains("a wait needs another thread"), "{told}");
+        assert!(
+            told.contains("block 3 was at") && told.contains("if a thread waits, another one has to end that"),
+            "{told}"
+        );
         let untold = said(Vec::new());
         assert!(untold.contains("no thread told where it was") && untold.contains("less work"), "{untold}");
-        assert!(!untold.contains("\n\n") && !untold.contains("a wait needs"), "{untold}");
+        assert!(!untold.contains("\n\n") && !untold.contains("if a thread waits"), "{untold}");
     }
 }

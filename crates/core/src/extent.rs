@@ -2,30 +2,30 @@
 
 use std::fmt;
 
-use wattle_ir::{Dim, Idx, MAX_RANK, Rank};
+use wattle_ir::{Axes as _, Dim, Idx, MAX_RANK, Rank};
 
 use crate::error::{ErrorKind, Result, format_index};
 
 /// An extent in `D` dimensions, in elements, blocks, threads or frames. Dimension 0 varies slowest.
 ///
-/// The product of all is below 2³², since kernels index with `u32`. It may be zero: there is nothing to do then.
+/// The product of all fits a `usize`. It may be zero: there is nothing to do then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Extent<const D: usize>([u32; D]);
+pub struct Extent<const D: usize>([usize; D]);
 
 impl<const D: usize> Extent<D> {
     /// The extent in each dimension.
-    pub fn get(&self) -> [u32; D] {
+    pub fn get(&self) -> [usize; D] {
         self.0
     }
 
     /// The product of the extents in all dimensions.
-    pub fn count(&self) -> u32 {
+    pub fn count(&self) -> usize {
         self.0.iter().product()
     }
 
     /// The extents in an array of the greatest rank, with ones behind.
-    pub(crate) fn spread(&self) -> [u32; MAX_RANK] {
-        std::array::from_fn(|d| self.0.get(d).copied().unwrap_or(1))
+    pub(crate) fn spread(&self) -> [u64; MAX_RANK] {
+        std::array::from_fn(|d| self.0.get(d).copied().unwrap_or(1) as u64)
     }
 }
 
@@ -66,7 +66,7 @@ impl<N: Count, const D: usize> ToExtent<D> for [N; D] {
 
 impl<const D: usize> ToExtent<D> for Extent<D> {
     fn raw(self) -> [usize; D] {
-        self.0.map(|extent| extent as usize)
+        self.0
     }
 }
 
@@ -77,27 +77,34 @@ pub(crate) fn check<const D: usize>(extent: impl ToExtent<D>, what: &'static str
     if !(1..=MAX_RANK).contains(&D) {
         return refuse("launches and buffers have 1 to 4 dimensions");
     }
-    let is_empty = raw.contains(&0);
-    let product = raw.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent)).or(is_empty.then_some(0));
-    match product {
-        Some(product) if product <= u32::MAX as usize && raw.iter().all(|&extent| extent <= u32::MAX as usize) => {
-            Ok(Extent(raw.map(|extent| extent as u32)))
-        }
-        _ => refuse(
-            "the product is 2^32 or more, and kernels index with u32: 4294967295 at the most; split the work into several \
-             buffers and launches",
-        ),
+    // The distance of neighbours in a dimension is the product of those behind it, also where one before it is zero.
+    let strides = raw.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)));
+    match strides {
+        Some(product) if product <= isize::MAX as usize => Ok(Extent(raw)),
+        _ => refuse("the product is 2^63 or more, and no memory is as large; allocate less"),
     }
 }
 
-/// As [`check`], of an extent that work is shared out by: with zero there would be no thread to do it.
-pub(crate) fn check_share<const D: usize>(extent: impl ToExtent<D>, what: &'static str) -> Result<Extent<D>> {
-    let raw = extent.raw();
-    if raw.contains(&0) {
-        let why = "an extent of zero; it must be at least 1 in each dimension";
-        return Err(ErrorKind::Extent { what, extent: format!("{raw:?}"), why }.into());
+/// Checks the number of blocks, frames or threads in each dimension, which kernels count with 32 bits.
+pub(crate) fn check_count<const D: usize>(extent: [usize; D], what: &'static str) -> Result<[u32; MAX_RANK]> {
+    let count = |extent: &usize| u32::try_from(*extent).ok();
+    let product = extent.iter().try_fold(1u32, |product, extent| product.checked_mul(count(extent)?));
+    let is_counted = product.is_some() || extent.contains(&0) && extent.iter().all(|extent| count(extent).is_some());
+    if !is_counted {
+        let why = "the product is 2^32 or more, and a launch has 4294967295 at the most; split the work into several launches, \
+                   or let each thread do more of it";
+        return Err(ErrorKind::Extent { what, extent: format!("{extent:?}"), why }.into());
     }
-    check(extent, what)
+    check(extent, what).map(|extent| extent.spread().map(|extent| extent as u32))
+}
+
+/// As [`check_count`], of what work is shared out by: with zero there would be no thread to do it.
+pub(crate) fn check_share<const D: usize>(extent: [usize; D], what: &'static str) -> Result<[u32; MAX_RANK]> {
+    if extent.contains(&0) {
+        let why = "an extent of zero; it must be at least 1 in each dimension";
+        return Err(ErrorKind::Extent { what, extent: format!("{extent:?}"), why }.into());
+    }
+    check_count(extent, what)
 }
 
 /// The index of `D` dimensions from the front of an array.

@@ -1,10 +1,8 @@
 //! Index maps on the host: which indices and elements fall to a thread.
 
-use std::marker::PhantomData;
-
-use wattle_ir::builder::TOO_MANY_INDICES;
+use wattle_ir::builder::too_many_indices;
 use wattle_ir::worker::Kind;
-use wattle_ir::{Dim, Element, GridIndex, MAX_RANK, Rank};
+use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank};
 
 use crate::rows::Rows;
 use crate::thread::Thread;
@@ -45,69 +43,71 @@ where
     }
 }
 
-impl IntoIterator for Range<u32> {
-    type Item = u32;
-    type IntoIter = std::iter::StepBy<std::ops::Range<u32>>;
+macro_rules! stepped {
+    ($($word:ident)+) => {$(
+        impl IntoIterator for Range<$word> {
+            type Item = $word;
+            type IntoIter = std::iter::StepBy<std::ops::Range<$word>>;
+            #[inline(always)]
+            fn into_iter(self) -> Self::IntoIter {
+                (self.begin..self.end).step_by(self.step.map_or(1, |step| step.max(1)) as usize)
+            }
+        }
+    )+};
+}
+stepped!(u32 u64);
+
+/// One dimension of a range.
+#[derive(Clone, Copy, Debug)]
+pub struct Dimension<W = u32> {
+    pub(crate) begin: W,
+    pub(crate) count: W,
+    pub(crate) step: W,
+}
+
+impl<W: IndexWord> Dimension<W> {
     #[inline(always)]
-    fn into_iter(self) -> Self::IntoIter {
-        (self.begin..self.end).step_by(self.step.map_or(1, |step| step.max(1)) as usize)
+    fn new(begin: W, end: W, step: W) -> Self {
+        let (span, step) = (if end > begin { end - begin } else { W::ZERO }, Ord::max(step, W::ONE));
+        let count = if step == W::ONE { span } else { span.div_ceil(step).unwrap_or(W::ZERO) };
+        Dimension { begin, count, step }
     }
 }
 
 /// A range of indices in one or several dimensions, what `acc.indices` shares out.
-pub trait IndexRange: Copy {
+pub trait IndexRange<W: IndexWord = u32>: Copy {
     /// The number of the range's dimensions, as a type.
-    type Rank: Rank;
+    type Rank: Axes<Word = W>;
     #[doc(hidden)]
-    fn dimensions(self) -> [Dimension; MAX_RANK];
-    #[doc(hidden)]
-    const D: usize;
+    fn dimensions(self) -> [Dimension<W>; MAX_RANK];
 }
 
-/// One dimension of a range.
-#[derive(Clone, Copy, Debug)]
-pub struct Dimension {
-    pub(crate) begin: u32,
-    pub(crate) count: u32,
-    pub(crate) step: u32,
-}
-
-impl Dimension {
-    #[inline(always)]
-    fn new(begin: u32, end: u32, step: u32) -> Self {
-        let (span, step) = (end.saturating_sub(begin), step.max(1));
-        Dimension { begin, count: if step == 1 { span } else { span.div_ceil(step) }, step }
-    }
-}
-
-impl<I: GridIndex> IndexRange for Range<I> {
+impl<W: IndexWord, I: GridIndex<W>> IndexRange<W> for Range<I> {
     type Rank = I::Rank;
-    const D: usize = I::Rank::RANK;
     #[inline(always)]
-    fn dimensions(self) -> [Dimension; MAX_RANK] {
-        let begin = I::Rank::spread(self.begin, 0);
-        let end = I::Rank::spread(self.end, 1);
-        let step = self.step.map_or([1; MAX_RANK], |step| I::Rank::spread(step, 1));
+    fn dimensions(self) -> [Dimension<W>; MAX_RANK] {
+        let begin = I::Rank::spread(self.begin, W::ZERO);
+        let end = I::Rank::spread(self.end, W::ONE);
+        let step = self.step.map_or([W::ONE; MAX_RANK], |step| I::Rank::spread(step, W::ONE));
         std::array::from_fn(|d| Dimension::new(begin[d], end[d], step[d]))
     }
 }
 
 /// An extent: all indices below it.
-impl<I: GridIndex> IndexRange for I {
+impl<W: IndexWord, I: GridIndex<W>> IndexRange<W> for I {
     type Rank = I::Rank;
-    const D: usize = I::Rank::RANK;
     #[inline(always)]
-    fn dimensions(self) -> [Dimension; MAX_RANK] {
-        I::Rank::spread(self, 1).map(|end| Dimension::new(0, end, 1))
+    fn dimensions(self) -> [Dimension<W>; MAX_RANK] {
+        I::Rank::spread(self, W::ONE).map(|end| Dimension::new(W::ZERO, end, W::ONE))
     }
 }
 
 /// One worker's share of `0..count`: `next`, `next + stride`, … below `end`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
-    pub(crate) first: u32,
-    pub(crate) end: u32,
-    pub(crate) stride: u32,
+pub(crate) struct Share<W = u32> {
+    pub(crate) first: W,
+    pub(crate) end: W,
+    pub(crate) stride: W,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,17 +116,18 @@ pub(crate) enum Layout {
     Strided,
 }
 
-impl Share {
+impl<W: IndexWord> Share<W> {
     /// The share of `worker` among `workers`. In one run, the first `count % workers` have one index more.
     #[inline(always)]
-    pub(crate) fn new((worker, workers): (u32, u32), count: u32, layout: Layout) -> Share {
+    pub(crate) fn new((worker, workers): (W, W), count: W, layout: Layout) -> Share<W> {
         match layout {
             Layout::Contiguous => {
                 let (whole, rest) = (count / workers, count % workers);
-                let first = worker * whole + worker.min(rest);
-                Share { first, end: first + whole + (worker < rest) as u32, stride: 1 }
+                let first = worker * whole + Ord::min(worker, rest);
+                let more = if worker < rest { W::ONE } else { W::ZERO };
+                Share { first, end: first + whole + more, stride: W::ONE }
             }
-            Layout::Strided => Share { first: worker.min(count), end: count, stride: workers },
+            Layout::Strided => Share { first: Ord::min(worker, count), end: count, stride: workers },
         }
     }
 
@@ -138,18 +139,17 @@ impl Share {
 
 /// The indices that fall to this thread; an iterator's source.
 #[derive(Clone, Copy, Debug)]
-pub struct Indices<R> {
+pub struct Indices<R: Axes> {
     /// Which worker this is, and of how many: per dimension, or the first pair for the row-major numbers.
-    pub(crate) workers: [(u32, u32); MAX_RANK],
+    pub(crate) workers: [(R::Word, R::Word); MAX_RANK],
     pub(crate) linear: bool,
-    pub(crate) dimensions: [Dimension; MAX_RANK],
+    pub(crate) dimensions: [Dimension<R::Word>; MAX_RANK],
     pub(crate) layout: Layout,
-    rank: PhantomData<R>,
 }
 
-impl<R: Rank> Indices<R> {
-    /// The share of `thread`, as one of the workers of this kind, of a range. Where its indices are numbered and are 2³² or
-    /// more there is a fault, and none of them is gone over.
+impl<R: Axes> Indices<R> {
+    /// The share of `thread`, as one of the workers of this kind, of a range. Where its indices are numbered and words do not
+    /// number them, there is a fault, and none of them is gone over.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn new(
@@ -157,14 +157,15 @@ impl<R: Rank> Indices<R> {
         launch_rank: usize,
         kind: Kind,
         linear: bool,
-        mut dimensions: [Dimension; MAX_RANK],
-        d: usize,
+        mut dimensions: [Dimension<R::Word>; MAX_RANK],
     ) -> Self {
-        let grid = thread.grid();
+        let (grid, d) = (thread.grid(), R::RANK);
+        let (zero, one) = (R::Word::truncated(0), R::Word::truncated(1));
+        let word = |number: u32| R::Word::truncated(number.into());
         let workers = match kind {
-            Kind::ThreadsInGrid => Some((thread.in_grid(), grid.threads_in_grid())),
-            Kind::ThreadsInBlock => Some((thread.in_block(), grid.threads)),
-            Kind::BlocksInGrid => Some((thread.block(), grid.blocks)),
+            Kind::ThreadsInGrid => Some((thread.in_grid::<R::Word>(), grid.threads_in_grid::<R::Word>())),
+            Kind::ThreadsInBlock => Some((thread.in_block().map(word), grid.threads.map(word))),
+            Kind::BlocksInGrid => Some((thread.block().map(word), grid.blocks.map(word))),
             Kind::AllThreads | Kind::ThreadsInWarp | Kind::WarpsInBlock | Kind::WarpsInGrid => None,
         };
         let linear_worker = || {
@@ -173,34 +174,40 @@ impl<R: Rank> Indices<R> {
             let warps = threads.div_ceil(size);
             let block = (0..launch_rank).fold(0, |number, d| number * grid.blocks[d] + thread.block()[d]);
             match kind {
-                Kind::ThreadsInWarp => (number & (size - 1), (threads - warp * size).min(size)),
-                Kind::WarpsInBlock => (warp, warps),
-                Kind::WarpsInGrid => (block * warps + warp, grid.block_count() * warps),
-                Kind::ThreadsInGrid | Kind::ThreadsInBlock | Kind::BlocksInGrid | Kind::AllThreads => (0, 1),
+                Kind::ThreadsInWarp => (word(number & (size - 1)), word((threads - warp * size).min(size))),
+                Kind::WarpsInBlock => (word(warp), word(warps)),
+                Kind::WarpsInGrid => (word(block) * word(warps) + word(warp), word(grid.block_count()) * word(warps)),
+                Kind::ThreadsInGrid | Kind::ThreadsInBlock | Kind::BlocksInGrid | Kind::AllThreads => (zero, one),
             }
         };
         let workers = match workers {
             Some((at, extent)) if linear || d == 1 => {
-                let number = (0..launch_rank).fold(0, |number, d| number * extent[d] + at[d]);
-                [(number, extent[..launch_rank].iter().product()); MAX_RANK]
+                let number = (0..launch_rank).fold(zero, |number, d| number * extent[d] + at[d]);
+                [(number, extent[..launch_rank].iter().copied().fold(one, |count, extent| count * extent)); MAX_RANK]
             }
             Some((at, extent)) => std::array::from_fn(|d| (at[d], extent[d])),
             None => [linear_worker(); MAX_RANK],
         };
-        let total = || dimensions[..d].iter().fold(1u128, |total, dimension| total * u128::from(dimension.count));
-        if linear && d > 1 && total() > u128::from(u32::MAX) {
-            thread.assert(false, TOO_MANY_INDICES);
-            dimensions = [Dimension::new(0, 0, 1); MAX_RANK];
+        let is_counted = || {
+            let counts = dimensions[..d].iter().map(|dimension| Into::<u64>::into(dimension.count));
+            let is_empty = counts.clone().any(|count| count == 0);
+            let total = counts.map(u128::from).try_fold(1u128, u128::checked_mul);
+            is_empty || total.is_some_and(|total| total <= u128::from(R::Word::truncated(u64::MAX).into()))
+        };
+        if linear && d > 1 && !is_counted() {
+            thread.assert(false, too_many_indices::<R::Word>());
+            dimensions = [Dimension::new(zero, zero, one); MAX_RANK];
         }
         // A range of one dimension needs no row-major numbers.
-        Indices { workers, linear: linear && d > 1, dimensions, layout: Layout::Contiguous, rank: PhantomData }
+        Indices { workers, linear: linear && d > 1, dimensions, layout: Layout::Contiguous }
     }
 
     /// The share of `thread` of all elements of a view with this extent.
     #[inline(always)]
-    pub(crate) fn whole(thread: &Thread<'_>, launch_rank: usize, extent: [u32; MAX_RANK]) -> Self {
-        let dimensions = std::array::from_fn(|d| Dimension::new(0, extent[d], 1));
-        Indices::new(thread, launch_rank, Kind::ThreadsInGrid, launch_rank != R::RANK, dimensions, R::RANK)
+    pub(crate) fn whole(thread: &Thread<'_>, launch_rank: usize, extent: [u64; MAX_RANK]) -> Self {
+        let (zero, one) = (R::Word::truncated(0), R::Word::truncated(1));
+        let dimensions = extent.map(|extent| Dimension::new(zero, R::Word::truncated(extent), one));
+        Indices::new(thread, launch_rank, Kind::ThreadsInGrid, launch_rank != R::RANK, dimensions)
     }
 
     /// Each worker takes every `workers`th index.
@@ -225,7 +232,7 @@ impl Walk for Dim<2> {}
 impl Walk for Dim<3> {}
 impl Walk for Dim<4> {}
 
-impl<R: Rank> Indices<R> {
+impl<R: Axes> Indices<R> {
     /// The rows of the map.
     #[inline(always)]
     pub(crate) fn rows(self) -> Rows<R, ()> {
@@ -238,27 +245,24 @@ impl<R: Rank> Indices<R> {
 ///
 /// Their map is fixed for a launch: it depends on the view's extent and the thread's place alone, and gives each
 /// element to one thread.
-pub struct Items<'v, T, const E: usize>
-where
-    Dim<E>: Rank,
-{
-    indices: Indices<Dim<E>>,
+pub struct Items<'v, T, R: Axes> {
+    indices: Indices<R>,
     elements: Elements<'v, T>,
 }
 
-impl<'v, T: Element, const E: usize> Items<'v, T, E>
-where
-    Dim<E>: Rank,
-{
+impl<'v, T: Element, R: Axes> Items<'v, T, R> {
     #[inline(always)]
-    pub(crate) fn new(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self {
-        let indices = Indices::whole(thread, launch_rank, view.extents());
-        Items { indices, elements: Elements::of(view) }
+    pub(crate) fn new<const E: usize>(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self
+    where
+        Dim<E>: Rank,
+    {
+        const { assert!(E == R::RANK, "an index of a view has as many dimensions as the view") }
+        Items { indices: Indices::whole(thread, launch_rank, view.extents()), elements: Elements::of(view) }
     }
 
     /// The rows of the elements.
     #[inline(always)]
-    pub(crate) fn rows(self) -> Rows<Dim<E>, Elements<'v, T>> {
+    pub(crate) fn rows(self) -> Rows<R, Elements<'v, T>> {
         // SAFETY: the map is of the view's extent, and gives each element to one thread; the view is borrowed as long as
         // the elements are, and `self` is given up for them.
         unsafe { Rows::new(self.indices, self.elements) }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_ir::builder::{self, Builder, IndexLayout};
+use wattle_ir::builder::{self, Builder, IndexLayout, IndexWidth};
 use wattle_ir::printing::prints;
 use wattle_ir::{Dim, Param, ParamId, Rank, SharedLen, Site};
 
@@ -30,6 +30,8 @@ pub struct KernelInfo {
     pub parameters: &'static [&'static str],
     /// The parameters, by number, of which the kernel goes over the items together: their extents are equal.
     pub together: &'static [&'static [usize]],
+    /// Whether its indices are `u64`, so that its launches may have 2³² elements or more.
+    pub wide: bool,
     /// What the representation shows, which was built once and is sound: recursion, which has no end when it is built,
     /// would overflow the host's stack. For a generic kernel it is the first instance's that was launched.
     verified: OnceLock<(KernelIdentity, Known)>,
@@ -38,7 +40,14 @@ pub struct KernelInfo {
 impl KernelInfo {
     /// Describes a kernel by its name, its place and the names of its parameters behind the first.
     pub const fn new(name: &'static str, site: Site, parameters: &'static [&'static str]) -> KernelInfo {
-        KernelInfo { name, site, parameters, together: &[], verified: OnceLock::new() }
+        KernelInfo { name, site, parameters, together: &[], wide: false, verified: OnceLock::new() }
+    }
+
+    /// The same kernel, whose indices are `u64`.
+    #[must_use]
+    pub const fn with_wide_indices(mut self) -> KernelInfo {
+        self.wide = true;
+        self
     }
 
     /// The same kernel, which goes over the items of these parameters together.
@@ -127,12 +136,14 @@ pub struct KernelIdentity {
     number: u64,
     /// Whether it has a log as one more parameter.
     has_log: bool,
+    /// Whether it is for launches with 2³² elements or more.
+    is_long: bool,
 }
 
 impl KernelIdentity {
     /// Of the kernels that share the type `T`, the one of that number.
     pub fn of<T: 'static>(number: u64) -> KernelIdentity {
-        KernelIdentity { family: TypeId::of::<T>(), number, has_log: false }
+        KernelIdentity { family: TypeId::of::<T>(), number, has_log: false, is_long: false }
     }
 
     /// The identity of the same kernel with a log as one more parameter.
@@ -178,6 +189,11 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
     fn to_arc(&self) -> Arc<dyn Kernel>;
+    /// The same kernel for a launch with 2³² elements or threads or more, which has an intermediate representation of its own;
+    /// `None` of a kernel whose indices are `u32`.
+    fn for_long_launch(&self) -> Option<Arc<dyn Kernel>> {
+        None
+    }
     /// The kernel of a module that it is, if it is one: it has no intermediate representation then.
     fn module(&self) -> Option<&ModuleCall> {
         None
@@ -241,6 +257,8 @@ pub struct Bundle<const D: usize, A: 'static> {
     info: &'static KernelInfo,
     arguments: A,
     code: &'static Code<A>,
+    /// Whether the launch may have 2³² elements or threads or more.
+    is_long: bool,
 }
 
 /// The functions of a kernel, the host's and the builder's within.
@@ -298,7 +316,7 @@ where
     /// same kernel whenever it is called, with the arguments' parameters alone.
     #[inline(always)]
     pub unsafe fn vouch(self) -> Bundle<D, A> {
-        Bundle { info: self.info, arguments: self.arguments, code: const { &Self::CODE } }
+        Bundle { info: self.info, arguments: self.arguments, code: const { &Self::CODE }, is_long: false }
     }
 
     /// # Safety
@@ -359,17 +377,30 @@ unsafe impl<const D: usize, A: Arguments> Kernel for Bundle<D, A> {
     }
 
     fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
-        let builder = Builder::new(self.info.name, self.info.site, D).with_index_layout(layout);
+        let width = match (self.info.wide, self.is_long) {
+            (false, _) => IndexWidth::Word,
+            (true, false) => IndexWidth::Fitting,
+            (true, true) => IndexWidth::Long,
+        };
+        let builder = Builder::new(self.info.name, self.info.site, D).with_width(width).with_index_layout(layout);
         (self.code.build)(&builder, self.info.parameters);
         Ok(builder.finish()?)
     }
 
     fn identity(&self) -> KernelIdentity {
-        (self.code.identity)()
+        KernelIdentity { is_long: self.is_long, ..(self.code.identity)() }
     }
 
     fn to_arc(&self) -> Arc<dyn Kernel> {
-        Arc::new(Bundle::<D, A> { info: self.info, arguments: self.arguments.clone(), code: self.code })
+        let Bundle { info, code, is_long, .. } = *self;
+        Arc::new(Bundle::<D, A> { info, arguments: self.arguments.clone(), code, is_long })
+    }
+
+    fn for_long_launch(&self) -> Option<Arc<dyn Kernel>> {
+        self.info.wide.then(|| -> Arc<dyn Kernel> {
+            let Bundle { info, code, .. } = *self;
+            Arc::new(Bundle::<D, A> { info, arguments: self.arguments.clone(), code, is_long: true })
+        })
     }
 }
 
@@ -406,6 +437,10 @@ unsafe impl Kernel for Arc<dyn Kernel> {
 
     fn to_arc(&self) -> Arc<dyn Kernel> {
         self.clone()
+    }
+
+    fn for_long_launch(&self) -> Option<Arc<dyn Kernel>> {
+        (**self).for_long_launch()
     }
 
     fn module(&self) -> Option<&ModuleCall> {

@@ -1,6 +1,6 @@
 //! Several consecutive elements of a view at once.
 
-use wattle_ir::{KernelValue, Number};
+use wattle_ir::{IndexWord, KernelValue, Number};
 
 use crate::support;
 use crate::view::{Read, Shared, Strided, shared_load, shared_store};
@@ -9,12 +9,13 @@ impl<T: Number> Strided<T> {
     /// The first of `N` elements from `index` on, or `None` and a fault where they are not all in bounds.
     #[inline(always)]
     #[track_caller]
-    fn first_of<const N: usize>(&self, index: u32) -> Option<*mut T> {
-        if index as u64 + N as u64 <= self.length() as u64 {
+    fn first_of<W: IndexWord, const N: usize>(&self, index: W) -> Option<*mut T> {
+        let (index, most): (u64, u64) = (index.into(), W::truncated(u64::MAX).into());
+        if N as u64 <= self.length() && index <= self.length() - N as u64 {
             // SAFETY: the elements are in bounds, so they are some of the allocation.
             return Some(unsafe { self.start().add(index as usize) });
         }
-        self.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
+        self.fault([index.saturating_add(N as u64 - (N > 0) as u64).min(most), 0, 0, 0], 1);
         None
     }
 }
@@ -26,7 +27,13 @@ impl<T: Number> Read<T, 1> {
     #[inline(always)]
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
-        match self.0.first_of::<N>(index) {
+        self.lanes_at(index)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn lanes_at<W: IndexWord, const N: usize>(&self, index: W) -> [T; N] {
+        match self.0.first_of::<_, N>(index) {
             // SAFETY: the elements are in bounds, and nothing writes to them (see the module `view`).
             Some(first) => unsafe { first.cast::<[T; N]>().read() },
             None => [T::zero(); N],
@@ -39,7 +46,13 @@ impl<T: Number> Shared<T, 1> {
     #[inline(always)]
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
-        match self.0.first_of::<N>(index) {
+        self.lanes_at(index)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn lanes_at<W: IndexWord, const N: usize>(&self, index: W) -> [T; N] {
+        match self.0.first_of::<_, N>(index) {
             // SAFETY: the elements are in bounds, and touched as their view says (see `shared_load`).
             Some(first) => std::array::from_fn(|lane| unsafe { shared_load(first.add(lane), self.0.is_of_block()) }),
             None => [T::zero(); N],
@@ -52,7 +65,13 @@ impl<T: Number> Shared<T, 1> {
     #[inline(always)]
     #[track_caller]
     pub fn store_lanes<const N: usize>(&self, index: u32, values: [T; N]) {
-        let Some(first) = self.0.first_of::<N>(index) else { return };
+        self.store_lanes_at(index, values);
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn store_lanes_at<W: IndexWord, const N: usize>(&self, index: W, values: [T; N]) {
+        let Some(first) = self.0.first_of::<_, N>(index) else { return };
         for (lane, value) in values.into_iter().enumerate() {
             // SAFETY: the elements are in bounds, and touched as their view says (see `shared_load`).
             unsafe { shared_store(first.add(lane), value, self.0.is_of_block()) }

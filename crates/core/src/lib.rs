@@ -39,6 +39,8 @@ mod thread;
 mod together;
 pub mod view;
 mod warp;
+#[doc(hidden)]
+pub mod wide;
 
 pub use acc::Acc;
 pub use argument::{Arg, Argument, ArgumentValue, Arguments, Bound, IntoArg, ViewArgument};

@@ -244,7 +244,7 @@ impl QueueLogs {
         let place = if on_host {
             Place::Host(HostLog::new(words))
         } else {
-            let spare = self.spare.iter().position(|log| log.raw.extent[0] == words);
+            let spare = self.spare.iter().position(|log| log.raw.extent[0] == u64::from(words));
             let log = match spare {
                 Some(at) => self.spare.swap_remove(at),
                 None => Buffer::<u32>::allocate(device, words as usize, MemoryKind::Device, true)?.whole(),

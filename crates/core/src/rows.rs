@@ -8,7 +8,7 @@
 
 use std::marker::PhantomData;
 
-use wattle_ir::{Dim, MAX_RANK, Rank};
+use wattle_ir::{Axes, Dim, IndexWord, MAX_RANK, Wide};
 
 use crate::indices::{Indices, Share};
 use crate::support::STEPS_PER_LOOK;
@@ -23,16 +23,16 @@ pub use cut::{Cut, next_side};
 pub use lines::{InLines, Line, line, narrow};
 
 /// A row of an index map, with the elements of the views that the loop goes over: nobody else has them.
-pub struct Row<R, P> {
-    begin: [u32; MAX_RANK],
+pub struct Row<R: Axes, P> {
+    begin: [R::Word; MAX_RANK],
     count: u32,
     /// How far neighbours are apart in the last dimension.
-    step: u32,
+    step: R::Word,
     places: P,
     rank: PhantomData<R>,
 }
 
-impl<R: Rank, P: Places> Row<R, P> {
+impl<R: Axes, P: Places> Row<R, P> {
     /// The number of indices.
     #[inline(always)]
     pub fn count(&self) -> u32 {
@@ -40,9 +40,10 @@ impl<R: Rank, P: Places> Row<R, P> {
     }
 
     #[inline(always)]
-    fn at(&self, number: u32) -> [u32; MAX_RANK] {
+    fn at(&self, number: u32) -> [R::Word; MAX_RANK] {
         let mut index = self.begin;
-        index[R::RANK - 1] = index[R::RANK - 1].wrapping_add(number.wrapping_mul(self.step));
+        let passed = R::Word::truncated(number.into()).times(self.step);
+        index[R::RANK - 1] = index[R::RANK - 1].plus(passed);
         index
     }
 
@@ -72,7 +73,7 @@ impl<R: Rank, P: Places> Row<R, P> {
     /// Whether neighbours in the row are neighbours in the map.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
-        self.step == 1
+        self.step == R::Word::truncated(1)
     }
 
     /// The row in parts.
@@ -84,14 +85,14 @@ impl<R: Rank, P: Places> Row<R, P> {
     /// The elements, which are consecutive; none where they are not.
     #[inline(always)]
     pub fn into_slices(self) -> P::Slices {
-        let count = if self.step == 1 { self.count } else { 0 };
+        let count = if self.is_plain() { self.count } else { 0 };
         // SAFETY: the map gives these elements to this thread alone, each in one row, and within the extent of all views;
         // the row is given up for them.
-        unsafe { self.places.slices(self.begin, R::RANK, count as usize) }
+        unsafe { self.places.slices(self.begin.map(Into::into), R::RANK, count as usize) }
     }
 }
 
-impl<R: Rank> Row<R, ()> {
+impl<R: Axes> Row<R, ()> {
     /// The same indices from that of this number on.
     #[inline(always)]
     pub fn from(&self, number: u32) -> Self {
@@ -113,13 +114,22 @@ impl Row<Dim<1>, ()> {
     }
 }
 
+impl Row<Wide<1>, ()> {
+    /// The numbers `begin..end`, and at the most [`MOST_IN_ROW`] of them.
+    #[inline(always)]
+    pub(crate) fn of_wide_range(begin: u64, end: u64) -> Self {
+        let count = end.saturating_sub(begin).min(MOST_IN_ROW) as u32;
+        Row { begin: [begin, 0, 0, 0], count, step: 1, places: (), rank: PhantomData }
+    }
+}
+
 /// The iterator of a [`Row`].
-pub struct RowIter<R, P> {
+pub struct RowIter<R: Axes, P> {
     row: Row<R, P>,
     number: u32,
 }
 
-impl<R: Rank, P: Places> IntoIterator for Row<R, P> {
+impl<R: Axes, P: Places> IntoIterator for Row<R, P> {
     type Item = P::With<R::Index>;
     type IntoIter = RowIter<R, P>;
     #[inline(always)]
@@ -128,7 +138,7 @@ impl<R: Rank, P: Places> IntoIterator for Row<R, P> {
     }
 }
 
-impl<R: Rank, P: Places> Iterator for RowIter<R, P> {
+impl<R: Axes, P: Places> Iterator for RowIter<R, P> {
     type Item = P::With<R::Index>;
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
@@ -138,21 +148,29 @@ impl<R: Rank, P: Places> Iterator for RowIter<R, P> {
         let at = self.row.at(self.number);
         self.number += 1;
         // SAFETY: as in `Row::into_slices`; each number comes once.
-        Some(unsafe { self.row.places.with(R::gather(at), at, R::RANK) })
+        Some(unsafe { self.row.places.with(R::gather(at), at.map(Into::into), R::RANK) })
     }
 }
 
+/// How many indices a row has at the most where they are of 64 bits: rows are counted with 32.
+pub(crate) const MOST_IN_ROW: u64 = 1 << 31;
+
+/// The counters of a row's first index, and the row's share of the last dimension.
+type Counters<W> = ([W; MAX_RANK], Share<W>);
+
 /// The rows of an index map, in order.
-pub struct Rows<R, P> {
+pub struct Rows<R: Axes, P> {
     dimensions: Indices<R>,
-    shares: [Share; MAX_RANK],
+    shares: [Share<R::Word>; MAX_RANK],
     places: P,
     done: bool,
     /// The counters of all dimensions but the last one.
-    at: [u32; MAX_RANK],
+    at: [R::Word; MAX_RANK],
+    /// What is left of a row that has more indices than 32 bits count: the counters, and the share of the last dimension.
+    rest: Option<Counters<R::Word>>,
 }
 
-impl<R: Rank, P: Places> Rows<R, P> {
+impl<R: Axes, P: Places> Rows<R, P> {
     /// The rows of `map`, with the elements at `places`.
     ///
     /// # Safety
@@ -160,25 +178,25 @@ impl<R: Rank, P: Places> Rows<R, P> {
     /// those are that the rows give.
     #[inline(always)]
     pub(crate) unsafe fn new(map: Indices<R>, places: P) -> Self {
-        const ONE: Share = Share { first: 0, end: 1, stride: 1 };
+        let (zero, one) = (R::Word::truncated(0), R::Word::truncated(1));
         let (workers, layout) = (map.workers, map.layout);
-        let mut shares = [ONE; MAX_RANK];
+        let mut shares = [Share { first: zero, end: one, stride: one }; MAX_RANK];
         if map.linear {
-            // There are fewer than 2^32 (`Indices::new`).
+            // Their numbers are words (`Indices::new`).
             let counts = map.dimensions[..R::RANK].iter().map(|dimension| dimension.count);
-            shares[0] = Share::new(workers[0], counts.fold(1u32, u32::wrapping_mul), layout);
+            shares[0] = Share::new(workers[0], counts.fold(one, IndexWord::times), layout);
         } else {
             for d in 0..R::RANK {
                 shares[d] = Share::new(workers[d], map.dimensions[d].count, layout);
             }
         }
         let done = shares.iter().any(Share::is_empty);
-        Rows { at: shares.map(|share| share.first), dimensions: map, shares, places, done }
+        Rows { at: shares.map(|share| share.first), dimensions: map, shares, places, done, rest: None }
     }
 
     /// The counters of the next row's first index, and the row's share of the last dimension.
     #[inline(always)]
-    fn next_counters(&mut self) -> ([u32; MAX_RANK], Share) {
+    fn next_counters(&mut self) -> Counters<R::Word> {
         let last = R::RANK - 1;
         if !self.dimensions.linear {
             let counters = self.at;
@@ -191,7 +209,7 @@ impl<R: Rank, P: Places> Rows<R, P> {
                 d -= 1;
                 let share = self.shares[d];
                 if share.end - self.at[d] > share.stride {
-                    self.at[d] += share.stride;
+                    self.at[d] = self.at[d] + share.stride;
                     break;
                 }
                 self.at[d] = share.first;
@@ -203,46 +221,62 @@ impl<R: Rank, P: Places> Rows<R, P> {
         let Share { end, stride, .. } = self.shares[0];
         let (number, columns) = (self.at[0], count(last));
         let column = number % columns;
-        let here = Share { first: column, end: column + (end - number).min(columns - column), stride };
-        let mut counters = [0; MAX_RANK];
+        let here = Share { first: column, end: column + Ord::min(end - number, columns - column), stride };
+        let mut counters = [R::Word::truncated(0); MAX_RANK];
         counters[last] = column;
         let mut rest = number / columns;
         for d in (1..last).rev() {
             counters[d] = rest % count(d);
-            rest /= count(d);
+            rest = rest / count(d);
         }
         if last > 0 {
             counters[0] = rest;
         }
-        let passed = u64::from(here.count()) * u64::from(stride);
-        self.done = passed >= u64::from(end - number);
-        self.at[0] = number.wrapping_add(passed as u32);
+        let passed = u128::from(here.count().into()) * u128::from(stride.into());
+        self.done = passed >= u128::from((end - number).into());
+        self.at[0] = number.plus(R::Word::truncated(passed as u64));
         (counters, here)
+    }
+
+    /// Cuts a row that has more indices than 32 bits count.
+    #[inline(always)]
+    fn cut(&mut self, counters: [R::Word; MAX_RANK], share: Share<R::Word>) -> Share<R::Word> {
+        let count: u64 = share.count().into();
+        if count <= MOST_IN_ROW || size_of::<R::Word>() == size_of::<u32>() {
+            return share;
+        }
+        let passed = R::Word::truncated(MOST_IN_ROW).times(share.stride);
+        let (mut behind, first) = (counters, share.first + passed);
+        behind[R::RANK - 1] = first;
+        self.rest = Some((behind, Share { first, ..share }));
+        Share { end: first, ..share }
     }
 }
 
-impl<R: Rank, P: Places> Iterator for Rows<R, P> {
+impl<R: Axes, P: Places> Iterator for Rows<R, P> {
     type Item = Row<R, P>;
     #[inline]
     fn next(&mut self) -> Option<Row<R, P>> {
-        if self.done {
-            return None;
-        }
-        let (counters, share) = self.next_counters();
+        let (counters, share) = match self.rest.take() {
+            Some(rest) => rest,
+            None if self.done => return None,
+            None => self.next_counters(),
+        };
+        let share = self.cut(counters, share);
         let dimensions = self.dimensions.dimensions;
-        let begin =
-            std::array::from_fn(|d| dimensions[d].begin.wrapping_add(counters[d].wrapping_mul(dimensions[d].step)));
-        let step = share.stride.wrapping_mul(dimensions[R::RANK - 1].step);
-        Some(Row { begin, count: share.count(), step, places: self.places, rank: PhantomData })
+        let begin = std::array::from_fn(|d| dimensions[d].begin.plus(counters[d].times(dimensions[d].step)));
+        let step = share.stride.times(dimensions[R::RANK - 1].step);
+        let count: u64 = share.count().into();
+        Some(Row { begin, count: count as u32, step, places: self.places, rank: PhantomData })
     }
 }
 
-impl Share {
+impl<W: IndexWord> Share<W> {
     /// How many indices there are.
     #[inline(always)]
-    fn count(&self) -> u32 {
+    fn count(&self) -> W {
         let span = self.end - self.first;
-        if self.stride == 1 { span } else { span.div_ceil(self.stride) }
+        if self.stride == W::ONE { span } else { span.div_ceil(self.stride).unwrap_or(W::ZERO) }
     }
 }
 
@@ -256,7 +290,7 @@ pub struct Stretch {
 /// A row in parts: all of it at first, as far as a loop may go on without a look at the time limit. A loop that finds some
 /// access out of bounds in what is ahead has it [narrowed](Parts::narrow): then the numbers before, within and behind a
 /// stretch are parts of their own.
-pub struct Parts<R, P> {
+pub struct Parts<R: Axes, P> {
     row: Row<R, P>,
     /// How many numbers the next part has at the most.
     most: u32,
@@ -264,7 +298,7 @@ pub struct Parts<R, P> {
     stretch: Option<Stretch>,
 }
 
-impl<R: Rank, P: Places> Parts<R, P> {
+impl<R: Axes, P: Places> Parts<R, P> {
     /// The indices of the next part; none at the row's end.
     #[inline(always)]
     pub fn ahead(&self) -> Option<Row<R, ()>> {

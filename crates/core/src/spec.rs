@@ -8,10 +8,10 @@ use wattle_ir::warp::MAX_LANES;
 use crate::device::Properties;
 use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::{Error, Result};
-use crate::extent::{self, Extent, ToExtent};
+use crate::extent::{self, ToExtent};
 use crate::printing::LEAST_WORDS;
 
-/// Logical work: `frames` frames of `frame_extent` each. The device chooses blocks and threads, and a kernel that is
+/// Logical work: `frames` frames of `frame_extent` each; fewer than 2³² frames, of fewer than 2³² elements. The device chooses blocks and threads, and a kernel that is
 /// launched so must be right for any choice: it shares its work out with `acc.indices` and `acc.items`. Without a frame
 /// there is nothing to do, and the launch does nothing.
 ///
@@ -78,25 +78,18 @@ mod sealed {
 
 impl<const D: usize> Spec<D> for FrameSpec<D> {
     fn shape(self) -> Result<Shape> {
-        let frames: Extent<D> = extent::check(self.frames, "frames")?;
-        let frame_extent: Extent<D> = extent::check_share(self.frame_extent, "a frame extent")?;
-        check_total(frames, frame_extent)?;
-        Ok(Shape { kind: ShapeKind::Frames, rank: D, outer: frames.spread(), inner: frame_extent.spread() })
+        let outer = extent::check_count(self.frames, "frames")?;
+        let inner = extent::check_share(self.frame_extent, "a frame extent")?;
+        Ok(Shape { kind: ShapeKind::Frames, rank: D, outer, inner })
     }
 }
 
 impl<const D: usize> Spec<D> for ThreadSpec<D> {
     fn shape(self) -> Result<Shape> {
-        let blocks: Extent<D> = extent::check(self.blocks, "blocks")?;
-        let threads: Extent<D> = extent::check_share(self.threads, "threads")?;
-        check_total(blocks, threads)?;
-        Ok(Shape { kind: ShapeKind::Threads, rank: D, outer: blocks.spread(), inner: threads.spread() })
+        let outer = extent::check_count(self.blocks, "blocks")?;
+        let inner = extent::check_share(self.threads, "threads")?;
+        Ok(Shape { kind: ShapeKind::Threads, rank: D, outer, inner })
     }
-}
-
-fn check_total<const D: usize>(outer: Extent<D>, inner: Extent<D>) -> Result<()> {
-    let total: [usize; D] = std::array::from_fn(|d| outer.get()[d] as usize * inner.get()[d] as usize);
-    extent::check::<D>(total, "a launch").map(drop)
 }
 
 /// A checked shape, of any rank: what devices are given.
@@ -113,6 +106,13 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Whether there are 2³² threads or more, or elements of frames.
+    #[inline]
+    pub(crate) fn is_long(&self) -> bool {
+        let all = self.outer.iter().chain(&self.inner);
+        all.fold(1, |count: u64, &extent| count.saturating_mul(extent.into())) > u64::from(u32::MAX)
+    }
+
     /// Whether there is no thread: such a launch does nothing.
     pub fn is_empty(&self) -> bool {
         self.outer.contains(&0)
@@ -150,6 +150,7 @@ pub struct LaunchOptions {
     pub(crate) domain_map: Option<SyncDomainMap>,
     pub(crate) warp_size: Option<u32>,
     pub(crate) print_words: u32,
+    pub(crate) long: bool,
 }
 
 /// How long a launch may wait when nothing else was said.
@@ -170,6 +171,7 @@ impl Default for LaunchOptions {
             domain_map: None,
             warp_size: None,
             print_words: DEFAULT_PRINT_WORDS,
+            long: false,
         }
     }
 }
@@ -267,6 +269,17 @@ impl LaunchOptions {
     pub fn print_buffer(self, bytes: usize) -> Self {
         let words = u32::try_from(bytes / 4).unwrap_or(u32::MAX).clamp(LEAST_WORDS, 1 << 30);
         LaunchOptions { print_words: words, ..self }
+    }
+
+    /// The launch is one of `#[kernel(wide)]`, and is treated as if a view had 2³² elements or more: it runs the code with
+    /// indices of 64 bits also where those of 32 would do, to test it or to measure what it costs.
+    pub fn long_indices(self) -> Self {
+        LaunchOptions { long: true, ..self }
+    }
+
+    /// Whether [`LaunchOptions::long_indices`] was called.
+    pub fn has_long_indices(&self) -> bool {
+        self.long
     }
 
     /// What [`LaunchOptions::print_buffer`] set, in bytes.

@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 use wattle_ir::message::Text;
-use wattle_ir::{MAX_RANK, Site, Type};
+use wattle_ir::{IndexWord, MAX_RANK, Site, Type};
 
 use crate::error::{FaultKind, format_index};
 use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
@@ -38,8 +38,8 @@ impl Grid {
 
     /// Threads in the grid, per dimension.
     #[inline(always)]
-    pub fn threads_in_grid(&self) -> [u32; MAX_RANK] {
-        std::array::from_fn(|d| self.blocks[d] * self.threads[d])
+    pub fn threads_in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
+        std::array::from_fn(|d| W::truncated(self.blocks[d].into()) * W::truncated(self.threads[d].into()))
     }
 
     /// The index of the block with this row-major number.
@@ -50,12 +50,12 @@ impl Grid {
 
 /// The index with row-major number `number` in `extent`.
 #[inline]
-pub(crate) fn delinearize(number: u32, extent: [u32; MAX_RANK]) -> [u32; MAX_RANK] {
-    let mut index = [0; MAX_RANK];
+pub(crate) fn delinearize<W: IndexWord>(number: W, extent: [W; MAX_RANK]) -> [W; MAX_RANK] {
+    let mut index = [W::ZERO; MAX_RANK];
     let mut rest = number;
     for d in (1..MAX_RANK).rev() {
         index[d] = rest % extent[d];
-        rest /= extent[d];
+        rest = rest / extent[d];
     }
     index[0] = rest;
     index
@@ -71,8 +71,8 @@ fn linearize(index: [u32; MAX_RANK], extent: [u32; MAX_RANK]) -> u32 {
 #[derive(Clone, Copy)]
 pub(crate) struct BadIndex {
     pub(crate) view: &'static str,
-    pub(crate) index: [u32; MAX_RANK],
-    pub(crate) extent: [u32; MAX_RANK],
+    pub(crate) index: [u64; MAX_RANK],
+    pub(crate) extent: [u64; MAX_RANK],
     pub(crate) rank: usize,
     pub(crate) at: &'static std::panic::Location<'static>,
 }
@@ -158,9 +158,10 @@ impl<'l> Thread<'l> {
 
     /// The thread's index in the grid.
     #[inline(always)]
-    pub(crate) fn in_grid(&self) -> [u32; MAX_RANK] {
+    pub(crate) fn in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
         let (block, threads) = (self.block(), self.grid().threads);
-        std::array::from_fn(|d| block[d] * threads[d] + self.in_block[d])
+        let word = |number: u32| W::truncated(number.into());
+        std::array::from_fn(|d| word(block[d]) * word(threads[d]) + word(self.in_block[d]))
     }
 
     /// Makes the thread one of several of its block, which share a worker.

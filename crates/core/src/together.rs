@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use wattle_ir::{Dim, Element, MAX_RANK, Rank};
+use wattle_ir::{Axes, Dim, Element, MAX_RANK, Rank};
 
 use crate::indices::Indices;
 use crate::rows::Rows;
@@ -13,7 +13,7 @@ use crate::view::PerItem;
 #[derive(Clone, Copy)]
 pub struct Elements<'v, T> {
     start: *mut T,
-    strides: [u32; MAX_RANK],
+    strides: [u64; MAX_RANK],
     view: PhantomData<&'v mut T>,
 }
 
@@ -31,7 +31,7 @@ pub unsafe trait Views<const E: usize> {
     type Places: Places;
     /// The extent that they have, or none at all where theirs differ.
     #[doc(hidden)]
-    fn places(self) -> (Option<[u32; MAX_RANK]>, Self::Places);
+    fn places(self) -> (Option<[u64; MAX_RANK]>, Self::Places);
 }
 
 /// Where the elements are that a loop goes over, if it is one over elements.
@@ -45,21 +45,21 @@ pub trait Places: Copy {
     ///
     /// # Safety
     /// The index is within all views, and no other reference to these elements is used while these are.
-    unsafe fn with<I>(&self, index: I, at: [u32; MAX_RANK], rank: usize) -> Self::With<I>;
+    unsafe fn with<I>(&self, index: I, at: [u64; MAX_RANK], rank: usize) -> Self::With<I>;
     /// # Safety
     /// As above, for all `count` elements from the one at `first` on, which differ in the last dimension alone.
-    unsafe fn slices(&self, first: [u32; MAX_RANK], rank: usize, count: usize) -> Self::Slices;
+    unsafe fn slices(&self, first: [u64; MAX_RANK], rank: usize, count: usize) -> Self::Slices;
 }
 
 impl Places for () {
     type With<I> = I;
     type Slices = ();
     #[inline(always)]
-    unsafe fn with<I>(&self, index: I, _: [u32; MAX_RANK], _: usize) -> I {
+    unsafe fn with<I>(&self, index: I, _: [u64; MAX_RANK], _: usize) -> I {
         index
     }
     #[inline(always)]
-    unsafe fn slices(&self, _: [u32; MAX_RANK], _: usize, _: usize) {}
+    unsafe fn slices(&self, _: [u64; MAX_RANK], _: usize, _: usize) {}
 }
 
 impl<'v, T: Element> Elements<'v, T> {
@@ -74,7 +74,7 @@ impl<'v, T: Element> Elements<'v, T> {
     /// # Safety
     /// The index is within the view.
     #[inline(always)]
-    unsafe fn element(&self, at: [u32; MAX_RANK], rank: usize) -> *mut T {
+    unsafe fn element(&self, at: [u64; MAX_RANK], rank: usize) -> *mut T {
         let offset: usize = match rank {
             1 => at[0] as usize,
             _ => (0..rank).map(|d| at[d] as usize * self.strides[d] as usize).sum(),
@@ -88,12 +88,12 @@ impl<'v, T: Element> Places for Elements<'v, T> {
     type With<I> = (I, &'v mut T);
     type Slices = &'v mut [T];
     #[inline(always)]
-    unsafe fn with<I>(&self, index: I, at: [u32; MAX_RANK], rank: usize) -> (I, &'v mut T) {
+    unsafe fn with<I>(&self, index: I, at: [u64; MAX_RANK], rank: usize) -> (I, &'v mut T) {
         // SAFETY: the caller's promise.
         (index, unsafe { &mut *self.element(at, rank) })
     }
     #[inline(always)]
-    unsafe fn slices(&self, first: [u32; MAX_RANK], rank: usize, count: usize) -> &'v mut [T] {
+    unsafe fn slices(&self, first: [u64; MAX_RANK], rank: usize, count: usize) -> &'v mut [T] {
         if count == 0 {
             return &mut [];
         }
@@ -111,7 +111,7 @@ macro_rules! views {
         {
             type Places = ($(Elements<'v, $name>,)+);
             #[inline(always)]
-            fn places(self) -> (Option<[u32; MAX_RANK]>, Self::Places) {
+            fn places(self) -> (Option<[u64; MAX_RANK]>, Self::Places) {
                 let extent = self.0.extents();
                 let equal = $(self.$index.extents() == extent)&&+;
                 let places = ($(Elements::of(self.$index),)+);
@@ -123,12 +123,12 @@ macro_rules! views {
             type With<I> = (I, ($(&'v mut $name,)+));
             type Slices = ($(&'v mut [$name],)+);
             #[inline(always)]
-            unsafe fn with<I>(&self, index: I, at: [u32; MAX_RANK], rank: usize) -> Self::With<I> {
+            unsafe fn with<I>(&self, index: I, at: [u64; MAX_RANK], rank: usize) -> Self::With<I> {
                 // SAFETY: the caller's promise.
                 (index, ($(unsafe { &mut *self.$index.element(at, rank) },)+))
             }
             #[inline(always)]
-            unsafe fn slices(&self, first: [u32; MAX_RANK], rank: usize, count: usize) -> Self::Slices {
+            unsafe fn slices(&self, first: [u64; MAX_RANK], rank: usize, count: usize) -> Self::Slices {
                 // SAFETY: the caller's promise.
                 ($(unsafe { self.$index.slices(first, rank, count) },)+)
             }
@@ -140,28 +140,26 @@ views! {
 }
 
 /// The elements of several views that belong to this thread; an iterator's source.
-pub struct ItemsTogether<V: Views<E>, const E: usize>
-where
-    Dim<E>: Rank,
-{
-    indices: Indices<Dim<E>>,
-    places: V::Places,
+pub struct ItemsTogether<P, R: Axes> {
+    indices: Indices<R>,
+    places: P,
 }
 
-impl<V: Views<E>, const E: usize> ItemsTogether<V, E>
-where
-    Dim<E>: Rank,
-{
+impl<P: Places, R: Axes> ItemsTogether<P, R> {
     /// The launch has refused views of different extents; here they would have no items.
     #[inline(always)]
-    pub(crate) fn new(thread: &Thread<'_>, launch_rank: usize, views: V) -> Self {
+    pub(crate) fn new<V: Views<E, Places = P>, const E: usize>(
+        thread: &Thread<'_>,
+        launch_rank: usize,
+        views: V,
+    ) -> Self {
         let (extent, places) = views.places();
         ItemsTogether { indices: Indices::whole(thread, launch_rank, extent.unwrap_or_default()), places }
     }
 
     /// The rows of the elements.
     #[inline(always)]
-    pub(crate) fn rows(self) -> Rows<Dim<E>, V::Places> {
+    pub(crate) fn rows(self) -> Rows<R, P> {
         // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the extent
         // that all views have, the views are borrowed as long as the elements are, and `self` is given up for them.
         unsafe { Rows::new(self.indices, self.places) }

@@ -1,5 +1,8 @@
 //! Views: a kernel's parameters, as the host's function sees them.
 //!
+//! Their extents have 64 bits, and kernels ask for them as `u32`, or as `u64` in `#[kernel(wide)]`; a launch with views of 2³²
+//! elements or more is one of the latter.
+//!
 //! # Why launching is safe
 //!
 //! A view is a pointer with an extent and no lifetime. What makes it sound:
@@ -23,7 +26,7 @@ use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{Dim, Element, Idx, MAX_RANK, Number, Rank};
+use wattle_ir::{Axes, Dim, Element, Idx, IndexWord, MAX_RANK, Number, Rank};
 
 use crate::support;
 use crate::thread::{BadIndex, Thread};
@@ -31,9 +34,9 @@ use crate::thread::{BadIndex, Thread};
 /// Where a view's elements are.
 pub(crate) struct Strided<T> {
     start: *mut T,
-    extent: [u32; MAX_RANK],
+    extent: [u64; MAX_RANK],
     /// In elements; ignored for one-dimensional views, which are contiguous.
-    strides: [u32; MAX_RANK],
+    strides: [u64; MAX_RANK],
     name: &'static str,
     thread: *const Thread<'static>,
     /// Whether it is memory of the thread's block, which no other thread of the operating system can reach.
@@ -50,8 +53,8 @@ impl<T: Element> Strided<T> {
     /// stands for is allowed (see the module's documentation). The stride of the last dimension is 1.
     pub(crate) unsafe fn new(
         start: *mut T,
-        extent: [u32; MAX_RANK],
-        strides: [u32; MAX_RANK],
+        extent: [u64; MAX_RANK],
+        strides: [u64; MAX_RANK],
         name: &'static str,
         thread: &Thread<'_>,
     ) -> Self {
@@ -84,22 +87,19 @@ impl<T: Element> Strided<T> {
     /// The element at `index`, or `None` and a fault.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
-    where
-        Dim<D>: Rank,
-    {
-        let index = Dim::<D>::spread(index, 0);
-        if D == 1 {
+    pub(crate) fn at<R: Axes>(&self, index: R::Index) -> Option<*mut T> {
+        let index: [u64; MAX_RANK] = R::spread(index, R::Word::truncated(0)).map(Into::into);
+        if R::RANK == 1 {
             if index[0] < self.extent[0] {
                 // SAFETY: the index is in bounds, so the element is one of the allocation.
                 return Some(unsafe { self.start.add(index[0] as usize) });
             }
-        } else if (0..D).all(|d| index[d] < self.extent[d]) {
-            let offset: usize = (0..D).map(|d| index[d] as usize * self.strides[d] as usize).sum();
+        } else if (0..R::RANK).all(|d| index[d] < self.extent[d]) {
+            let offset: usize = (0..R::RANK).map(|d| index[d] as usize * self.strides[d] as usize).sum();
             // SAFETY: as above.
             return Some(unsafe { self.start.add(offset) });
         }
-        self.fault(index, D);
+        self.fault(index, R::RANK);
         None
     }
 
@@ -110,24 +110,36 @@ impl<T: Element> Strided<T> {
     }
 
     #[inline(always)]
-    pub(crate) fn extents(&self) -> [u32; MAX_RANK] {
+    pub(crate) fn extents(&self) -> [u64; MAX_RANK] {
         self.extent
     }
 
+    /// The extent, in numbers of an index. Only kernels whose indices are `u64` are launched with views of more.
     #[inline(always)]
-    pub(crate) fn strides(&self) -> [u32; MAX_RANK] {
+    pub(crate) fn extent_in<R: Axes>(&self) -> R::Index {
+        R::gather(self.extent.map(R::Word::truncated))
+    }
+
+    /// The number of elements, likewise.
+    #[inline(always)]
+    pub(crate) fn count_in<R: Axes>(&self) -> R::Word {
+        R::Word::truncated(self.extent[..R::RANK].iter().product())
+    }
+
+    #[inline(always)]
+    pub(crate) fn strides(&self) -> [u64; MAX_RANK] {
         self.strides
     }
 
     /// The number of elements of a view of one dimension.
     #[inline(always)]
-    pub(crate) fn length(&self) -> u32 {
+    pub(crate) fn length(&self) -> u64 {
         self.extent[0]
     }
 
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn fault(&self, index: [u32; MAX_RANK], rank: usize) {
+    pub(crate) fn fault(&self, index: [u64; MAX_RANK], rank: usize) {
         let at = Location::caller();
         self.thread().out_of_bounds(BadIndex { view: self.name, index, extent: self.extent, rank, at });
     }
@@ -142,16 +154,16 @@ macro_rules! views {
         where
             Dim<D>: Rank,
         {
-            /// The extent, in elements.
+            /// The extent, in elements; of `u64` in `#[kernel(wide)]`.
             #[inline(always)]
             pub fn extent(&self) -> Idx<D> {
-                Dim::<D>::gather(self.0.extent)
+                self.0.extent_in::<Dim<D>>()
             }
 
-            /// The number of elements.
+            /// The number of elements; a `u64` in `#[kernel(wide)]`.
             #[inline(always)]
             pub fn len(&self) -> u32 {
-                self.0.extent[..D].iter().product()
+                self.0.count_in::<Dim<D>>()
             }
 
             /// Whether there is no element.
@@ -256,7 +268,7 @@ where
     #[inline(always)]
     #[track_caller]
     fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
-        match self.0.at::<D>(index) {
+        match self.0.at::<Dim<D>>(index) {
             // SAFETY: the element is in bounds, and nothing writes to it (see the module's documentation).
             Some(element) => unsafe { element.read() },
             None => T::zero(),
@@ -275,12 +287,12 @@ where
     }
 
     #[inline(always)]
-    pub(crate) fn extents(&self) -> [u32; MAX_RANK] {
+    pub(crate) fn extents(&self) -> [u64; MAX_RANK] {
         self.0.extent
     }
 
     #[inline(always)]
-    pub(crate) fn strides(&self) -> [u32; MAX_RANK] {
+    pub(crate) fn strides(&self) -> [u64; MAX_RANK] {
         self.0.strides
     }
 }
@@ -295,7 +307,7 @@ where
     #[inline(always)]
     #[track_caller]
     fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
-        match self.0.at::<D>(index) {
+        match self.0.at::<Dim<D>>(index) {
             // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
             Some(element) => unsafe { shared_load(element, self.0.is_of_block) },
             None => T::zero(),
@@ -315,7 +327,7 @@ macro_rules! set_shared {
             #[inline(always)]
             #[track_caller]
             fn set(self, index: Idx<D>, value: T, _: &Thread<'_>) {
-                if let Some(element) = self.0.at::<D>(index) {
+                if let Some(element) = self.0.at::<Dim<D>>(index) {
                     // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
                     unsafe { shared_store(element, value, self.0.is_of_block) }
                 }
@@ -332,8 +344,8 @@ where
 {
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn element(&self, index: Idx<D>) -> Option<*mut T> {
-        self.0.at::<D>(index)
+    pub(crate) fn element<R: Axes>(&self, index: R::Index) -> Option<*mut T> {
+        self.0.at::<R>(index)
     }
 
     #[inline(always)]

@@ -77,12 +77,12 @@ impl SharedLen {
     }
 
     /// The number of the element at an index that is within the extents: row-major.
-    pub fn element(self, index: [u32; MAX_RANK]) -> u64 {
+    pub fn element(self, index: [u64; MAX_RANK]) -> u64 {
         match self {
             SharedLen::Grid(ArrayExtents { rank, each }) => {
-                (0..rank).fold(0, |number, d| number * u64::from(each[d]) + u64::from(index[d]))
+                (0..rank).fold(0, |number, d| number * u64::from(each[d]) + index[d])
             }
-            SharedLen::Static(_) | SharedLen::AtLaunch => u64::from(index[0]),
+            SharedLen::Static(_) | SharedLen::AtLaunch => index[0],
         }
     }
 

@@ -24,6 +24,9 @@ pub enum Fault {
         place: Place,
         /// How many dimensions the index has.
         rank: usize,
+        /// Whether each number of the index is a `u64`, of two words, the low one first.
+        #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+        wide: bool,
     },
     /// An integer was divided by zero.
     DivisionByZero,

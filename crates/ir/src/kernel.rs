@@ -108,6 +108,9 @@ pub struct Kernel {
     pub site: Site,
     /// The number of dimensions of its launches, from 1 to [`MAX_RANK`].
     pub rank: usize,
+    /// Whether a view may have 2³² elements or more: then the extents of the views among its parameters are `u64`.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub wide: bool,
     /// The parameters, whose arguments the launch gives.
     pub params: Vec<Param>,
     /// The block's shared memory: one copy per block.
@@ -120,6 +123,16 @@ pub struct Kernel {
     pub exprs: Vec<Expr>,
     /// The statements that the thread runs.
     pub body: Vec<Stmt>,
+}
+
+impl Kernel {
+    /// The type of the extents of a place: `U64` of a view in a kernel that is wide, else `U32`.
+    pub fn extent_type(&self, place: Place) -> Type {
+        match place {
+            Place::Param(_) if self.wide => Type::U64,
+            Place::Param(_) | Place::Shared(_) | Place::Local(_) => Type::U32,
+        }
+    }
 }
 
 /// The name in faults of an array of the thread's own, which has no name in the representation.
@@ -285,7 +298,7 @@ pub enum Expr {
     Slot(SlotId),
     /// A scalar parameter.
     Param(ParamId),
-    /// A place's extent in one dimension, in elements; `u32`.
+    /// A place's extent in one dimension, in elements; of the type [`Kernel::extent_type`].
     Extent(Place, u8),
     /// The thread's place in the launch, or the launch's shape, in one dimension; `u32`.
     Builtin(Builtin, u8),
@@ -342,7 +355,7 @@ pub enum Place {
     Local(LocalId),
 }
 
-/// An index: one `u32` expression for each dimension of the place, dimension 0 first.
+/// An index: one expression for each dimension of the place, dimension 0 first; each a `u32` or `u64`.
 pub type Index = Vec<ExprId>;
 
 /// A statement.

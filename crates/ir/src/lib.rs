@@ -57,7 +57,7 @@ pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, leg
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
 pub use padding::Padding;
-pub use rank::{BuiltIndex, Dim, GridIndex, Idx, Rank};
+pub use rank::{Axes, BuiltIndex, Dim, GridIndex, Idx, IndexWord, Rank, Wide, WideIdx};
 pub use scalar::{
     AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word, WordOps,
     greater, lesser, native,

@@ -135,6 +135,7 @@ mod tests {
             name: "pairs".into(),
             site,
             rank: 1,
+            wide: false,
             params: vec![param(0), param(1)],
             shared: vec![],
             locals: vec![],

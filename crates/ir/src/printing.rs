@@ -205,7 +205,10 @@ impl Writer {
         self.lines.push(line);
 
         let (place, scope) = (self.log, Scope::Device);
-        let extent = self.add(Expr::Extent(place, 0));
+        let mut extent = self.add(Expr::Extent(place, 0));
+        if self.kernel.wide {
+            extent = self.add(Expr::Cast(Type::U32, extent));
+        }
         let size_word = self.word(HEADER + size);
         // The log has room for the greatest record at least, so this does not wrap.
         let last = self.binary(BinaryOp::Sub, extent, size_word);

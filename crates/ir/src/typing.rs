@@ -45,7 +45,7 @@ impl Typing<'_> {
                 ensure((dimension as usize) < rank, || {
                     format!("`{}` has no dimension {dimension}", self.kernel.place_name(place))
                 })?;
-                Type::U32
+                self.kernel.extent_type(place)
             }
             Expr::Builtin(_, dimension) => {
                 let rank = self.kernel.rank;
@@ -92,6 +92,14 @@ impl Typing<'_> {
     pub(crate) fn expect(&self, id: ExprId, expected: Type) -> Checked {
         let found = self.ty(id)?;
         ensure(found == expected, || format!("expression {id:?} has type {found}, {expected} was expected"))
+    }
+
+    /// A number of an index: a `u32` or `u64`.
+    pub(crate) fn expect_index(&self, id: ExprId) -> Checked {
+        let found = self.ty(id)?;
+        ensure(matches!(found, Type::U32 | Type::U64), || {
+            format!("index {id:?} has type {found}, u32 or u64 was expected")
+        })
     }
 
     pub(crate) fn slot(&self, slot: SlotId) -> Checked<Type> {

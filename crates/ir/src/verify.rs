@@ -145,7 +145,7 @@ impl Verifier<'_> {
         ensure(index.len() == found.rank, || {
             format!("{} indices for `{}` of rank {}", index.len(), self.kernel.place_name(place), found.rank)
         })?;
-        index.iter().try_for_each(|&index| self.of().expect(index, Type::U32))?;
+        index.iter().try_for_each(|&index| self.of().expect_index(index))?;
         ensure(found.atomic == atomic, || {
             let (memory, access) = if atomic { ("plain", "an atomic") } else { ("atomic", "a plain") };
             format!("{access} access to `{}`, which is {memory} memory", self.kernel.place_name(place))

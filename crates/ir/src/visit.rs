@@ -283,7 +283,7 @@ impl Stmt {
     }
 
     /// The index of the element that the statement accesses; `None` of one that accesses none, or several.
-    pub(crate) fn index_mut(&mut self) -> Option<&mut Index> {
+    pub fn index_mut(&mut self) -> Option<&mut Index> {
         let parts = self.parts_mut();
         let several = parts.array.is_some() || !parts.arguments.is_empty();
         parts.index.filter(|_| parts.place.is_some() && !several)

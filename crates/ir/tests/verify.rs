@@ -19,6 +19,7 @@ fn kernel() -> Kernel {
         name: "wrong".into(),
         site: AT,
         rank: 1,
+        wide: false,
         params: vec![
             Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },
             view("read", Access::Read),
@@ -101,7 +102,10 @@ fn statements() {
         "2 indices for `shared`",
         does(Stmt::Load { dst: SlotId(0), place: SHARED, index: vec![U32; 2], site: LINE }),
     );
-    refused("u32 was expected", does(Stmt::Load { dst: SlotId(0), place: SHARED, index: vec![F32], site: LINE }));
+    refused(
+        "u32 or u64 was expected",
+        does(Stmt::Load { dst: SlotId(0), place: SHARED, index: vec![F32], site: LINE }),
+    );
     refused("slot s1 has type f32", does(Stmt::Load { dst: SlotId(1), place: SHARED, index, site: LINE }));
     refused("bool was expected", does(Stmt::If { condition: U32, then: vec![], otherwise: vec![] }));
     refused("which does not enclose it", does(Stmt::Break(Label(0))));

@@ -43,7 +43,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | arrays | `[0.0; 16]`, `[[0; 4]; 8]`, `a[i][j]`, rows `a[i]` as values, `a.len()` as `u32`; at most 16 KiB |
 /// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; those of types and traits, `S::area(x)`; parameters that are functions, see below; the mathematical functions as methods |
 /// | closures | as arguments for parameters that are functions: `twice(\|x\| x * 2.0, y)`; they capture nothing |
-/// | indices | `+ - * / %` of `[u32; D]`, and of other arrays of numbers, element by element; `i.linearize(extent)`, `n.delinearize(extent)`, `i.axis(d)`, `i.with_axis(d, n)` |
+/// | indices | `u32`, or `u64` in `#[kernel(wide)]`, see below; `+ - * / %` of `[u32; D]`, and of other arrays of numbers, element by element; `i.linearize(extent)`, `n.delinearize(extent)`, `i.axis(d)`, `i.with_axis(d, n)` |
 /// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports, with values in their text: `assert!(x < n, "x = {x}")` |
 /// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
 /// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
@@ -107,6 +107,31 @@ use syn::{ItemFn, parse_macro_input};
 /// `i.axis(d)` for a part, `i.with_axis(d, n)` for the index with another one, and the loop over all indices of an extent,
 /// `for i in acc.indices(THREADS_IN_GRID, x.extent())`. `i.linearize(extent)` is the row-major number of an index, and
 /// `n.delinearize(extent)` the index of that number. An axis that an index does not have is a fault.
+///
+/// # More than 2³² elements
+/// Indices, extents and places in the launch are `u32`, and a launch with more is refused: a view of 2³² elements or more, or
+/// as many threads. In `#[kernel(wide)]` they are `u64`, and such launches run; the rest of the body stays as it is, since
+/// their type is rarely written:
+///
+/// ```ignore
+/// #[kernel(wide)]
+/// fn triad(acc: &Acc, factor: f32, x: Read<f32>, y: Read<f32>, mut out: PerItem<f32>) {
+///     for (i, out) in acc.items(&mut out) {
+///         *out = x[i] + factor * y[i]; // `i` is a `u64`
+///     }
+/// }
+/// ```
+///
+/// So are the indices of block shared memory and arrays there, and `x.len()`; a number that a loop ends with is written
+/// `n as u64`. What belongs to warps (lanes, masks) stays `u32`. A device function with indices, places or `len` in it
+/// is `#[device_fn(wide)]`; one without may be called as well.
+///
+/// On GPUs the code has indices of 64 bits in launches that need them alone. In all others a place, an extent and a counter
+/// are computed with 32 bits, and so are comparisons, quotients and remainders of them and accesses at them; only sums,
+/// differences and products of indices that the kernel itself writes have 64.
+/// [`LaunchOptions::long_indices`](../wattle/struct.LaunchOptions.html#method.long_indices) runs the other code on any data.
+/// The host, the simulated device, the checker and CUDA devices run such launches. On Vulkan a shader reaches at most 2³² - 1
+/// bytes of a buffer (`maxStorageBufferRange`), so a launch that needs more is refused there, and one that does not runs.
 ///
 /// # Items of several views
 /// `for (i, (a, b)) in acc.items((&mut x, &mut y))` goes over 2 to 6 `PerItem` views of one extent by one map. Views of
@@ -281,6 +306,8 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a function callable from kernels: `#[device_fn] fn square(x: f32) -> f32 { x * x }`.
+///
+/// `#[device_fn(wide)]` has indices of `u64`, as `#[kernel(wide)]` has: see [`kernel`].
 ///
 /// It is written in the subset of [`kernel`], takes and returns numbers, tuples and arrays of them, and can also take
 /// `acc: &Acc`, the views `Read`, `Shared` and `Atomic`, by value, and variables of the caller's to change, `x: &mut T`:

@@ -2,11 +2,32 @@
 //!
 //! A method is never called by its name alone: a user's trait could have one of that name, and be given the view.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use wattle_operations::{atomics, warps};
 
 use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
+
+/// The code of a function in which indices are `u64`: what it names of the library is of those.
+pub fn widened(code: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = Vec::new();
+    for token in code {
+        match token {
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), widened(group.stream()));
+                inner.set_span(group.span());
+                tokens.push(inner.into());
+            }
+            TokenTree::Ident(name) if name == "__private" => {
+                let span = name.span();
+                tokens.push(name.into());
+                tokens.extend(quote_spanned!(span=> ::wide));
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => tokens.push(token),
+        }
+    }
+    tokens.into_iter().collect()
+}
 
 /// A name that the user's code cannot mean.
 pub fn private(name: &str) -> Ident {
@@ -39,9 +60,9 @@ macro_rules! warp_methods {
 }
 
 /// The methods by owner: a type of both surfaces, or [`FUNCTIONS`] for what several types have.
-const METHODS: [(&str, &[&str]); 9] = [
+const METHODS: [(&str, &[&str]); 10] = [
     (
-        "Acc",
+        "AccPlaces",
         &[
             "thread_in_grid",
             "thread_in_block",
@@ -57,16 +78,21 @@ const METHODS: [(&str, &[&str]); 9] = [
             "linear_threads_in_grid",
             "linear_threads_in_block",
             "linear_blocks_in_grid",
+            "warp_in_block",
+            "warps_in_block",
+            "indices",
+            "items",
+            "items_together",
+        ],
+    ),
+    (
+        "Acc",
+        &[
             "sync_block",
             "mem_fence",
             "warp",
             "device",
-            "warp_in_block",
-            "warps_in_block",
             "clock",
-            "indices",
-            "items",
-            "items_together",
             "shared",
             "shared_nd",
             "shared_3d",

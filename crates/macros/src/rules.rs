@@ -6,20 +6,30 @@ use syn::punctuated::Punctuated;
 use syn::{BinOp, Error, Result, Token};
 
 use crate::ast::{Change, Expr, ExprKind, Place};
+use crate::names;
 
-/// What is permitted of floats besides what is written.
+/// What is permitted of floats besides what is written, and the type of indices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
     /// A product and the sum that it stands in are one fused multiply-add.
     pub contract: bool,
     /// Sums over a loop may be added in another order.
     pub reassociate: bool,
+    /// Indices are `u64`.
+    pub wide: bool,
 }
 
 /// The arguments of an attribute: rules, and for `#[device_fn]` also `associated`.
 pub struct Arguments {
     pub rules: Rules,
     pub associated: bool,
+}
+
+impl Rules {
+    /// The code of a function, with what its indices are.
+    pub fn apply(self, code: TokenStream) -> TokenStream {
+        if self.wide { names::widened(code) } else { code }
+    }
 }
 
 impl Arguments {
@@ -31,11 +41,12 @@ impl Arguments {
             match word.to_string().as_str() {
                 "contract" => arguments.rules.contract = true,
                 "reassociate" => arguments.rules.reassociate = true,
+                "wide" => arguments.rules.wide = true,
                 "associated" if name == "device_fn" => arguments.associated = true,
                 _ => {
                     let message = format!(
-                        "`#[{name}]` has no such argument; what it may permit is `contract` (products and sums are fused) and \
-                         `reassociate` (sums over loops are reordered)"
+                        "`#[{name}]` has no such argument; it may have `wide` (indices are `u64`), and permit to `contract` \
+                         (products and sums are fused) and to `reassociate` (sums over loops are reordered)"
                     );
                     return Err(Error::new(word.span(), message));
                 }

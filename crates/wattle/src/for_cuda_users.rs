@@ -27,6 +27,7 @@
 //! | `threadIdx` | [`acc.thread_in_block()`](crate::Acc::thread_in_block); a number in 1-D, `[y, x]` in 2-D, the fastest one last |
 //! | `blockIdx`, `blockDim`, `gridDim` | [`acc.block_in_grid()`](crate::Acc::block_in_grid), [`acc.threads_in_block()`](crate::Acc::threads_in_block), [`acc.blocks_in_grid()`](crate::Acc::blocks_in_grid) |
 //! | `blockIdx.x * blockDim.x + threadIdx.x` | [`acc.thread_in_grid()`](crate::Acc::thread_in_grid), or `for (i, x) in acc.items(&mut out)` ([`Acc::items`](crate::Acc::items)) |
+//! | `size_t i`, `unsigned long long` indices | `#[kernel(wide)]` ([`kernel`](macro@crate::kernel)); CUDA devices compute them with 32 bits where a launch needs no more |
 //! | grid-stride loop | `for i in acc.indices(THREADS_IN_GRID, 0..n)` ([`Acc::indices`](crate::Acc::indices)) |
 //! | `__syncthreads` | [`acc.sync_block()`](crate::Acc::sync_block) |
 //! | `__syncthreads_count`, `__syncthreads_or`, `__syncthreads_and` | an `Atomic` in block shared memory between two [`acc.sync_block()`](crate::Acc::sync_block) |

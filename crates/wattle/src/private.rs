@@ -6,6 +6,7 @@ pub use std::clone::Clone;
 pub use std::marker::Copy;
 
 pub use linkme;
+pub use wattle_core::Acc as AccPlaces;
 pub use wattle_core::device_fn::*;
 pub use wattle_core::{
     Acc, Arg, Atomic, Bound, Bundle, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Shared, ThisDevice,
@@ -17,6 +18,28 @@ pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::message;
 use wattle_ir::{ByValue, Element, Float, Scalar};
 pub use wattle_ir::{Dim, KernelType, Site, WarpMask as Mask};
+
+/// The same items for functions whose indices are `u64`, `#[kernel(wide)]` and `#[device_fn(wide)]`.
+pub mod wide {
+    pub use super::*;
+    pub use wattle_core::wide::{AccPlaces, Atomic, Shared};
+
+    pub mod support {
+        pub use wattle_core::support::*;
+        pub use wattle_core::wide::support::{
+            Spot, axis, delinearize, element, extent, get, is_empty, lanes, len, linearize, range_rows, row, set,
+            step_by, with_axis,
+        };
+    }
+
+    pub mod builder {
+        pub use wattle_ir::builder::wide::{
+            AccPlaces, Atomic, ElementRef, Shared, axis, delinearize, element, extent, get, is_empty, lanes, len,
+            linearize, set, step_by, with_axis,
+        };
+        pub use wattle_ir::builder::*;
+    }
+}
 
 /// What `#[derive(Element)]` writes with.
 pub mod element {

@@ -97,6 +97,8 @@ mod truth_values;
 mod waiting_tasks;
 #[path = "conformance/warps.rs"]
 mod warps;
+#[path = "conformance/wide.rs"]
+mod wide;
 
 #[test]
 fn function_parameters() {
@@ -296,4 +298,9 @@ fn truth_values() {
 #[test]
 fn specialized() {
     harness::run("specialized to the device", specialized::CASES);
+}
+
+#[test]
+fn wide() {
+    harness::run("indices of 64 bits", wide::CASES);
 }

@@ -14,8 +14,8 @@ use crate::slots::Slot;
 /// A view as a kernel's function takes it: its first element's address, and extent and strides in elements.
 pub(crate) struct DeviceView {
     pub(crate) address: Address,
-    pub(crate) extent: [u32; MAX_RANK],
-    pub(crate) strides: [u32; MAX_RANK],
+    pub(crate) extent: [u64; MAX_RANK],
+    pub(crate) strides: [u64; MAX_RANK],
 }
 
 /// The values that a launch passes besides the kernel's own arguments.
@@ -104,8 +104,8 @@ pub(crate) fn lay_out_of<'k>(
             Argument::Host => slot.words.address,
             Argument::Number => u64::from(*number),
             Argument::Base(param) => view(param)?.address,
-            Argument::Extent(param, d) => at(&view(param)?.extent, d),
-            Argument::Stride(param, d) => at(&view(param)?.strides, d),
+            Argument::Extent(param, d) => view(param)?.extent[usize::from(d)],
+            Argument::Stride(param, d) => view(param)?.strides[usize::from(d)],
             Argument::Scalar(param) => {
                 into.copy_from_slice(scalar(param)?);
                 continue;

@@ -77,7 +77,7 @@ impl Builtin {
         let value = value.to_le_bytes();
         let view = |param| {
             let address = if param == ParamId(0) { from } else { to };
-            Ok(DeviceView { address, extent: line(count), strides: [1; MAX_RANK] })
+            Ok(DeviceView { address, extent: line(count).map(u64::from), strides: [1; MAX_RANK] })
         };
         lay_out_of(bytes, layout, setting, |_| Ok(&value), view)
     }

@@ -58,8 +58,11 @@ impl Report<'_> {
 
     fn fault_kind(&self, fault: &Fault, word: &impl Fn(u32) -> u32) -> Option<FaultKind> {
         Some(match fault {
-            Fault::OutOfBounds { place, rank } => {
-                let index: Vec<_> = (0..*rank as u32).map(|d| word(control::INDEX + d)).collect();
+            Fault::OutOfBounds { place, rank, wide } => {
+                let word = |number: u32| u64::from(word(control::INDEX + number));
+                let index: Vec<_> = (0..*rank as u32)
+                    .map(|d| if *wide { word(2 * d) | word(2 * d + 1) << 32 } else { word(d) })
+                    .collect();
                 FaultKind::OutOfBounds {
                     view: self.ir.place_name(*place),
                     index: format_index(&index),
@@ -99,15 +102,15 @@ impl Report<'_> {
     }
 
     /// The extent of a view or an array in this launch.
-    fn extent(&self, place: Place) -> [u32; MAX_RANK] {
+    fn extent(&self, place: Place) -> [u64; MAX_RANK] {
         let mut found = [1; MAX_RANK];
         match place {
             Place::Param(id) => found = self.kernel.view(id).map_or(found, |view| view.extent()),
             Place::Shared(id) => {
                 let array = self.ir.shared.get(id.index());
-                found = array.map_or([0; MAX_RANK], |array| array.len.extents(self.shared_len));
+                found = array.map_or([0; MAX_RANK], |array| array.len.extents(self.shared_len).map(u64::from));
             }
-            Place::Local(id) => found[0] = self.ir.locals.get(id.index()).map_or(0, |array| array.len),
+            Place::Local(id) => found[0] = self.ir.locals.get(id.index()).map_or(0, |array| array.len.into()),
         }
         found
     }

@@ -62,13 +62,14 @@ fn faults_name_thread_and_place() {
     let types = vec![Type::I64, Type::F32, Type::I8];
     let words = [(control::INDEX, u32::MAX - 2), (control::INDEX + 1, u32::MAX), (control::INDEX + 2, 0x3f00_0000)];
     assert_eq!(fault(Fault::Assertion { text, types }, &words).what, FaultKind::Assertion("0.5 of -3".into()));
-    for (place, rank, name, index, extent) in [
-        (Place::Param(ParamId(0)), 2, "x", "[5, 6]", "[3, 7]"),
-        (Place::Shared(SharedId(0)), 1, "known", "5", "5"),
-        (Place::Shared(SharedId(1)), 1, "given", "5", "11"),
+    for (place, rank, wide, name, index, extent) in [
+        (Place::Param(ParamId(0)), 2, false, "x", "[5, 6]", "[3, 7]"),
+        (Place::Param(ParamId(0)), 2, true, "x", "[25769803781, 1]", "[3, 7]"),
+        (Place::Shared(SharedId(0)), 1, false, "known", "5", "5"),
+        (Place::Shared(SharedId(1)), 1, false, "given", "5", "11"),
     ] {
-        let words = [(control::INDEX, 5), (control::INDEX + 1, 6)];
-        let found = fault(Fault::OutOfBounds { place, rank }, &words);
+        let words = [(control::INDEX, 5), (control::INDEX + 1, 6), (control::INDEX + 2, 1)];
+        let found = fault(Fault::OutOfBounds { place, rank, wide }, &words);
         let (view, index, extent) = (name.to_owned(), index.to_owned(), extent.to_owned());
         assert_eq!(found.what, FaultKind::OutOfBounds { view, index, extent });
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt};
+use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
@@ -206,22 +206,38 @@ impl Emitter<'_> {
             {
                 return address(base, at * size);
             }
-            return address(self.at_start(base, only, size), 0);
+            return address(self.in_view_at(base, only, size), 0);
         }
-        // All elements of a buffer, of which the view is a part, are less than 2³² (`Extent`), and the index is within
-        // bounds: so is the number of its element.
+        // The index is within bounds, so the number of its element is below 2³² in a kernel that is not wide
+        // (`Argument::Stride`), and the address is one of the buffer's in every kernel.
+        let (class, bits) = match self.kernel.wide {
+            true => (Class::Long, "u64"),
+            false => (Class::Word, "u32"),
+        };
         let mut elements: Option<Value> = None;
         for (d, &at) in index.iter().enumerate() {
             let stride = (d + 1 < index.len()).then(|| self.argument(Argument::Stride(first, d as u8)));
             elements = Some(match (elements, stride) {
                 (None, None) => at,
-                (None, Some(stride)) => self.op("mul.lo.u32", Class::Word, &[at, stride]),
-                (Some(before), None) => self.op("add.u32", Class::Word, &[before, at]),
-                (Some(before), Some(stride)) => self.op("mad.lo.u32", Class::Word, &[at, stride, before]),
+                (None, Some(stride)) => self.op(&format!("mul.lo.{bits}"), class, &[at, stride]),
+                (Some(before), None) => self.op(&format!("add.{bits}"), class, &[before, at]),
+                (Some(before), Some(stride)) => self.op(&format!("mad.lo.{bits}"), class, &[at, stride, before]),
             });
         }
         let Some(elements) = elements else { return address(base, 0) };
-        address(self.at_start(base, elements, size), 0)
+        address(self.in_view_at(base, elements, size), 0)
+    }
+
+    /// The address of an element of a view that begins at `base`.
+    fn in_view_at(&mut self, base: Value, element: Value, size: u64) -> Value {
+        if !self.kernel.wide {
+            return self.at_start(base, element, size);
+        }
+        let distance = match size {
+            1 => element,
+            _ => self.op("mul.lo.u64", Class::Long, &[element, Value::Constant(Type::U64, size)]),
+        };
+        self.op("add.u64", Class::Long, &[base, distance])
     }
 
     /// The address of an element in memory that begins at `start`. (ptxas makes one instruction of these two, and more of a

@@ -17,6 +17,7 @@ use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place,
 use crate::Lacking;
 use crate::assemble::{Class, Target, Value, ins};
 use crate::emit::{Emitter, memory_type};
+use crate::expr::int_type;
 
 /// How many turns run at a time.
 const TURNS: usize = 4;
@@ -338,12 +339,13 @@ impl Emitter<'_> {
             return self.in_some_turn(y, slot, turns, before);
         }
         // The slot is the greatest in the last turn, so only that turn is checked.
+        let of = int_type(self.types[x.index()]);
         let asked = if is_slot(self.kernel, x, slot) { &turns[TURNS - 1..] } else { turns };
         asked.iter().fold(before, |before, turn| {
             let operands = self.in_turn(turn, |emitter| [x, y].map(|id| emitter.value(id)));
             let or = if before.is_some() { ".or" } else { "" };
             let operands: Vec<_> = operands.into_iter().chain(before).collect();
-            Some(self.op(&format!("setp.ge{or}.u32"), Class::Predicate, &operands))
+            Some(self.op(&format!("setp.ge{or}.{of}"), Class::Predicate, &operands))
         })
     }
 }

@@ -232,6 +232,11 @@ impl Emitter<'_> {
                 };
                 emitter.scalar(ty, &name)
             }
+            Argument::Extent(..) | Argument::Stride(..) if emitter.kernel.wide => {
+                let to = emitter.asm.register(Class::Long);
+                ins!(emitter, "ld.param.u64 {to}, [{name}]");
+                to
+            }
             _ => {
                 let to = emitter.asm.register(Class::Word);
                 ins!(emitter, "ld.param.u32 {to}, [{name}]");

@@ -1,6 +1,6 @@
 //! The parameters and the shared memory that a launch gives a kernel's entry.
 
-use wattle_ir::{Builtin, Expr, Kernel, ParamId, ParamKind, SharedLen};
+use wattle_ir::{Builtin, Expr, Kernel, ParamId, ParamKind, Place, SharedLen};
 
 use crate::emit::shared_at_launch;
 use crate::layout::{Argument, Layout, Parameter};
@@ -16,8 +16,9 @@ pub fn layout(kernel: &Kernel) -> Layout {
             ParamKind::View { .. } if kernel.first_of(id) != id => {}
             ParamKind::View { rank, .. } => {
                 arguments.push((Argument::Base(id), 8));
-                arguments.extend((0..rank as u8).map(|d| (Argument::Extent(id, d), 4)));
-                arguments.extend((0..rank as u8 - 1).map(|d| (Argument::Stride(id, d), 4)));
+                let size = kernel.extent_type(Place::Param(id)).size() as u32;
+                arguments.extend((0..rank as u8).map(|d| (Argument::Extent(id, d), size)));
+                arguments.extend((0..rank as u8 - 1).map(|d| (Argument::Stride(id, d), size)));
             }
         }
     }

@@ -39,6 +39,7 @@ fn kernel(name: &str, ty: Type, read: bool, body: Vec<Stmt>) -> Kernel {
         name: name.into(),
         site: Site::caller(),
         rank: 1,
+        wide: false,
         params: vec![
             Param { name: "data", kind: view, field: None },
             Param { name: "x", kind: ParamKind::Scalar(ty), field: None },

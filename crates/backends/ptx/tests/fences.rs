@@ -24,6 +24,7 @@ fn kernel(order: FenceOrder, scope: Scope) -> Kernel {
         name: "fenced".into(),
         site,
         rank: 1,
+        wide: false,
         params: vec![Param { name: "data", kind: view, field: None }],
         shared: vec![],
         locals: vec![],

@@ -19,6 +19,7 @@ fn kernel(lens: &[SharedLen]) -> Kernel {
         name: "shared".into(),
         site,
         rank: 1,
+        wide: false,
         params: vec![],
         shared: lens.iter().map(array).collect(),
         locals: vec![],

@@ -21,6 +21,7 @@ fn kernel(ty: Type, len: u32, to: Expr) -> Kernel {
         name: format!("lanes_{ty}_{len}"),
         site,
         rank: 1,
+        wide: false,
         params: vec![
             Param { name: "data", kind: ParamKind::View { access: Access::Shared, element: ty, rank: 1 }, field: None },
             Param { name: "to", kind: ParamKind::Scalar(Type::U32), field: None },

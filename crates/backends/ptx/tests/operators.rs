@@ -20,6 +20,7 @@ fn kernel(types: [Type; 2], result: Type, exprs: &[Expr], stmt: Stmt) -> Kernel 
         name: "operator".into(),
         site: Site::caller(),
         rank: 1,
+        wide: false,
         params: vec![scalar("x", types[0]), scalar("y", types[1])],
         shared: vec![],
         locals: vec![],

@@ -19,6 +19,7 @@ fn ordering(body: Vec<Stmt>, sm: u32) -> Vec<String> {
         name: "ordered".into(),
         site: Site::caller(),
         rank: 1,
+        wide: false,
         params: vec![Param { name: "data", kind: view, field: None }],
         shared: vec![],
         locals: vec![],

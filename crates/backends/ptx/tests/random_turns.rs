@@ -230,6 +230,7 @@ fn case(seed: u64) -> Case {
         name: format!("turns_{seed}"),
         site: made.site(),
         rank: 1,
+        wide: false,
         params: params.map(view).collect(),
         shared: vec![],
         locals: vec![LocalArray::new(Type::U32, 8)],

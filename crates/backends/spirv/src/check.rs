@@ -29,6 +29,10 @@ fn missing_for(ty: Type, features: &Features) -> Option<&'static str> {
 /// # Errors
 /// The first thing that it lacks, with its source line.
 pub fn check(kernel: &Kernel, features: &Features) -> Result<(), Lacking> {
+    if kernel.wide {
+        let (kernel_name, site, device) = (kernel.name.clone(), kernel.site, features.device.clone());
+        return Err(Lacking::Long { kernel: kernel_name, site, device });
+    }
     let types = kernel.expr_types();
     let mut found = Ok(());
     let mut at = kernel.site;

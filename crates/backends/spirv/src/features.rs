@@ -301,6 +301,19 @@ pub enum Lacking {
         /// The device's name.
         device: String,
     },
+    /// Views of 2³² elements or more: `maxStorageBufferRange` is a number of 32 bits, in bytes (Vulkan 1.3, "Limits").
+    #[error(
+        "kernel `{kernel}` at {site} is launched with 2^32 elements or threads or more, and what a shader of device \
+         `{device}` reaches of a buffer has at most 2^32 - 1 bytes (`maxStorageBufferRange`)"
+    )]
+    Long {
+        /// The kernel's name.
+        kernel: String,
+        /// Where the kernel is defined.
+        site: Site,
+        /// The device's name.
+        device: String,
+    },
     /// The device lacks the scope of all devices and the host.
     #[error(
         "kernel `{kernel}` uses Scope::System at {site}, and device `{device}` has none: the Vulkan memory model orders \
@@ -369,6 +382,10 @@ impl Lacking {
             }
             Lacking::Type { .. } => "use a 32-bit type, or another device (`wattle devices` lists them)",
             Lacking::Atomic { .. } => "use 32-bit atomics, or another device (`wattle devices` lists them)",
+            Lacking::Long { .. } => {
+                "launch it over parts of the buffers, each with fewer than 2^32 bytes (`buffer.slice(..)`), or on a host or \
+                 CUDA device"
+            }
             Lacking::Scope { .. } => {
                 "use Scope::Device where one device's threads are meant, or a host or CUDA device for more"
             }

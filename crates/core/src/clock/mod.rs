@@ -36,8 +36,8 @@ pub(crate) use uses::{Refused, Stamp, Uses, Wanted, record};
 /// A part of a buffer: a box of indices, from `begin` up to and without `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    pub(crate) begin: [u32; MAX_RANK],
-    pub(crate) end: [u32; MAX_RANK],
+    pub(crate) begin: [u64; MAX_RANK],
+    pub(crate) end: [u64; MAX_RANK],
 }
 
 impl Region {
@@ -52,7 +52,7 @@ impl Region {
         (0..MAX_RANK).all(|d| self.begin[d] <= other.begin[d] && other.end[d] <= self.end[d])
     }
 
-    pub(crate) fn extent(&self) -> [u32; MAX_RANK] {
+    pub(crate) fn extent(&self) -> [u64; MAX_RANK] {
         std::array::from_fn(|d| self.end[d] - self.begin[d])
     }
 }

@@ -22,7 +22,7 @@ impl Random {
 
 fn region(begin: u32, end: u32) -> Region {
     let mut region = Region { begin: [0; MAX_RANK], end: [1; MAX_RANK] };
-    (region.begin[0], region.end[0]) = (begin, end);
+    (region.begin[0], region.end[0]) = (begin.into(), end.into());
     region
 }
 

@@ -11,7 +11,7 @@ use crate::queue::LastPoint;
 
 fn region(begin: u32, end: u32) -> Region {
     let mut region = Region { begin: [0; MAX_RANK], end: [1; MAX_RANK] };
-    (region.begin[0], region.end[0]) = (begin, end);
+    (region.begin[0], region.end[0]) = (begin.into(), end.into());
     region
 }
 

@@ -1,5 +1,7 @@
 //! Launches: what they use, and what they ask of the device.
 
+use std::sync::Arc;
+
 use wattle_ir::Site;
 
 use super::{Queue, Uses};
@@ -23,6 +25,7 @@ impl Queue {
     ///
     /// # Errors
     /// As for a launch: a shape that the device cannot keep, something that it lacks.
+    #[track_caller]
     pub fn prepare<const D: usize>(&self, spec: impl Spec<D>, kernel: &impl Launch<D>) -> Result<()> {
         self.prepare_with(LaunchOptions::default(), spec, kernel)
     }
@@ -31,6 +34,7 @@ impl Queue {
     ///
     /// # Errors
     /// As for [`Queue::prepare`].
+    #[track_caller]
     pub fn prepare_with<const D: usize>(
         &self,
         options: LaunchOptions,
@@ -41,6 +45,9 @@ impl Queue {
         self.usable()?;
         let options = self.in_its_domain(options)?;
         self.takes_module(kernel, &shape, false)?;
+        let is_long = options.long || shape.is_long() || has_long_view(kernel);
+        let long = if is_long { for_long_launch(kernel, &shape, Site::caller())? } else { None };
+        let kernel: &dyn Kernel = long.as_ref().map_or(kernel, |kernel| kernel);
         has_shared_len(kernel.info(), known(kernel)?.sized_at_launch, &options)?;
         self.not_in_its_task()?;
         if shape.is_empty() {
@@ -61,11 +68,22 @@ impl Queue {
         let request = LaunchRequest { options: self.in_its_domain(request.options)?, ..request };
         self.takes_module(request.kernel, &request.shape, false)?;
         let mut uses = Uses::new();
-        self.gather(&request, request.kernel, site, false, &mut uses)?;
+        let mut is_long = [self.gather(&request, request.kernel, site, false, &mut uses)?, false];
         if let Some(host_part) = request.host_part {
             self.takes_module(host_part, &request.shape, true)?;
-            self.gather(&request, host_part, site, true, &mut uses)?;
+            is_long[1] = self.gather(&request, host_part, site, true, &mut uses)?;
         }
+        is_long[0] |= request.options.long || request.shape.is_long();
+        let long = if is_long[0] { for_long_launch(request.kernel, &request.shape, site)? } else { None };
+        let long_host_part = match request.host_part {
+            Some(host_part) if is_long[1] => for_long_launch(host_part, &host_part_shape(), site)?,
+            Some(_) | None => None,
+        };
+        let request = LaunchRequest {
+            kernel: long.as_ref().map_or(request.kernel, |kernel| kernel),
+            host_part: long_host_part.as_ref().map(|kernel| -> &dyn Kernel { kernel }).or(request.host_part),
+            ..request
+        };
         if request.shape.is_empty() {
             return empty(&request);
         }
@@ -187,7 +205,7 @@ impl Queue {
         Err(Error::capability(self.device.name(), what, instead).limited(domain + 1, there))
     }
 
-    /// Gathers the uses of the buffers that the kernel's arguments name.
+    /// Gathers the uses of the buffers that the kernel's arguments name; returns whether one has 2³² elements or more.
     #[inline]
     fn gather<'k>(
         &self,
@@ -196,11 +214,12 @@ impl Queue {
         site: Site,
         is_host_part: bool,
         uses: &mut Uses<'k>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let info = kernel.info();
         let domain = request.options.get_sync_domain_map().domain(request.options.get_sync_domain());
         let known = known(kernel)?;
         has_shared_len(info, known.sized_at_launch, &request.options)?;
+        let mut is_long = false;
         for (number, argument) in kernel.arguments().enumerate() {
             let ArgumentValue::View(view) = argument.value else { continue };
             if !argument.is_first() {
@@ -209,6 +228,7 @@ impl Queue {
             if is_host_part && view.buffer.kind == MemoryKind::Device && view.buffer.host.is_none() {
                 return Err(self.out_of_reach(argument.name));
             }
+            is_long |= view.is_long();
             let user = User { what: info.name, parameter: Some(argument.name), site };
             let below_system = known.below_system.contains(number);
             let (device, mixes) = (self.device.number(), kernel.module().is_some());
@@ -216,7 +236,10 @@ impl Queue {
             self.reaches(view.buffer, user)?;
             uses.push(Wanted { uses: &view.buffer.uses, region: *view.region, sharing, user });
         }
-        if info.together.is_empty() { Ok(()) } else { have_one_extent(kernel, site) }
+        if !info.together.is_empty() {
+            have_one_extent(kernel, site)?;
+        }
+        Ok(is_long)
     }
 
     #[cold]
@@ -249,6 +272,36 @@ impl Queue {
         let (owner, device) = (buffer.device.name().to_owned(), self.device.name().to_owned());
         ErrorKind::WrongDevice { what, site: user.site, owner, device }.into()
     }
+}
+
+/// Whether a view of a kernel has 2³² elements or more.
+fn has_long_view(kernel: &dyn Kernel) -> bool {
+    kernel.arguments().any(|argument| argument.is_long())
+}
+
+/// The kernel for a launch with 2³² elements or threads or more, verified; `None` for a module's, which is given addresses and
+/// counts as it likes.
+///
+/// # Errors
+/// The kernel's indices are `u32`, or those of a device function that counts.
+#[cold]
+fn for_long_launch(kernel: &dyn Kernel, shape: &Shape, site: Site) -> Result<Option<Arc<dyn Kernel>>> {
+    if kernel.module().is_some() {
+        return Ok(None);
+    }
+    if let Some(long) = kernel.for_long_launch() {
+        known(&*long)?;
+        return Ok(Some(long));
+    }
+    let what = match kernel.arguments().find(Argument::is_long) {
+        Some(Argument { name, value: ArgumentValue::View(view), .. }) => {
+            let extent = format_index(&view.extent()[..view.rank]);
+            format!("its parameter `{name}`, of extent {extent} in a buffer, is numbered to 2^32 or more")
+        }
+        _ if shape.is_long() => "the launch has 2^32 threads or more".to_owned(),
+        _ => "the launch asks for indices of 64 bits".to_owned(),
+    };
+    Err(ErrorKind::LongLaunch { kernel: kernel.info().name.to_owned(), what, site }.into())
 }
 
 /// Refuses views of different extents of which a kernel goes over the items together.

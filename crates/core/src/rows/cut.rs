@@ -1,6 +1,6 @@
 //! Rows in runs: where the kernel branches on a loop's index, so that the loop over a run has no branch in it.
 
-use wattle_ir::Rank;
+use wattle_ir::{Axes, IndexWord};
 
 use super::Row;
 use crate::together::Places;
@@ -16,18 +16,19 @@ pub struct Cut {
     is_known: bool,
 }
 
-impl<R: Rank, P: Places> Row<R, P> {
+impl<R: Axes, P: Places> Row<R, P> {
     /// All numbers. None is known where neighbours in the row are not neighbours in the map.
     #[inline(always)]
     pub fn cut(&self) -> Cut {
-        Cut { count: self.count, begin: 0, end: u64::from(self.count), is_known: self.step == 1 }
+        Cut { count: self.count, begin: 0, end: u64::from(self.count), is_known: self.is_plain() }
     }
 }
 
 impl Cut {
     #[inline(always)]
-    fn moves(&mut self, first: u32) {
-        self.is_known &= u64::from(first) + u64::from(self.count) <= 1 << 32;
+    fn moves<W: IndexWord>(&mut self, first: u64) {
+        let last = first.checked_add(u64::from(self.count).saturating_sub(1));
+        self.is_known &= last.is_some_and(|last| last <= W::truncated(u64::MAX).into());
     }
 
     /// Leaves the numbers for which `condition` holds, which is the same for all of them.
@@ -38,37 +39,41 @@ impl Cut {
 
     /// Leaves the numbers for which what is `first` at the row's begin is below `bound`.
     #[inline(always)]
-    pub fn lt(&mut self, first: u32, bound: u32) {
-        self.moves(first);
-        self.end = self.end.min(u64::from(bound.saturating_sub(first)));
+    pub fn lt<W: IndexWord>(&mut self, first: W, bound: W) {
+        let (first, bound): (u64, u64) = (first.into(), bound.into());
+        self.moves::<W>(first);
+        self.end = self.end.min(bound.saturating_sub(first));
     }
 
     /// Leaves the numbers for which what is `first` at the row's begin is `bound` at the most.
     #[inline(always)]
-    pub fn le(&mut self, first: u32, bound: u32) {
-        self.moves(first);
-        self.end = self.end.min((u64::from(bound) + 1).saturating_sub(u64::from(first)));
+    pub fn le<W: IndexWord>(&mut self, first: W, bound: W) {
+        let (first, bound): (u64, u64) = (first.into(), bound.into());
+        self.moves::<W>(first);
+        self.end = self.end.min(if bound < first { 0 } else { (bound - first).saturating_add(1) });
     }
 
     /// Leaves the numbers for which what is `first` at the row's begin is `bound` at least.
     #[inline(always)]
-    pub fn ge(&mut self, first: u32, bound: u32) {
-        self.moves(first);
-        self.begin = self.begin.max(u64::from(bound.saturating_sub(first)));
+    pub fn ge<W: IndexWord>(&mut self, first: W, bound: W) {
+        let (first, bound): (u64, u64) = (first.into(), bound.into());
+        self.moves::<W>(first);
+        self.begin = self.begin.max(bound.saturating_sub(first));
     }
 
     /// Leaves the numbers for which what is `first` at the row's begin is above `bound`.
     #[inline(always)]
-    pub fn gt(&mut self, first: u32, bound: u32) {
-        self.moves(first);
-        self.begin = self.begin.max((u64::from(bound) + 1).saturating_sub(u64::from(first)));
+    pub fn gt<W: IndexWord>(&mut self, first: W, bound: W) {
+        let (first, bound): (u64, u64) = (first.into(), bound.into());
+        self.moves::<W>(first);
+        self.begin = self.begin.max(if bound < first { 0 } else { (bound - first).saturating_add(1) });
     }
 }
 
 /// The next run of a row in which the condition of `cut` is one value, and that value, where it is known. What it is taken
 /// from goes on behind it.
 #[inline(always)]
-pub fn next_side<R: Rank, P: Places>(
+pub fn next_side<R: Axes, P: Places>(
     row: &mut Row<R, P>,
     passed: &mut u32,
     cut: Cut,

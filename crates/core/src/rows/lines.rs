@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Index;
 
-use wattle_ir::{Dim, Element, GridIndex, MAX_RANK, Rank};
+use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank};
 
 use super::Stretch;
 use crate::support::{Get, ReadOnly, Relaxed, Set};
@@ -19,7 +19,7 @@ pub trait InLines {
     type How;
     /// The `count` elements at `index` and behind it along `dimension`, or along the last one; `None` where one is out of
     /// bounds.
-    fn line<const LAST: bool, I: GridIndex>(
+    fn line<const LAST: bool, W: IndexWord, I: GridIndex<W>>(
         &self,
         index: I,
         dimension: usize,
@@ -27,7 +27,12 @@ pub trait InLines {
     ) -> Option<Line<'_, Self::Element, Self::How, LAST>>;
     /// Narrows the numbers of a row to those for which the elements at `index`, the row's first one, and at those that
     /// follow along `dimension` are in bounds.
-    fn narrow<const LAST: bool, I: GridIndex>(&self, index: I, dimension: usize, stretch: &mut Stretch);
+    fn narrow<const LAST: bool, W: IndexWord, I: GridIndex<W>>(
+        &self,
+        index: I,
+        dimension: usize,
+        stretch: &mut Stretch,
+    );
 }
 
 macro_rules! in_lines {
@@ -39,7 +44,7 @@ macro_rules! in_lines {
             type Element = T;
             type How = $how;
             #[inline(always)]
-            fn line<const LAST: bool, I: GridIndex>(
+            fn line<const LAST: bool, W: IndexWord, I: GridIndex<W>>(
                 &self,
                 index: I,
                 dimension: usize,
@@ -48,17 +53,24 @@ macro_rules! in_lines {
                 if I::Rank::RANK != D {
                     return None;
                 }
-                self.0.line::<$how, LAST, D>(I::Rank::spread(index, 0), dimension, count)
+                self.0.line::<$how, LAST, D>(numbers(index), dimension, count)
             }
             #[inline(always)]
-            fn narrow<const LAST: bool, I: GridIndex>(&self, index: I, dimension: usize, stretch: &mut Stretch) {
+            fn narrow<const LAST: bool, W: IndexWord, I: GridIndex<W>>(&self, index: I, dimension: usize, stretch: &mut Stretch) {
                 let moving = moving::<LAST, D>(dimension);
-                narrowed(I::Rank::spread(index, 0), self.0.extents(), D, moving, stretch);
+                let last = W::truncated(u64::MAX).into();
+                narrowed(numbers(index), self.0.extents(), (D, last), moving, stretch);
             }
         }
     )+};
 }
 in_lines!(Read ReadOnly, Shared Relaxed);
+
+/// The numbers of an index.
+#[inline(always)]
+fn numbers<W: IndexWord, I: GridIndex<W>>(index: I) -> [u64; MAX_RANK] {
+    I::Rank::spread(index, W::ZERO).map(Into::into)
+}
 
 /// The dimension that moves.
 #[inline(always)]
@@ -66,14 +78,21 @@ fn moving<const LAST: bool, const D: usize>(dimension: usize) -> usize {
     if LAST { D - 1 } else { dimension.min(D - 1) }
 }
 
+/// `last` is the greatest number of an index.
 #[cold]
 #[inline(never)]
-fn narrowed(index: [u32; MAX_RANK], extent: [u32; MAX_RANK], rank: usize, moving: usize, stretch: &mut Stretch) {
+fn narrowed(
+    index: [u64; MAX_RANK],
+    extent: [u64; MAX_RANK],
+    (rank, last): (usize, u64),
+    moving: usize,
+    stretch: &mut Stretch,
+) {
     let is_within = (0..rank).all(|d| d == moving || index[d] < extent[d]);
     let (first, len) = (index[moving], if is_within { extent[moving] } else { 0 });
     // Indices wrap: from -1 on, the first one that is in bounds is the next one.
-    let (begin, left) = if first < len { (0, len - first) } else { (first.wrapping_neg(), len) };
-    let end = (u64::from(begin) + u64::from(left)).min(u64::from(u32::MAX)) as u32;
+    let (begin, left) = if first < len { (0, len - first) } else { ((last - first).saturating_add(1), len) };
+    let [begin, end] = [begin, begin.saturating_add(left)].map(|number| number.min(u64::from(u32::MAX)) as u32);
     stretch.begin = stretch.begin.max(begin);
     stretch.end = if len == 0 { 0 } else { stretch.end.min(end) };
 }
@@ -92,13 +111,13 @@ impl<T: Element> Strided<T> {
     #[inline(always)]
     fn line<'v, H, const LAST: bool, const D: usize>(
         &self,
-        index: [u32; MAX_RANK],
+        index: [u64; MAX_RANK],
         dimension: usize,
         count: u32,
     ) -> Option<Line<'v, T, H, LAST>> {
         let moving = moving::<LAST, D>(dimension);
         let (extent, strides) = (self.extents(), self.strides());
-        if !(0..D).all(|d| index[d] < extent[d]) || count > extent[moving] - index[moving] {
+        if !(0..D).all(|d| index[d] < extent[d]) || u64::from(count) > extent[moving] - index[moving] {
             return None;
         }
         let offset: usize =
@@ -112,7 +131,7 @@ impl<T: Element> Strided<T> {
 
 /// [`InLines::line`].
 #[inline(always)]
-pub fn line<'v, const LAST: bool, V: InLines, I: GridIndex>(
+pub fn line<'v, const LAST: bool, V: InLines, W: IndexWord, I: GridIndex<W>>(
     view: &'v V,
     index: I,
     dimension: usize,
@@ -123,8 +142,13 @@ pub fn line<'v, const LAST: bool, V: InLines, I: GridIndex>(
 
 /// [`InLines::narrow`].
 #[inline(always)]
-pub fn narrow<const LAST: bool, V: InLines, I: GridIndex>(view: &V, index: I, dimension: usize, stretch: &mut Stretch) {
-    view.narrow::<LAST, I>(index, dimension, stretch);
+pub fn narrow<const LAST: bool, V: InLines, W: IndexWord, I: GridIndex<W>>(
+    view: &V,
+    index: I,
+    dimension: usize,
+    stretch: &mut Stretch,
+) {
+    view.narrow::<LAST, W, I>(index, dimension, stretch);
 }
 
 impl<'v, T: Element, H, const LAST: bool> Line<'v, T, H, LAST> {

@@ -33,7 +33,7 @@ fn rows_have_each_index_once_and_in_order() {
         let expected = all(begin, end, step);
         let dimensions = range(begin, end).step_by(step).dimensions();
         for threads in [1, 2, 3, 7, 64] {
-            let map = |thread: &Thread<'_>| Indices::new(thread, 1, Kind::ThreadsInBlock, true, dimensions, 3);
+            let map = |thread: &Thread<'_>| Indices::new(thread, 1, Kind::ThreadsInBlock, true, dimensions);
             let runs = shared_out(threads, |thread| map(thread).contiguous());
             assert_eq!(runs.concat(), expected, "{threads} threads");
             let strided = shared_out(threads, |thread| map(thread).strided());
@@ -43,7 +43,7 @@ fn rows_have_each_index_once_and_in_order() {
             }
             // By dimensions: all threads are in the first one.
             for strided in [false, true] {
-                let map = |thread: &Thread<'_>| Indices::new(thread, 3, Kind::ThreadsInBlock, false, dimensions, 3);
+                let map = |thread: &Thread<'_>| Indices::new(thread, 3, Kind::ThreadsInBlock, false, dimensions);
                 let shares =
                     shared_out(
                         threads,
@@ -55,6 +55,33 @@ fn rows_have_each_index_once_and_in_order() {
                 assert_eq!(found, expected, "{threads} threads, by dimensions");
             }
         }
+    }
+}
+
+#[test]
+fn rows_of_more_than_32_bits_are_cut() {
+    let check = |rows: &mut dyn Iterator<Item = Row<Wide<1>, ()>>, begin: u64, end: u64, step: u64| {
+        let mut next = begin;
+        for row in rows {
+            assert!(row.count() > 0 && u64::from(row.count()) <= MOST_IN_ROW);
+            assert_eq!(row.index(0), next);
+            next += step * u64::from(row.count());
+        }
+        assert_eq!(next, begin + (end - begin).div_ceil(step) * step);
+    };
+    let state = state(3);
+    let block = Block::new(&state, 0);
+    for (begin, end) in [(0, 1 << 33), (7, (1 << 34) + 5), ((1 << 40) + 1, (1 << 40) + 9), (3, 3 * MOST_IN_ROW)] {
+        check(&mut crate::wide::support::range_rows(begin, end), begin, end, 1);
+        let dimensions = IndexRange::<u64>::dimensions(range(begin, end));
+        let mut runs = Vec::new();
+        for number in 0..3 {
+            let thread = Thread::new(&block, number);
+            let map = Indices::<Wide<1>>::new(&thread, 1, Kind::ThreadsInBlock, false, dimensions);
+            check(&mut map.strided().rows(), begin + u64::from(number), end, 3);
+            runs.extend(map.contiguous().rows());
+        }
+        check(&mut runs.into_iter(), begin, end, 1);
     }
 }
 
@@ -109,15 +136,15 @@ fn a_condition_cuts_a_row() {
         sides.map(|(run, holds)| (run.index(0) - 3, run.count(), holds)).collect::<Vec<_>>()
     };
     let (yes, no) = (Some(true), Some(false));
-    assert_eq!(sides(10, &|cut| cut.lt(3, 7)), [(0, 4, yes), (4, 6, no)]);
-    assert_eq!(sides(10, &|cut| cut.le(3, 7)), [(0, 5, yes), (5, 5, no)]);
-    assert_eq!(sides(10, &|cut| cut.gt(3, 7)), [(0, 5, no), (5, 5, yes)]);
-    assert_eq!(sides(10, &|cut| cut.ge(3, 7)), [(0, 4, no), (4, 6, yes)]);
-    assert_eq!(sides(10, &|cut| (cut.ge(3, 7), cut.lt(5, 12)).0), [(0, 4, no), (4, 3, yes), (7, 3, no)]);
-    assert_eq!(sides(10, &|cut| (cut.ge(3, 12), cut.lt(3, 12)).0), [(0, 10, no)]);
-    assert_eq!(sides(10, &|cut| cut.lt(9, 7)), [(0, 10, no)]);
-    assert_eq!(sides(10, &|cut| cut.le(0, u32::MAX)), [(0, 10, yes)]);
-    assert_eq!(sides(10, &|cut| cut.gt(0, u32::MAX)), [(0, 10, no)]);
+    assert_eq!(sides(10, &|cut| cut.lt(3u32, 7)), [(0, 4, yes), (4, 6, no)]);
+    assert_eq!(sides(10, &|cut| cut.le(3u32, 7)), [(0, 5, yes), (5, 5, no)]);
+    assert_eq!(sides(10, &|cut| cut.gt(3u32, 7)), [(0, 5, no), (5, 5, yes)]);
+    assert_eq!(sides(10, &|cut| cut.ge(3u32, 7)), [(0, 4, no), (4, 6, yes)]);
+    assert_eq!(sides(10, &|cut| (cut.ge(3u32, 7), cut.lt(5u32, 12)).0), [(0, 4, no), (4, 3, yes), (7, 3, no)]);
+    assert_eq!(sides(10, &|cut| (cut.ge(3u32, 12), cut.lt(3u32, 12)).0), [(0, 10, no)]);
+    assert_eq!(sides(10, &|cut| cut.lt(9u32, 7)), [(0, 10, no)]);
+    assert_eq!(sides(10, &|cut| cut.le(0u32, u32::MAX)), [(0, 10, yes)]);
+    assert_eq!(sides(10, &|cut| cut.gt(0u32, u32::MAX)), [(0, 10, no)]);
     assert_eq!(sides(10, &|cut| cut.when(false)), [(0, 10, no)]);
     // The last number is the greatest there is; one more would wrap.
     assert_eq!(sides(10, &|cut| cut.ge(u32::MAX - 9, u32::MAX)), [(0, 9, no), (9, 1, yes)]);
@@ -139,11 +166,11 @@ fn a_line_is_in_bounds() {
     // Along a row: the numbers of six that are in bounds, and what is read for them.
     let along = |index: [u32; 2]| {
         let mut stretch = Row::of_range(0, 6).parts().whole();
-        narrow::<true, _, _>(&view, index, 0, &mut stretch);
+        narrow::<true, _, _, _>(&view, index, 0, &mut stretch);
         let count = stretch.end.saturating_sub(stretch.begin);
         let first = [index[0], index[1].wrapping_add(stretch.begin)];
-        assert!(line::<true, _, _>(&view, first, 0, count + 9).is_none(), "beyond the view");
-        let line = line::<true, _, _>(&view, first, 0, count);
+        assert!(line::<true, _, _, _>(&view, first, 0, count + 9).is_none(), "beyond the view");
+        let line = line::<true, _, _, _>(&view, first, 0, count);
         let elements = line.iter().flat_map(|line| (0..count as usize).map(|number| line[number]));
         (stretch.begin, elements.collect::<Vec<_>>())
     };
@@ -154,13 +181,13 @@ fn a_line_is_in_bounds() {
     assert_eq!(along([3, 0]).1, []);
     assert_eq!(along([0, 4]).1, []);
     assert_eq!(along([0, 1 << 31]).1, []);
-    assert!(line::<true, _, _>(&view, [2, 1], 0, u32::MAX).is_none());
+    assert!(line::<true, _, _, _>(&view, [2u32, 1], 0, u32::MAX).is_none());
     let mut stretch = Row::of_range(0, 9).parts().whole();
-    narrow::<false, _, _>(&view, [u32::MAX, 2], 0, &mut stretch);
+    narrow::<false, _, _, _>(&view, [u32::MAX, 2], 0, &mut stretch);
     assert_eq!((stretch.begin, stretch.end), (1, 4));
-    assert!(line::<false, _, _>(&view, [u32::MAX, 2], 0, 3).is_none());
-    assert!(line::<false, _, _>(&view, [1, 2], 0, 3).is_none());
-    let column = line::<false, _, _>(&view, [0, 2], 0, 3).unwrap();
+    assert!(line::<false, _, _, _>(&view, [u32::MAX, 2], 0, 3).is_none());
+    assert!(line::<false, _, _, _>(&view, [1u32, 2], 0, 3).is_none());
+    let column = line::<false, _, _, _>(&view, [0u32, 2], 0, 3).unwrap();
     assert_eq!([column[0], column[1], column[2], column.part(1, 2)[1]], [2, 6, 10, 10]);
     let none = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| column[3]));
     assert!(none.is_err(), "a line ends");
@@ -168,7 +195,7 @@ fn a_line_is_in_bounds() {
     // SAFETY: the same elements, in one row, of this thread alone.
     let tile = unsafe { Strided::new(values.as_mut_ptr(), [12, 1, 1, 1], [1; 4], "tile", &thread).of_block() };
     let tile = Shared::<u32>(tile);
-    let elements = line::<true, _, _>(&tile, 8, 0, 4).unwrap();
+    let elements = line::<true, _, _, _>(&tile, 8u32, 0, 4).unwrap();
     set(&elements, 3, get(&elements, 2, &thread) + 90, &thread);
     assert_eq!((get(&elements, 3, &thread), values[11]), (100, 100));
 }

@@ -109,7 +109,7 @@ pub fn row<R: Rows>(of: R, index: u32, thread: &Thread<'_>) -> Option<R::Row> {
 #[track_caller]
 fn bad_index<const N: usize>(index: u32) -> BadIndex {
     let at = std::panic::Location::caller();
-    BadIndex { view: LOCAL_ARRAY, index: [index, 0, 0, 0], extent: [N as u32, 1, 1, 1], rank: 1, at }
+    BadIndex { view: LOCAL_ARRAY, index: [index.into(), 0, 0, 0], extent: [N as u64, 1, 1, 1], rank: 1, at }
 }
 
 /// The most bytes that an array of a kernel can have: it lives on the worker's stack, or in a GPU's registers.

@@ -1,12 +1,12 @@
 //! Loops: their steps, and the runs of consecutive indices that one goes through by itself.
 
 use wattle_ir::builder::STEP_OF_ZERO;
-use wattle_ir::{Dim, Element, Int, Rank, Scalar};
+use wattle_ir::{Axes, Dim, Element, Int, Scalar};
 
 use crate::indices::{Indices, Items, Range};
 use crate::rows::{Row, Rows};
 use crate::thread::Thread;
-use crate::together::{Elements, ItemsTogether, Places, Views};
+use crate::together::{Elements, ItemsTogether, Places};
 
 /// A step of a range: one number, or one for each dimension.
 pub trait Step: Copy {
@@ -14,18 +14,29 @@ pub trait Step: Copy {
     fn has_zero(self) -> bool;
 }
 
-impl Step for u32 {
-    #[inline(always)]
-    fn has_zero(self) -> bool {
-        self == 0
-    }
-}
+macro_rules! steps {
+    ($($step:ident $word:ident),+) => {$(
+        impl $step for $word {
+            #[inline(always)]
+            fn has_zero(self) -> bool {
+                self == 0
+            }
+        }
 
-impl<const D: usize> Step for [u32; D] {
-    #[inline(always)]
-    fn has_zero(self) -> bool {
-        self.contains(&0)
-    }
+        impl<const D: usize> $step for [$word; D] {
+            #[inline(always)]
+            fn has_zero(self) -> bool {
+                self.contains(&0)
+            }
+        }
+    )+};
+}
+steps!(Step u32, WideStep u64);
+
+/// A step of a range in `#[kernel(wide)]`.
+pub trait WideStep: Copy {
+    /// Whether the step is 0 in some dimension.
+    fn has_zero(self) -> bool;
 }
 
 /// `range.step_by(step)`; a step of 0 is a fault, and taken for 1.
@@ -70,7 +81,7 @@ pub fn next_piece<I: Int>(pieces: &mut Pieces<I>) -> Option<(std::ops::Range<I>,
 /// What a loop goes through row by row: an index map, or a range.
 pub trait InRows {
     /// The number of an index' dimensions, as a type.
-    type Rank: Rank;
+    type Rank: Axes;
     /// The elements, where it goes over some.
     type Places: Places;
     /// The rows.
@@ -79,25 +90,12 @@ pub trait InRows {
     fn rows(self) -> Self::Rows;
 }
 
-impl<R: Rank> InRows for Indices<R> {
-    type Rank = R;
-    type Places = ();
-    type Rows = Rows<R, ()>;
-    #[inline(always)]
-    fn rows(self) -> Rows<R, ()> {
-        self.rows()
-    }
-}
-
-macro_rules! items {
-    ($([$($generics:tt)+] $map:ty, $places:ty;)+) => {$(
-        impl<$($generics)+, const E: usize> InRows for $map
-        where
-            Dim<E>: Rank,
-        {
-            type Rank = Dim<E>;
+macro_rules! in_rows {
+    ($([$($generics:tt)*] $map:ty, $places:ty;)+) => {$(
+        impl<$($generics)* R: Axes> InRows for $map {
+            type Rank = R;
             type Places = $places;
-            type Rows = Rows<Dim<E>, $places>;
+            type Rows = Rows<R, $places>;
             #[inline(always)]
             fn rows(self) -> Self::Rows {
                 self.rows()
@@ -105,9 +103,10 @@ macro_rules! items {
         }
     )+};
 }
-items! {
-    ['v, T: Element] Items<'v, T, E>, Elements<'v, T>;
-    [V: Views<E>] ItemsTogether<V, E>, V::Places;
+in_rows! {
+    [] Indices<R>, ();
+    ['v, T: Element,] Items<'v, T, R>, Elements<'v, T>;
+    [P: Places,] ItemsTogether<P, R>, P;
 }
 
 /// The rows of an index map.

@@ -4,13 +4,13 @@ mod access;
 mod arrays;
 mod loops;
 mod numbers;
-mod places;
+pub(crate) mod places;
 mod spots;
 
 pub use crate::rows::{Cut, InLines, Line, Parts, Row, Stretch, line, narrow, next_side};
 pub use access::{Extents, Get, Lanes, Named, Set, extent, get, is_empty, lanes, len, named, set};
 pub use arrays::{Rows, array, repeat, row};
-pub use loops::{InRows, Pieces, STEPS_PER_LOOK, Step, next_piece, pieces, range_rows, rows, step_by};
+pub use loops::{InRows, Pieces, STEPS_PER_LOOK, Step, WideStep, next_piece, pieces, range_rows, rows, step_by};
 pub use numbers::*;
 pub use places::{axis, delinearize, linearize, with_axis};
 pub use spots::{How, InPlace, ReadOnly, Relaxed, Spot, assign, element, fields, read, within};

@@ -104,7 +104,7 @@ macro_rules! in_place {
             #[inline(always)]
             #[track_caller]
             fn element(&self, index: Idx<D>) -> Spot<T, $how> {
-                Spot::new(self.0.at::<D>(index), self.0.is_of_block())
+                Spot::new(self.0.at::<Dim<D>>(index), self.0.is_of_block())
             }
         }
     )+};
@@ -150,7 +150,7 @@ impl<P: Element, H: How, const N: usize> Spot<[P; N], H> {
     pub fn part(self, index: u32, thread: &Thread<'_>) -> Spot<P, H> {
         if index as usize >= N {
             let at = std::panic::Location::caller();
-            let (index, extent) = ([index, 0, 0, 0], [N as u32, 1, 1, 1]);
+            let (index, extent) = ([index.into(), 0, 0, 0], [N as u64, 1, 1, 1]);
             thread.out_of_bounds(BadIndex { view: LOCAL_ARRAY, index, extent, rank: 1, at });
             return Spot::new(None, false);
         }

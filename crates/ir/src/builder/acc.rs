@@ -1,12 +1,14 @@
 //! The thread's place in the launch, its barrier and its fences, while a kernel is built.
 
+use std::marker::PhantomData;
+
 use wattle_memory::{ForFence, Scope};
 
-use super::iterate::{Dimension, IndexRange, Indices, Items};
+use super::iterate::{IndexRange, Indices, Items, Worker, below};
 use super::together::{ItemsTogether, Views};
-use super::{Atomic, Builder, Extents, PerItem, Shared, ThisDevice, Val, Warp};
+use super::{Atomic, Builder, PerItem, Shared, ThisDevice, Val, Warp};
 use crate::worker::{Kind, Spans};
-use crate::{ArrayExtents, AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
+use crate::{ArrayExtents, AtomicScalar, Axes, Builtin, Dim, Element, Expr, IndexWord, Rank, SharedLen, Site, Stmt};
 
 /// What a kernel's first parameter stands for.
 pub struct Acc<'b, const D: usize = 1> {
@@ -26,7 +28,7 @@ fn grid(extents: &[usize]) -> SharedLen {
     SharedLen::Grid(ArrayExtents::new(&extents))
 }
 
-type Place<'b, const D: usize> = <Dim<D> as Rank>::Built<'b>;
+type Place<'b, const D: usize> = <Dim<D> as Axes>::Built<'b>;
 
 impl<'b, const D: usize> Acc<'b, D>
 where
@@ -37,44 +39,22 @@ where
         Acc { builder }
     }
 
-    fn builtin(&self, builtin: Builtin) -> Vec<Val<'b, u32>> {
-        (0..D).map(|d| self.builder.val(Expr::Builtin(builtin, d as u8))).collect()
+    pub(super) fn builder(&self) -> &'b Builder {
+        self.builder
+    }
+
+    pub(super) fn numbers<W: IndexWord>(&self) -> Numbers<'b, W> {
+        Numbers { builder: self.builder, rank: D, word: PhantomData }
     }
 
     fn place(&self, builtin: Builtin) -> Place<'b, D> {
-        Dim::<D>::gather_built(self.builder, &self.builtin(builtin))
-    }
-
-    fn zip(&self, x: Builtin, y: Builtin, f: impl Fn(Val<'b, u32>, Val<'b, u32>) -> Val<'b, u32>) -> Vec<Val<'b, u32>> {
-        self.builtin(x).into_iter().zip(self.builtin(y)).map(|(x, y)| f(x, y)).collect()
-    }
-
-    fn thread_counts(&self) -> Vec<Val<'b, u32>> {
-        self.zip(Builtin::GridExtent, Builtin::BlockExtent, |x, y| self.builder.mul(x, y))
-    }
-
-    fn thread_places(&self) -> Vec<Val<'b, u32>> {
-        let starts = self.zip(Builtin::BlockInGrid, Builtin::BlockExtent, |x, y| self.builder.mul(x, y));
-        starts.into_iter().zip(self.builtin(Builtin::ThreadInBlock)).map(|(x, y)| self.builder.add(x, y)).collect()
-    }
-
-    /// The row-major number of `place` in `extent`.
-    fn linear(&self, place: Vec<Val<'b, u32>>, extent: Vec<Val<'b, u32>>) -> Val<'b, u32> {
-        let mut pairs = place.into_iter().zip(extent);
-        let first = pairs.next().map_or_else(|| self.builder.lit(0), |(place, _)| place);
-        pairs.fold(first, |linear, (place, extent)| {
-            let start = self.builder.mul(linear, extent);
-            self.builder.add(start, place)
-        })
-    }
-
-    fn product(&self, extent: Vec<Val<'b, u32>>) -> Val<'b, u32> {
-        extent.into_iter().reduce(|x, y| self.builder.mul(x, y)).unwrap_or_else(|| self.builder.lit(1))
+        Dim::<D>::gather_built(self.builder, &self.numbers().builtin(builtin))
     }
 
     /// The thread's index in the grid.
+    #[track_caller]
     pub fn thread_in_grid(&self) -> Place<'b, D> {
-        Dim::<D>::gather_built(self.builder, &self.thread_places())
+        Dim::<D>::gather_built(self.builder, &self.numbers().thread_places())
     }
     /// The thread's index in its block.
     pub fn thread_in_block(&self) -> Place<'b, D> {
@@ -85,8 +65,9 @@ where
         self.place(Builtin::BlockInGrid)
     }
     /// Threads in the grid.
+    #[track_caller]
     pub fn threads_in_grid(&self) -> Place<'b, D> {
-        Dim::<D>::gather_built(self.builder, &self.thread_counts())
+        Dim::<D>::gather_built(self.builder, &self.numbers().thread_counts())
     }
     /// Threads in a block.
     pub fn threads_in_block(&self) -> Place<'b, D> {
@@ -105,28 +86,30 @@ where
         self.place(Builtin::FrameExtent)
     }
     /// The thread's row-major number in the grid.
+    #[track_caller]
     pub fn linear_thread_in_grid(&self) -> Val<'b, u32> {
-        self.linear(self.thread_places(), self.thread_counts())
+        self.numbers().linear_thread_in_grid()
     }
     /// The thread's row-major number in its block.
     pub fn linear_thread_in_block(&self) -> Val<'b, u32> {
-        self.linear(self.builtin(Builtin::ThreadInBlock), self.builtin(Builtin::BlockExtent))
+        self.numbers().linear_thread_in_block()
     }
     /// The block's row-major number in the grid.
     pub fn linear_block_in_grid(&self) -> Val<'b, u32> {
-        self.linear(self.builtin(Builtin::BlockInGrid), self.builtin(Builtin::GridExtent))
+        self.numbers().linear_block_in_grid()
     }
     /// How many threads the grid has.
+    #[track_caller]
     pub fn linear_threads_in_grid(&self) -> Val<'b, u32> {
-        self.product(self.thread_counts())
+        self.numbers().linear_threads_in_grid()
     }
     /// How many threads a block has.
     pub fn linear_threads_in_block(&self) -> Val<'b, u32> {
-        self.product(self.builtin(Builtin::BlockExtent))
+        self.numbers().linear_threads_in_block()
     }
     /// How many blocks the grid has.
     pub fn linear_blocks_in_grid(&self) -> Val<'b, u32> {
-        self.product(self.builtin(Builtin::GridExtent))
+        self.numbers().linear_blocks_in_grid()
     }
 
     /// Builds the block's barrier.
@@ -147,14 +130,12 @@ where
 
     /// The number of the warp in its block.
     pub fn warp_in_block(&self) -> Val<'b, u32> {
-        self.builder.val(Expr::Builtin(Builtin::WarpInBlock, 0))
+        self.numbers().warp_in_block()
     }
 
     /// How many warps a block has.
     pub fn warps_in_block(&self) -> Val<'b, u32> {
-        let (builder, size) = (self.builder, self.warp().size());
-        let less = builder.sub(size, builder.lit(1));
-        builder.shr(builder.add(self.linear_threads_in_block(), less), size.trailing_zeros())
+        self.numbers().warps_in_block()
     }
 
     /// Builds a read of the clock.
@@ -217,18 +198,138 @@ where
         Atomic::<T, 1>::new(self.builder, self.declare::<T>(SharedLen::AtLaunch, true))
     }
 
+    /// The indices of `range` that fall to this thread as one of `workers`.
+    #[track_caller]
+    pub fn indices<W, R>(&self, _: W, range: R) -> Indices<'b, R::Rank>
+    where
+        R: IndexRange<'b>,
+        W: Spans<Dim<D>, R::Rank>,
+    {
+        Indices::new(self.numbers().workers(W::KIND, W::LINEAR), range.dimensions(self.builder))
+    }
+
+    /// The elements of `view` that belong to this thread.
+    #[track_caller]
+    pub fn items<T: Element, const E: usize>(&self, view: &mut PerItem<'b, T, E>) -> Items<'b, T, Dim<E>>
+    where
+        Dim<E>: Rank,
+    {
+        Items::new(self.whole(D != E, view.extent_in::<Dim<E>>()), view.place)
+    }
+
+    /// The elements of several views of one extent that belong to this thread.
+    #[track_caller]
+    pub fn items_together<V: Views<'b, E>, const E: usize>(&self, views: V) -> ItemsTogether<'b, V, Dim<E>, E>
+    where
+        Dim<E>: Rank,
+    {
+        ItemsTogether::new(self.whole(D != E, views.extent::<Dim<E>>()), &views)
+    }
+
+    /// The indices of a view with this extent that fall to this thread.
+    fn whole<R: Rank>(&self, linear: bool, extent: R::Built<'b>) -> Indices<'b, R> {
+        let dimensions = below::<R>(self.builder, extent);
+        Indices::new(self.numbers().workers(Kind::ThreadsInGrid, linear), dimensions)
+    }
+}
+
+/// The numbers of a thread's place, and of the launch's shape, of one width.
+pub(super) struct Numbers<'b, W> {
+    builder: &'b Builder,
+    rank: usize,
+    word: PhantomData<W>,
+}
+
+impl<'b, W: IndexWord> Numbers<'b, W> {
+    pub(super) fn builtin(&self, builtin: Builtin) -> Vec<Val<'b, W>> {
+        (0..self.rank).map(|d| self.builder.val::<u32>(Expr::Builtin(builtin, d as u8)).cast()).collect()
+    }
+
+    fn zip(&self, x: Builtin, y: Builtin, f: impl Fn(Val<'b, W>, Val<'b, W>) -> Val<'b, W>) -> Vec<Val<'b, W>> {
+        self.builtin(x).into_iter().zip(self.builtin(y)).map(|(x, y)| f(x, y)).collect()
+    }
+
+    /// Threads in the grid, per dimension.
+    #[track_caller]
+    pub(super) fn thread_counts(&self) -> Vec<Val<'b, W>> {
+        self.builder.counts_threads::<W>();
+        self.zip(Builtin::GridExtent, Builtin::BlockExtent, |x, y| self.builder.mul(x, y))
+    }
+
+    /// The thread's index in the grid.
+    #[track_caller]
+    pub(super) fn thread_places(&self) -> Vec<Val<'b, W>> {
+        self.builder.counts_threads::<W>();
+        let starts = self.zip(Builtin::BlockInGrid, Builtin::BlockExtent, |x, y| self.builder.mul(x, y));
+        starts.into_iter().zip(self.builtin(Builtin::ThreadInBlock)).map(|(x, y)| self.builder.add(x, y)).collect()
+    }
+
+    /// The row-major number of `place` in `extent`.
+    fn linear(&self, place: Vec<Val<'b, W>>, extent: Vec<Val<'b, W>>) -> Val<'b, W> {
+        let mut pairs = place.into_iter().zip(extent);
+        let first = pairs.next().map_or_else(|| self.builder.lit(W::ZERO), |(place, _)| place);
+        pairs.fold(first, |linear, (place, extent)| {
+            let start = self.builder.mul(linear, extent);
+            self.builder.add(start, place)
+        })
+    }
+
+    fn product(&self, extent: Vec<Val<'b, W>>) -> Val<'b, W> {
+        extent.into_iter().reduce(|x, y| self.builder.mul(x, y)).unwrap_or_else(|| self.builder.lit(W::ONE))
+    }
+
+    #[track_caller]
+    pub(super) fn linear_thread_in_grid(&self) -> Val<'b, W> {
+        self.linear(self.thread_places(), self.thread_counts())
+    }
+    pub(super) fn linear_thread_in_block(&self) -> Val<'b, W> {
+        self.linear(self.builtin(Builtin::ThreadInBlock), self.builtin(Builtin::BlockExtent))
+    }
+    pub(super) fn linear_block_in_grid(&self) -> Val<'b, W> {
+        self.linear(self.builtin(Builtin::BlockInGrid), self.builtin(Builtin::GridExtent))
+    }
+    #[track_caller]
+    pub(super) fn linear_threads_in_grid(&self) -> Val<'b, W> {
+        self.product(self.thread_counts())
+    }
+    pub(super) fn linear_threads_in_block(&self) -> Val<'b, W> {
+        self.product(self.builtin(Builtin::BlockExtent))
+    }
+    pub(super) fn linear_blocks_in_grid(&self) -> Val<'b, W> {
+        self.product(self.builtin(Builtin::GridExtent))
+    }
+
+    pub(super) fn warp_in_block(&self) -> Val<'b, W> {
+        self.builder.val::<u32>(Expr::Builtin(Builtin::WarpInBlock, 0)).cast()
+    }
+
+    pub(super) fn warps_in_block(&self) -> Val<'b, W> {
+        let words = Numbers::<u32> { builder: self.builder, rank: self.rank, word: PhantomData };
+        let (builder, size) = (self.builder, words.warp().size());
+        let less = builder.sub(size, builder.lit(1));
+        builder.shr(builder.add(words.linear_threads_in_block(), less), size.trailing_zeros()).cast()
+    }
+
+    fn warp(&self) -> Warp<'b> {
+        let words = Numbers::<u32> { builder: self.builder, rank: self.rank, word: PhantomData };
+        Warp::new(self.builder, words.linear_threads_in_block())
+    }
+
     /// How many workers of this kind there are, and which one this is: per dimension, or linear.
-    fn workers(&self, kind: Kind, linear: bool) -> Vec<(Val<'b, u32>, Val<'b, u32>)> {
+    #[track_caller]
+    pub(super) fn workers(&self, kind: Kind, linear: bool) -> Vec<Worker<'b, W>> {
         let zip = |place: Vec<_>, count: Vec<_>| place.into_iter().zip(count).collect();
+        let one = || (self.builder.lit(W::ZERO), self.builder.lit(W::ONE));
         if linear {
             return vec![match kind {
                 Kind::ThreadsInGrid => (self.linear_thread_in_grid(), self.linear_threads_in_grid()),
                 Kind::ThreadsInBlock => (self.linear_thread_in_block(), self.linear_threads_in_block()),
                 Kind::BlocksInGrid => (self.linear_block_in_grid(), self.linear_blocks_in_grid()),
-                Kind::AllThreads => (self.builder.lit(0), self.builder.lit(1)),
-                Kind::ThreadsInWarp => (self.warp().lane(), self.warp().lane_count()),
+                Kind::AllThreads => one(),
+                Kind::ThreadsInWarp => (self.warp().lane().cast(), self.warp().lane_count().cast()),
                 Kind::WarpsInBlock => (self.warp_in_block(), self.warps_in_block()),
                 Kind::WarpsInGrid => {
+                    self.builder.counts_threads::<W>();
                     let (builder, warps) = (self.builder, self.warps_in_block());
                     let before = builder.mul(self.linear_block_in_grid(), warps);
                     (builder.add(before, self.warp_in_block()), builder.mul(self.linear_blocks_in_grid(), warps))
@@ -241,45 +342,8 @@ where
             Kind::BlocksInGrid => zip(self.builtin(Builtin::BlockInGrid), self.builtin(Builtin::GridExtent)),
             // These are linear.
             Kind::AllThreads | Kind::ThreadsInWarp | Kind::WarpsInBlock | Kind::WarpsInGrid => {
-                vec![(self.builder.lit(0), self.builder.lit(1)); D]
+                vec![one(); self.rank]
             }
         }
-    }
-
-    /// The indices of `range` that fall to this thread as one of `workers`.
-    #[track_caller]
-    pub fn indices<W, R>(&self, _: W, range: R) -> Indices<'b, R::Rank>
-    where
-        R: IndexRange<'b>,
-        W: Spans<Dim<D>, R::Rank>,
-    {
-        Indices::new(self.workers(W::KIND, W::LINEAR), range.dimensions(self.builder))
-    }
-
-    /// The elements of `view` that belong to this thread.
-    pub fn items<T: Element, const E: usize>(&self, view: &mut PerItem<'b, T, E>) -> Items<'b, T, E>
-    where
-        Dim<E>: Rank,
-    {
-        Items::new(self.whole::<E>(Extents::extent(view)), view.place)
-    }
-
-    /// The elements of several views of one extent that belong to this thread.
-    pub fn items_together<V: Views<'b, E>, const E: usize>(&self, views: V) -> ItemsTogether<'b, V, E>
-    where
-        Dim<E>: Rank,
-    {
-        ItemsTogether::new(self.whole::<E>(views.extent()), &views)
-    }
-
-    /// The indices of a view with this extent that fall to this thread.
-    fn whole<const E: usize>(&self, extent: Place<'b, E>) -> Indices<'b, Dim<E>>
-    where
-        Dim<E>: Rank,
-    {
-        let (zero, one) = (self.builder.lit(0), self.builder.lit(1));
-        let whole = |end| Dimension { begin: zero, end, step: one };
-        let dimensions = Dim::<E>::spread_built(extent).into_iter().map(whole).collect();
-        Indices::new(self.workers(Kind::ThreadsInGrid, D != E), dimensions)
     }
 }

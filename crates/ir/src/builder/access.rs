@@ -8,8 +8,10 @@ pub trait Extents<'b> {
     /// One number, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
+    #[track_caller]
     fn extent(&self) -> Self::Extent;
     /// The number of elements.
+    #[track_caller]
     fn count(&self) -> Val<'b, u32>;
 }
 
@@ -32,16 +34,19 @@ pub trait Set<'b>: Get<'b> {
 }
 
 /// The extent of a view.
+#[track_caller]
 pub fn extent<'b, V: Extents<'b>>(view: &V) -> V::Extent {
     view.extent()
 }
 
 /// The number of elements.
+#[track_caller]
 pub fn len<'b, V: Extents<'b>>(view: &V) -> Val<'b, u32> {
     view.count()
 }
 
 /// Whether there is no element.
+#[track_caller]
 pub fn is_empty<'b, V: Extents<'b>>(view: &V) -> Val<'b, bool> {
     let len = view.count();
     len.builder.eq(len, len.builder.lit(0))

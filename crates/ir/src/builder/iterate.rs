@@ -2,10 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::total::total;
+use super::total::{are_few_in_all, total};
 use super::{Builder, ElementRef, Val};
-use crate::rank::BuiltIndex;
-use crate::{Dim, Element, ExprId, Int, Label, Place, Rank, SlotId, Stmt};
+use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, NumberOps as _, Place, SlotId, Stmt};
 
 /// A loop that has begun.
 pub struct LoopHandle<'b> {
@@ -107,6 +106,11 @@ impl<'b, T: Int> Iterate<'b> for Range<Val<'b, T>> {
     type Item = Val<'b, T>;
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Val<'b, T>) {
+        if let (Some(begin), Some(end)) = (builder.as_word(self.begin.id), builder.as_word(self.end.id)) {
+            let word = |id| Val::<u32>::new(builder, id);
+            let (handle, counter) = Range { begin: word(begin), end: word(end) }.begin(builder);
+            return (handle, counter.cast());
+        }
         let end = builder.hold(self.end, None);
         let (label, slot, counter) = builder.counted(self.begin, |counter| builder.lt(counter, end));
         let next = builder.add(counter, builder.lit(T::ONE));
@@ -143,10 +147,10 @@ impl<'b, T: Int> Iterate<'b> for Reversed<Val<'b, T>> {
     }
 }
 
-impl<'b> Iterate<'b> for Stepped<Val<'b, u32>> {
-    type Item = Val<'b, u32>;
+impl<'b, W: IndexWord> Iterate<'b> for Stepped<Val<'b, W>> {
+    type Item = Val<'b, W>;
     #[track_caller]
-    fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Val<'b, u32>) {
+    fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Val<'b, W>) {
         let end = builder.hold(self.range.end, None);
         let step = builder.hold(self.step, None);
         let (label, slot, counter) = builder.counted(self.range.begin, |counter| builder.lt(counter, end));
@@ -164,6 +168,15 @@ pub const STEP_OF_ZERO: &str = "the step of `step_by` is at least 1; this one wa
 /// Every `step`th index of `range`, from the first; a step of 0 is a fault, and taken for 1.
 #[track_caller]
 pub fn step_by<'b, I: BuiltIndex<'b>>(builder: &'b Builder, range: Range<I>, step: I) -> Stepped<I> {
+    any_step_by(builder, range, step)
+}
+
+#[track_caller]
+pub(super) fn any_step_by<'b, W: IndexWord, I: BuiltIndex<'b, W>>(
+    builder: &'b Builder,
+    range: Range<I>,
+    step: I,
+) -> Stepped<I> {
     let mut steps = I::Rank::spread_built(step);
     for step in &mut steps {
         *step = at_least_one(builder, *step);
@@ -172,15 +185,20 @@ pub fn step_by<'b, I: BuiltIndex<'b>>(builder: &'b Builder, range: Range<I>, ste
 }
 
 #[track_caller]
-fn at_least_one<'b>(builder: &'b Builder, step: Val<'b, u32>) -> Val<'b, u32> {
+fn at_least_one<'b, W: IndexWord>(builder: &'b Builder, step: Val<'b, W>) -> Val<'b, W> {
     if builder.constant(step.id).is_none_or(|constant| constant.raw == 0) {
-        builder.assert(builder.ne(step, builder.lit(0)), STEP_OF_ZERO.into(), &[]);
+        builder.assert(builder.ne(step, builder.lit(W::ZERO)), STEP_OF_ZERO.into(), &[]);
     }
-    step.max(builder.lit(1))
+    step.max(builder.lit(W::ONE))
 }
 
 /// `counter + step`, or `end` where that is not below it; `counter < end`.
-fn advance<'b>(builder: &'b Builder, counter: Val<'b, u32>, step: Val<'b, u32>, end: Val<'b, u32>) -> Val<'b, u32> {
+fn advance<'b, W: IndexWord>(
+    builder: &'b Builder,
+    counter: Val<'b, W>,
+    step: Val<'b, W>,
+    end: Val<'b, W>,
+) -> Val<'b, W> {
     let left = builder.sub(end, counter);
     Val::select(builder.gt(left, step), builder.add(counter, step), end)
 }
@@ -194,47 +212,66 @@ impl<V> Range<V> {
 
 /// One dimension of a range of indices.
 #[derive(Clone, Copy)]
-pub struct Dimension<'b> {
-    pub(super) begin: Val<'b, u32>,
-    pub(super) end: Val<'b, u32>,
-    pub(super) step: Val<'b, u32>,
+pub struct Dimension<'b, W = u32> {
+    pub(super) begin: Val<'b, W>,
+    pub(super) end: Val<'b, W>,
+    pub(super) step: Val<'b, W>,
 }
 
-/// A range of indices in one or several dimensions, what `acc.indices` shares out.
-pub trait IndexRange<'b> {
-    /// The number of the range's dimensions, as a type.
-    type Rank: Rank;
-    /// The range in each dimension.
-    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>>;
-}
+/// The numbers of the dimensions of a range.
+pub(super) type Dimensions<'b, R> = Vec<Dimension<'b, <R as Axes>::Word>>;
 
-fn dimensions<'b, R: Rank>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Val<'b, u32>>) -> Vec<Dimension<'b>> {
+fn dimensions<'b, R: Axes>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Val<'b, R::Word>>) -> Dimensions<'b, R> {
     let bounds = R::spread_built(begin).into_iter().zip(R::spread_built(end));
     bounds.zip(steps).map(|((begin, end), step)| Dimension { begin, end, step }).collect()
 }
 
-impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for Range<I> {
+/// A range of indices in one or several dimensions, what `acc.indices` shares out.
+pub trait IndexRange<'b, W: IndexWord = u32> {
+    /// The number of the range's dimensions, as a type.
+    type Rank: Axes<Word = W>;
+    /// The range in each dimension.
+    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b, W>>;
+}
+
+impl<'b, W: IndexWord, I: BuiltIndex<'b, W>> IndexRange<'b, W> for Range<I> {
     type Rank = I::Rank;
-    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
-        dimensions::<I::Rank>(self.begin, self.end, vec![builder.lit(1); I::Rank::RANK])
+    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b, W>> {
+        dimensions::<I::Rank>(self.begin, self.end, vec![builder.lit(W::ONE); I::Rank::RANK])
     }
 }
 
-impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for Stepped<I> {
+impl<'b, W: IndexWord, I: BuiltIndex<'b, W>> IndexRange<'b, W> for Stepped<I> {
     type Rank = I::Rank;
-    fn dimensions(self, _: &'b Builder) -> Vec<Dimension<'b>> {
+    fn dimensions(self, _: &'b Builder) -> Vec<Dimension<'b, W>> {
         dimensions::<I::Rank>(self.range.begin, self.range.end, I::Rank::spread_built(self.step))
     }
 }
 
 /// An extent: all indices below it.
-impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for I {
+impl<'b, W: IndexWord, I: BuiltIndex<'b, W>> IndexRange<'b, W> for I {
     type Rank = I::Rank;
-    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
-        let whole = |end| Dimension { begin: builder.lit(0), end, step: builder.lit(1) };
-        I::Rank::spread_built(self).into_iter().map(whole).collect()
+    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b, W>> {
+        below::<I::Rank>(builder, self)
     }
 }
+
+/// All indices below an extent.
+pub(super) fn below<'b, R: Axes>(builder: &'b Builder, extent: R::Built<'b>) -> Dimensions<'b, R> {
+    let (begin, step) = (builder.lit(R::Word::ZERO), builder.lit(R::Word::ONE));
+    R::spread_built(extent).into_iter().map(|end| Dimension { begin, end, step }).collect()
+}
+
+impl<'b, W: IndexWord> Dimension<'b, W> {
+    /// The same numbers of 32 bits, where it is known that they are.
+    fn as_words(&self, builder: &'b Builder) -> Option<Dimension<'b>> {
+        let word = |value: Val<'b, W>| Some(Val::new(builder, builder.as_word(value.id)?));
+        Some(Dimension { begin: word(self.begin)?, end: word(self.end)?, step: word(self.step)? })
+    }
+}
+
+/// Which worker a thread is, and of how many.
+pub(super) type Worker<'b, W> = (Val<'b, W>, Val<'b, W>);
 
 /// How the indices of a loop are dealt out to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -247,18 +284,17 @@ pub enum IndexLayout {
 }
 
 /// The indices that fall to this thread.
-pub struct Indices<'b, R> {
+pub struct Indices<'b, R: Axes> {
     /// Which worker this is, and of how many: per dimension, or one pair for the row-major numbers.
-    workers: Vec<(Val<'b, u32>, Val<'b, u32>)>,
-    dimensions: Vec<Dimension<'b>>,
+    workers: Vec<Worker<'b, R::Word>>,
+    dimensions: Dimensions<'b, R>,
     /// The layout, where the kernel says it.
     layout: Option<IndexLayout>,
-    rank: PhantomData<R>,
 }
 
-impl<'b, R: Rank> Indices<'b, R> {
-    pub(super) fn new(workers: Vec<(Val<'b, u32>, Val<'b, u32>)>, dimensions: Vec<Dimension<'b>>) -> Self {
-        Indices { workers, dimensions, layout: None, rank: PhantomData }
+impl<'b, R: Axes> Indices<'b, R> {
+    pub(super) fn new(workers: Vec<Worker<'b, R::Word>>, dimensions: Dimensions<'b, R>) -> Self {
+        Indices { workers, dimensions, layout: None }
     }
 
     /// Each worker takes every `workers`th index.
@@ -271,9 +307,35 @@ impl<'b, R: Rank> Indices<'b, R> {
         Indices { layout: Some(IndexLayout::Contiguous), ..self }
     }
 
+    #[track_caller]
+    pub(super) fn open(self, builder: &'b Builder) -> (LoopHandle<'b>, Vec<Val<'b, R::Word>>) {
+        let word = |value: Val<'b, R::Word>| Some(Val::new(builder, builder.as_word(value.id)?));
+        let workers = self.workers.iter().map(|&(worker, workers)| Some((word(worker)?, word(workers)?))).collect();
+        let dimensions: Option<Vec<_>> = self.dimensions.iter().map(|dimension| dimension.as_words(builder)).collect();
+        // What is numbered row by row may be more than each dimension has.
+        let dimensions = dimensions
+            .filter(|dimensions| self.workers.len() == dimensions.len() || are_few_in_all(builder, dimensions));
+        match (workers, dimensions) {
+            (Some(workers), Some(dimensions)) => {
+                let (handle, index) = Shared { workers, dimensions, layout: self.layout }.open(builder);
+                (handle, index.into_iter().map(|value: Val<'b, u32>| value.cast()).collect())
+            }
+            _ => Shared { workers: self.workers, dimensions: self.dimensions, layout: self.layout }.open(builder),
+        }
+    }
+}
+
+/// Indices that workers share, of numbers of one width.
+struct Shared<'b, W> {
+    workers: Vec<Worker<'b, W>>,
+    dimensions: Vec<Dimension<'b, W>>,
+    layout: Option<IndexLayout>,
+}
+
+impl<'b, W: IndexWord> Shared<'b, W> {
     /// How many indices a dimension has.
     #[track_caller]
-    fn count(builder: &'b Builder, dimension: &Dimension<'b>) -> Val<'b, u32> {
+    fn count(builder: &'b Builder, dimension: &Dimension<'b, W>) -> Val<'b, W> {
         let span = builder.sub(dimension.end.max(dimension.begin), dimension.begin);
         if builder.constant(dimension.step.id).is_some_and(|step| step.raw == 1) {
             return if builder.constant(dimension.begin.id).is_some_and(|begin| begin.raw == 0) {
@@ -284,17 +346,17 @@ impl<'b, R: Rank> Indices<'b, R> {
         }
         let whole = builder.div(span, dimension.step);
         let rest = builder.rem(span, dimension.step);
-        builder.add(whole, builder.ne(rest, builder.lit(0)).cast())
+        builder.add(whole, builder.ne(rest, builder.lit(W::ZERO)).cast())
     }
 
     /// The loop of one worker over `0..count`.
     #[track_caller]
     fn share(
         builder: &'b Builder,
-        (worker, workers): (Val<'b, u32>, Val<'b, u32>),
-        count: Val<'b, u32>,
+        (worker, workers): Worker<'b, W>,
+        count: Val<'b, W>,
         layout: IndexLayout,
-    ) -> (Label, Vec<(SlotId, ExprId)>, Val<'b, u32>) {
+    ) -> (Label, Vec<(SlotId, ExprId)>, Val<'b, W>) {
         let count = builder.hold(count, None);
         match layout {
             IndexLayout::Strided => {
@@ -311,14 +373,14 @@ impl<'b, R: Rank> Indices<'b, R> {
                 let more = builder.lt(worker, rest).cast();
                 let end = builder.hold(builder.add(begin, builder.add(whole, more)), None);
                 let (label, slot, counter) = builder.counted(begin, |counter| builder.lt(counter, end));
-                (label, vec![(slot, builder.add(counter, builder.lit(1)).id)], counter)
+                (label, vec![(slot, builder.add(counter, builder.lit(W::ONE)).id)], counter)
             }
         }
     }
 
     #[track_caller]
-    pub(super) fn open(self, builder: &'b Builder) -> (LoopHandle<'b>, Vec<Val<'b, u32>>) {
-        let place = |dimension: &Dimension<'b>, counter: Val<'b, u32>| {
+    fn open(self, builder: &'b Builder) -> (LoopHandle<'b>, Vec<Val<'b, W>>) {
+        let place = |dimension: &Dimension<'b, W>, counter: Val<'b, W>| {
             builder.add(dimension.begin, builder.mul(counter, dimension.step))
         };
         let counts: Vec<_> = self.dimensions.iter().map(|d| builder.hold(Self::count(builder, d), None)).collect();
@@ -351,7 +413,7 @@ impl<'b, R: Rank> Indices<'b, R> {
     }
 }
 
-impl<'b, R: Rank> Iterate<'b> for Indices<'b, R> {
+impl<'b, R: Axes> Iterate<'b> for Indices<'b, R> {
     type Item = R::Built<'b>;
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, R::Built<'b>) {
@@ -361,34 +423,25 @@ impl<'b, R: Rank> Iterate<'b> for Indices<'b, R> {
 }
 
 /// The elements that belong to this thread.
-pub struct Items<'b, T, const E: usize>
-where
-    Dim<E>: Rank,
-{
-    indices: Indices<'b, Dim<E>>,
+pub struct Items<'b, T, R: Axes> {
+    indices: Indices<'b, R>,
     place: Place,
     ty: PhantomData<fn() -> T>,
 }
 
-impl<'b, T, const E: usize> Items<'b, T, E>
-where
-    Dim<E>: Rank,
-{
-    pub(super) fn new(indices: Indices<'b, Dim<E>>, place: Place) -> Self {
+impl<'b, T, R: Axes> Items<'b, T, R> {
+    pub(super) fn new(indices: Indices<'b, R>, place: Place) -> Self {
         Items { indices, place, ty: PhantomData }
     }
 }
 
-impl<'b, T: Element, const E: usize> Iterate<'b> for Items<'b, T, E>
-where
-    Dim<E>: Rank,
-{
-    type Item = (<Dim<E> as Rank>::Built<'b>, ElementRef<'b, T>);
+impl<'b, T: Element, R: Axes> Iterate<'b> for Items<'b, T, R> {
+    type Item = (R::Built<'b>, ElementRef<'b, T>);
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Self::Item) {
         let (handle, index) = self.indices.open(builder);
-        let at: Vec<_> = index.iter().map(|value| value.id).collect();
+        let at: Vec<_> = index.iter().map(|&value| builder.index_of(value)).collect();
         let item = ElementRef::new(builder, self.place, &at);
-        (handle, (Dim::<E>::gather_built(builder, &index), item))
+        (handle, (R::gather_built(builder, &index), item))
     }
 }

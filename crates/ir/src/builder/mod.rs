@@ -23,6 +23,8 @@ mod total;
 mod value;
 mod view;
 mod warp;
+pub mod wide;
+mod width;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -31,6 +33,8 @@ use message::message;
 use wattle_memory::{FenceOrder, Scope};
 
 pub use acc::Acc;
+#[doc(hidden)]
+pub use acc::Acc as AccPlaces;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set};
 pub use array::Array;
 pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables};
@@ -44,17 +48,18 @@ pub use message::{Argument, Printable, argument};
 pub use operators::Logic;
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use this_device::ThisDevice;
-pub use total::TOO_MANY_INDICES;
+pub use total::{TOO_MANY_INDICES, too_many_indices};
 #[doc(hidden)]
 pub use value::Constant;
 pub use value::{Given, IrValue, Lift, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, LaneCount, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
+use crate::expand::drop_unused;
 use crate::message::Text;
 use crate::{
-    Access, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Number, Param, ParamId, ParamKind,
-    Place, Rank, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
+    Access, Axes, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Number, Param, ParamId,
+    ParamKind, Place, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
 };
 
 /// How deep device functions may call each other; each call is built in place, so recursion has no end.
@@ -67,8 +72,23 @@ pub struct Builder {
     index_layout: IndexLayout,
 }
 
+/// What a kernel's indices are, in its source and in the launches that it is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexWidth {
+    /// Both `u32`.
+    Word,
+    /// `u64` in the source; all extents of the launches are less than 2³², so that indices which come from them are computed
+    /// with 32 bits.
+    Fitting,
+    /// Both `u64`: a view, or the grid, may have 2³² elements or more.
+    Long,
+}
+
 struct State {
     kernel: Kernel,
+    width: IndexWidth,
+    /// The types of the expressions, of a kernel with `u64` in its source.
+    types: Vec<Type>,
     /// The ids of the expressions there are, so that none is there twice.
     known: HashMap<Expr, ExprId>,
     /// Which slots the user can assign to; all others are assigned in one place.
@@ -97,6 +117,7 @@ impl Builder {
             name: name.to_owned(),
             site,
             rank,
+            wide: false,
             params: Vec::new(),
             shared: Vec::new(),
             locals: Vec::new(),
@@ -107,6 +128,8 @@ impl Builder {
         Builder {
             state: RefCell::new(State {
                 kernel,
+                width: IndexWidth::Word,
+                types: Vec::new(),
                 known: HashMap::new(),
                 mutable: Vec::new(),
                 blocks: vec![Vec::new()],
@@ -117,6 +140,14 @@ impl Builder {
             }),
             index_layout: IndexLayout::Strided,
         }
+    }
+
+    /// The same, with indices of this width.
+    #[must_use]
+    pub fn with_width(mut self, width: IndexWidth) -> Builder {
+        let state = self.state.get_mut();
+        (state.width, state.kernel.wide) = (width, width == IndexWidth::Long);
+        self
     }
 
     /// The same kernel for a device that deals indices out so where the kernel does not say it.
@@ -134,6 +165,10 @@ impl Builder {
         state.kernel.body = state.blocks.swap_remove(0);
         if let Some(defect) = state.defect {
             return Err(defect);
+        }
+        if state.width == IndexWidth::Fitting {
+            // A device without integers of 64 bits runs what does without.
+            drop_unused(&mut state.kernel);
         }
         verify(&state.kernel)?;
         Ok(state.kernel)
@@ -240,6 +275,10 @@ impl Builder {
     pub(crate) fn intern(&self, expr: Expr) -> ExprId {
         let state = &mut *self.state.borrow_mut();
         *state.known.entry(expr).or_insert_with(|| {
+            if state.width != IndexWidth::Word {
+                // What is ill typed is refused when the kernel is verified.
+                state.types.push(state.kernel.type_of(&expr, &state.types).unwrap_or(Type::Bool));
+            }
             state.kernel.exprs.push(expr);
             ExprId(state.kernel.exprs.len() as u32 - 1)
         })
@@ -271,6 +310,12 @@ impl Builder {
     }
 
     pub(crate) fn hold_of(&self, ty: Type, value: ExprId, name: Option<&'static str>) -> ExprId {
+        if let Some(word) = self.as_word(value)
+            && self.constant(value).is_none()
+        {
+            let held = self.hold_of(Type::U32, word, name);
+            return self.intern(Expr::Cast(Type::U64, held));
+        }
         match self.expr(value) {
             Expr::Const(_) | Expr::Param(_) | Expr::Builtin(..) | Expr::Extent(..) => return value,
             Expr::Slot(slot) => {
@@ -379,8 +424,15 @@ impl Builder {
     }
 
     /// The extents of a place.
-    pub(crate) fn extent<'b, R: Rank>(&'b self, place: Place, rank: usize) -> R::Built<'b> {
-        let all: Vec<_> = (0..rank).map(|d| self.val(Expr::Extent(place, d as u8))).collect();
+    #[track_caller]
+    pub(crate) fn extent<'b, R: Axes>(&'b self, place: Place, rank: usize) -> R::Built<'b> {
+        let all: Vec<_> = {
+            let mut all = Vec::with_capacity(rank);
+            for d in 0..rank {
+                all.push(self.extent_of(place, d as u8));
+            }
+            all
+        };
         R::gather_built(self, &all)
     }
 }

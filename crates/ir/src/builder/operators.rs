@@ -9,6 +9,16 @@ use crate::{
     BinaryOp, Const, DivOp, Expr, Float, Int, Number, Scalar, Signed, Site, Stmt, TernaryOp, Type, UnaryOp, Word, eval,
 };
 
+/// Whether it compares numbers of one type.
+fn is_comparison(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
+}
+
+/// Whether the result on two numbers of 64 bits that 32 hold is that on 32 bits.
+fn is_closed(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)
+}
+
 impl<'b, T: Scalar> Val<'b, T> {
     pub(super) fn unary<U: Scalar>(self, op: UnaryOp) -> Val<'b, U> {
         match self.builder.constant(self.id) {
@@ -22,6 +32,15 @@ impl<'b, T: Scalar> Val<'b, T> {
         let (x, y) = (builder.constant(self.id), builder.constant(other.id));
         if let (Some(x), Some(y)) = (x, y) {
             return builder.lit(U::from_raw(eval::binary(op, x.ty, x.raw, y.raw)));
+        }
+        if let (Some(x), Some(y)) = (builder.as_word(self.id), builder.as_word(other.id)) {
+            let [x, y] = [x, y].map(|word| Val::<u32>::new(builder, word));
+            if is_comparison(op) {
+                return x.binary(op, y);
+            }
+            if is_closed(op) {
+                return Val::new(builder, x.binary::<u32, u32>(op, y).cast::<u64>().id);
+            }
         }
         // Operations with a neutral element, of which index arithmetic is full, are left out.
         let neutral = |constant: Option<Const>, element: u64| {
@@ -51,6 +70,11 @@ impl<'b, T: Scalar> Val<'b, T> {
     pub fn cast<U: Scalar>(self) -> Val<'b, U> {
         if T::TYPE == U::TYPE {
             return Val::new(self.builder, self.id);
+        }
+        if let Some(word) = self.builder.as_word(self.id)
+            && self.builder.constant(self.id).is_none()
+        {
+            return Val::<u32>::new(self.builder, word).cast();
         }
         match self.builder.constant(self.id) {
             Some(x) => self.builder.lit(U::from_raw(eval::cast(x.ty, U::TYPE, x.raw))),
@@ -181,6 +205,10 @@ impl Builder {
             && let Some(raw) = eval::divide(op, T::TYPE, x.raw, y.raw)
         {
             return self.lit(T::from_raw(raw));
+        }
+        if let (Some(left), Some(right)) = (self.as_word(x.id), self.as_word(y.id)) {
+            let result = self.divide::<u32>(op, Val::new(self, left), Val::new(self, right), site);
+            return Val::new(self, result.cast::<u64>().id);
         }
         let dst = self.temporary::<T>();
         self.push(Stmt::Divide { dst, op, left: x.id, right: y.id, site });

@@ -1,10 +1,8 @@
 //! The items of several `PerItem` views, gone through together, while a kernel is built.
 
 use super::iterate::{Indices, Iterate, LoopHandle};
-use super::{Builder, ElementRef, Extents, PerItem};
-use crate::{Dim, Element, Index, Place, Rank};
-
-type Extent<'b, const E: usize> = <Dim<E> as Rank>::Built<'b>;
+use super::{Builder, ElementRef, PerItem};
+use crate::{Axes, Dim, Element, Index, Place, Rank};
 
 /// Several views of one rank.
 pub trait Views<'b, const E: usize>
@@ -14,7 +12,8 @@ where
     /// An item of each.
     type Refs;
     /// The extent of the first one, which is that of all.
-    fn extent(&self) -> Extent<'b, E>;
+    #[track_caller]
+    fn extent<R: Axes>(&self) -> R::Built<'b>;
     #[doc(hidden)]
     fn places(&self) -> Vec<Place>;
     #[doc(hidden)]
@@ -28,8 +27,9 @@ macro_rules! views {
             Dim<E>: Rank,
         {
             type Refs = ($(ElementRef<'b, $name>,)+);
-            fn extent(&self) -> Extent<'b, E> {
-                Extents::extent(&*self.0)
+            #[track_caller]
+            fn extent<R: Axes>(&self) -> R::Built<'b> {
+                self.0.extent_in::<R>()
             }
             fn places(&self) -> Vec<Place> {
                 vec![$(self.$index.place),+]
@@ -45,33 +45,30 @@ views! {
 }
 
 /// The elements of several views that belong to this thread.
-pub struct ItemsTogether<'b, V, const E: usize>
-where
-    Dim<E>: Rank,
-{
-    indices: Indices<'b, Dim<E>>,
+pub struct ItemsTogether<'b, V, R: Axes, const E: usize> {
+    indices: Indices<'b, R>,
     places: Vec<Place>,
     views: std::marker::PhantomData<V>,
 }
 
-impl<'b, V: Views<'b, E>, const E: usize> ItemsTogether<'b, V, E>
+impl<'b, V: Views<'b, E>, R: Axes, const E: usize> ItemsTogether<'b, V, R, E>
 where
     Dim<E>: Rank,
 {
-    pub(super) fn new(indices: Indices<'b, Dim<E>>, views: &V) -> Self {
+    pub(super) fn new(indices: Indices<'b, R>, views: &V) -> Self {
         ItemsTogether { indices, places: views.places(), views: std::marker::PhantomData }
     }
 }
 
-impl<'b, V: Views<'b, E>, const E: usize> Iterate<'b> for ItemsTogether<'b, V, E>
+impl<'b, V: Views<'b, E>, R: Axes, const E: usize> Iterate<'b> for ItemsTogether<'b, V, R, E>
 where
     Dim<E>: Rank,
 {
-    type Item = (Extent<'b, E>, V::Refs);
+    type Item = (R::Built<'b>, V::Refs);
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Self::Item) {
         let (handle, index) = self.indices.open(builder);
-        let refs = V::refs(builder, &self.places, &index.iter().map(|value| value.id).collect());
-        (handle, (Dim::<E>::gather_built(builder, &index), refs))
+        let refs = V::refs(builder, &self.places, &index.iter().map(|&value| builder.index_of(value)).collect());
+        (handle, (R::gather_built(builder, &index), refs))
     }
 }

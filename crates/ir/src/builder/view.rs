@@ -7,7 +7,9 @@ use wattle_operations::atomics;
 
 use super::element::checked;
 use super::{Array, Builder, Element, Extents, Family, Get, IrValue, Memory, Places, Set, Val, Variable};
-use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, ExprId, Index, MAX_RANK, Number, Place, Rank, Site, Stmt};
+use crate::{
+    AtomicInt, AtomicOp, AtomicScalar, Axes, Dim, ExprId, Index, IndexWord, MAX_RANK, Number, Place, Rank, Site, Stmt,
+};
 
 macro_rules! views {
     ($($(#[$meta:meta])* $name:ident)+) => {$(
@@ -27,9 +29,10 @@ macro_rules! views {
                 $name { builder, place, ty: PhantomData }
             }
 
-            #[allow(dead_code, reason = "not all views are indexed")]
-            fn index(index: <Dim<D> as Rank>::Built<'b>) -> Index {
-                Dim::<D>::spread_built(index).into_iter().map(|value| value.id).collect()
+            /// The extent, in numbers of an index.
+            #[track_caller]
+            pub(super) fn extent_in<R: Axes>(&self) -> R::Built<'b> {
+                self.builder.extent::<R>(self.place, D)
             }
         }
 
@@ -37,10 +40,12 @@ macro_rules! views {
         where
             Dim<D>: Rank,
         {
-            type Extent = <Dim<D> as Rank>::Built<'b>;
+            type Extent = <Dim<D> as Axes>::Built<'b>;
+            #[track_caller]
             fn extent(&self) -> Self::Extent {
-                self.builder.extent::<Dim<D>>(self.place, D)
+                self.extent_in::<Dim<D>>()
             }
+            #[track_caller]
             fn count(&self) -> Val<'b, u32> {
                 let extents = Dim::<D>::spread_built(self.extent());
                 extents.into_iter().reduce(|x, y| self.builder.mul(x, y)).unwrap_or_else(|| self.builder.lit(1))
@@ -244,7 +249,7 @@ macro_rules! elements {
         where
             Dim<D>: Rank,
         {
-            type Index = <Dim<D> as Rank>::Built<'b>;
+            type Index = <Dim<D> as Axes>::Built<'b>;
             type Value = T::Built<'b>;
             #[track_caller]
             fn get(&self, index: Self::Index) -> T::Built<'b> {
@@ -258,7 +263,15 @@ macro_rules! elements {
         {
             type Element = T;
             fn element(&self, index: Self::Index) -> ElementRef<'b, T> {
-                ElementRef::new(self.builder, self.place, &Self::index(index))
+                self.element_in::<Dim<D>>(index)
+            }
+        }
+
+        impl<'b, T: Element, const D: usize> $view<'b, T, D> {
+            /// The element at an index of any width, in its place.
+            pub(super) fn element_in<R: Axes>(&self, index: R::Built<'b>) -> ElementRef<'b, T> {
+                let index: Vec<_> = R::spread_built(index).into_iter().map(|at| self.builder.index_of(at)).collect();
+                ElementRef::new(self.builder, self.place, &index)
             }
         }
     )+};
@@ -293,8 +306,15 @@ macro_rules! lanes {
             type Element = T;
             #[track_caller]
             fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, T, N> {
-                let dst = self.builder.declare_local(T::TYPE, N);
-                self.builder.push(Stmt::LoadLanes { dst, place: self.place, index: index.id, site: Site::caller() });
+                self.lanes_at(index)
+            }
+        }
+
+        impl<'b, T: Number> $view<'b, T, 1> {
+            #[track_caller]
+            pub(super) fn lanes_at<W: IndexWord, const N: usize>(&self, index: Val<'b, W>) -> Array<'b, T, N> {
+                let (dst, index) = (self.builder.declare_local(T::TYPE, N), self.builder.index_of(index));
+                self.builder.push(Stmt::LoadLanes { dst, place: self.place, index, site: Site::caller() });
                 Array::of_memory(self.builder, Memory::whole(self.builder, dst))
             }
         }
@@ -306,9 +326,15 @@ impl<'b, T: Number> Shared<'b, T, 1> {
     /// Stores consecutive elements from `index` on.
     #[track_caller]
     pub fn store_lanes<const N: usize>(&self, index: Val<'b, u32>, values: Array<'b, T, N>) {
+        self.store_lanes_at(index, values);
+    }
+
+    #[track_caller]
+    pub(super) fn store_lanes_at<W: IndexWord, const N: usize>(&self, index: Val<'b, W>, values: Array<'b, T, N>) {
+        let index = self.builder.index_of(index);
         let values = values.elements().map(|value| value.id).to_vec();
         if !values.is_empty() {
-            self.builder.push(Stmt::StoreLanes { place: self.place, index: index.id, values, site: Site::caller() });
+            self.builder.push(Stmt::StoreLanes { place: self.place, index, values, site: Site::caller() });
         }
     }
 }
@@ -323,52 +349,49 @@ where
     }
 }
 
-type At<'b, const D: usize> = <Dim<D> as Rank>::Built<'b>;
+/// What is built for an atomic operation on the element at an index.
+pub(super) struct AtomicAt<'b, T> {
+    builder: &'b Builder,
+    place: Place,
+    index: Index,
+    ty: PhantomData<fn() -> T>,
+}
 
-impl<'b, T: AtomicScalar, const D: usize> Atomic<'b, T, D>
-where
-    Dim<D>: Rank,
-{
-    /// An atomic load, relaxed at device scope.
+impl<'b, T: AtomicScalar> AtomicAt<'b, T> {
     #[track_caller]
-    pub fn load(&self, index: At<'b, D>) -> Val<'b, T> {
-        self.load_with(index, Scope::Device, marker::Relaxed)
-    }
-
-    /// An atomic load of this scope and order.
-    #[track_caller]
-    pub fn load_with<O: ForLoad>(&self, index: At<'b, D>, scope: Scope, _: O) -> Val<'b, T> {
+    fn load<O: ForLoad>(self, scope: Scope) -> Val<'b, T> {
         let expansion = O::ORDER.expand();
         self.fence_first(expansion.fence_first, scope);
-        let (dst, place, order) = (self.builder.temporary::<T>(), self.place, expansion.order);
-        let (index, site) = (Self::index(index), Site::caller());
-        self.builder.push(Stmt::AtomicLoad { dst, place, index, order, scope, site });
+        let (dst, order, site) = (self.builder.temporary::<T>(), expansion.order, Site::caller());
+        self.builder.push(Stmt::AtomicLoad { dst, place: self.place, index: self.index, order, scope, site });
         self.builder.read_slot(dst)
     }
 
-    /// An atomic store, relaxed at device scope.
     #[track_caller]
-    pub fn store(&self, index: At<'b, D>, value: Val<'b, T>) {
-        self.store_with(index, value, Scope::Device, marker::Relaxed);
-    }
-
-    /// An atomic store of this scope and order.
-    #[track_caller]
-    pub fn store_with<O: ForStore>(&self, index: At<'b, D>, value: Val<'b, T>, scope: Scope, _: O) {
+    fn store<O: ForStore>(self, value: Val<'b, T>, scope: Scope) {
         let expansion = O::ORDER.expand();
         self.fence_first(expansion.fence_first, scope);
-        let (place, value, order) = (self.place, value.id, expansion.order);
-        let (index, site) = (Self::index(index), Site::caller());
-        self.builder.push(Stmt::AtomicStore { place, index, value, order, scope, site });
+        let (value, order, site) = (value.id, expansion.order, Site::caller());
+        self.builder.push(Stmt::AtomicStore { place: self.place, index: self.index, value, order, scope, site });
     }
 
     #[track_caller]
-    fn update<O: ForRmw>(&self, op: AtomicOp, index: At<'b, D>, operand: Val<'b, T>, scope: Scope) -> Val<'b, T> {
+    fn update<O: ForRmw>(self, op: AtomicOp, operand: Val<'b, T>, scope: Scope) -> Val<'b, T> {
         let expansion = O::ORDER.expand();
         self.fence_first(expansion.fence_first, scope);
-        let (dst, place, operand, order) = (self.builder.temporary::<T>(), self.place, operand.id, expansion.order);
-        let (index, site) = (Self::index(index), Site::caller());
+        let (dst, operand, order) = (self.builder.temporary::<T>(), operand.id, expansion.order);
+        let (place, index, site) = (self.place, self.index, Site::caller());
         self.builder.push(Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site });
+        self.builder.read_slot(dst)
+    }
+
+    #[track_caller]
+    fn compare_exchange<O: ForRmw>(self, expected: Val<'b, T>, desired: Val<'b, T>, scope: Scope) -> Val<'b, T> {
+        let expansion = O::ORDER.expand();
+        self.fence_first(expansion.fence_first, scope);
+        let (dst, order, site) = (self.builder.temporary::<T>(), expansion.order, Site::caller());
+        let (place, index, expected, desired) = (self.place, self.index, expected.id, desired.id);
+        self.builder.push(Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site });
         self.builder.read_slot(dst)
     }
 
@@ -384,52 +407,127 @@ impl<'b, T: AtomicScalar, const D: usize> Atomic<'b, T, D>
 where
     Dim<D>: Rank,
 {
-    /// Stores `desired` where the bits of `expected` are found; gives what was found. Relaxed at device scope.
-    #[track_caller]
-    pub fn compare_exchange(&self, index: At<'b, D>, expected: Val<'b, T>, desired: Val<'b, T>) -> Val<'b, T> {
-        self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
-    }
-
-    /// Stores `desired` where the bits of `expected` are found; gives what was found.
-    #[track_caller]
-    pub fn compare_exchange_with<O: ForRmw>(
-        &self,
-        index: At<'b, D>,
-        expected: Val<'b, T>,
-        desired: Val<'b, T>,
-        scope: Scope,
-        _: O,
-    ) -> Val<'b, T> {
-        let expansion = O::ORDER.expand();
-        self.fence_first(expansion.fence_first, scope);
-        let (dst, place, order) = (self.builder.temporary::<T>(), self.place, expansion.order);
-        let (expected, desired, index, site) = (expected.id, desired.id, Self::index(index), Site::caller());
-        self.builder.push(Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site });
-        self.builder.read_slot(dst)
+    /// The element at an index.
+    fn at<R: Axes>(&self, index: R::Built<'b>) -> AtomicAt<'b, T> {
+        let index = R::spread_built(index).into_iter().map(|value| self.builder.index_of(value)).collect();
+        AtomicAt { builder: self.builder, place: self.place, index, ty: PhantomData }
     }
 }
 
+/// The operations on an element of an [`Atomic`] view, as methods of `$owner`, at indices in `$axes`.
+macro_rules! atomic_operations {
+    ($owner:ident ($($receiver:tt)*) $view:ident $axes:ty) => {
+        impl<'b, T: AtomicScalar, const D: usize> $owner<'b, T, D>
+        where
+            Dim<D>: Rank,
+        {
+            /// An atomic load, relaxed at device scope.
+            #[track_caller]
+            pub fn load($($receiver)*, index: <$axes as Axes>::Built<'b>) -> Val<'b, T> {
+                $view.at::<$axes>(index).load::<marker::Relaxed>(Scope::Device)
+            }
+
+            /// An atomic load of this scope and order.
+            #[track_caller]
+            pub fn load_with<O: ForLoad>(
+                $($receiver)*,
+                index: <$axes as Axes>::Built<'b>,
+                scope: Scope,
+                _: O,
+            ) -> Val<'b, T> {
+                $view.at::<$axes>(index).load::<O>(scope)
+            }
+
+            /// An atomic store, relaxed at device scope.
+            #[track_caller]
+            pub fn store($($receiver)*, index: <$axes as Axes>::Built<'b>, value: Val<'b, T>) {
+                $view.at::<$axes>(index).store::<marker::Relaxed>(value, Scope::Device);
+            }
+
+            /// An atomic store of this scope and order.
+            #[track_caller]
+            pub fn store_with<O: ForStore>(
+                $($receiver)*,
+                index: <$axes as Axes>::Built<'b>,
+                value: Val<'b, T>,
+                scope: Scope,
+                _: O,
+            ) {
+                $view.at::<$axes>(index).store::<O>(value, scope);
+            }
+
+            /// Stores `desired` where the bits of `expected` are found; gives what was found. Relaxed at device scope.
+            #[track_caller]
+            pub fn compare_exchange(
+                $($receiver)*,
+                index: <$axes as Axes>::Built<'b>,
+                expected: Val<'b, T>,
+                desired: Val<'b, T>,
+            ) -> Val<'b, T> {
+                $view.at::<$axes>(index).compare_exchange::<marker::Relaxed>(expected, desired, Scope::Device)
+            }
+
+            /// Stores `desired` where the bits of `expected` are found; gives what was found.
+            #[track_caller]
+            pub fn compare_exchange_with<O: ForRmw>(
+                $($receiver)*,
+                index: <$axes as Axes>::Built<'b>,
+                expected: Val<'b, T>,
+                desired: Val<'b, T>,
+                scope: Scope,
+                _: O,
+            ) -> Val<'b, T> {
+                $view.at::<$axes>(index).compare_exchange::<O>(expected, desired, scope)
+            }
+        }
+
+        atomics!(updates $owner ($($receiver)*) $view ($axes));
+    };
+}
+
 macro_rules! updates {
-    ($($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
-        {$($meaning:tt)+})+) => {$(
-        impl<'b, T: $bound, const D: usize> Atomic<'b, T, D>
+    ($owner:ident ($($receiver:tt)*) $view:ident ($axes:ty)
+        $($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
+        {$($meaning:tt)+})+) => {
+        updates!(@each ($owner [$($receiver)*] $view [$axes]) $($(#[$meta])* $bound $op $name $with $operand;)+);
+    };
+    (@each $surface:tt $($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $operand:ident;)+) => {
+        $(updates!(@one $surface $(#[$meta])* $bound $op $name $with $operand);)+
+    };
+    (@one ($owner:ident [$($receiver:tt)*] $view:ident [$axes:ty])
+        $(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $operand:ident) => {
+        impl<'b, T: $bound, const D: usize> $owner<'b, T, D>
         where
             Dim<D>: Rank,
         {
             $(#[$meta])*
             /// Gives the old value; relaxed at device scope.
             #[track_caller]
-            pub fn $name(&self, index: At<'b, D>, $operand: Val<'b, T>) -> Val<'b, T> {
-                self.update::<marker::Relaxed>(AtomicOp::$op, index, $operand, Scope::Device)
+            pub fn $name(
+                $($receiver)*,
+                index: <$axes as Axes>::Built<'b>,
+                $operand: Val<'b, T>,
+            ) -> Val<'b, T> {
+                $view.at::<$axes>(index).update::<marker::Relaxed>(AtomicOp::$op, $operand, Scope::Device)
             }
 
             $(#[$meta])*
             /// Gives the old value.
             #[track_caller]
-            pub fn $with<O: ForRmw>(&self, index: At<'b, D>, $operand: Val<'b, T>, scope: Scope, _: O) -> Val<'b, T> {
-                self.update::<O>(AtomicOp::$op, index, $operand, scope)
+            pub fn $with<O: ForRmw>(
+                $($receiver)*,
+                index: <$axes as Axes>::Built<'b>,
+                $operand: Val<'b, T>,
+                scope: Scope,
+                _: O,
+            ) -> Val<'b, T> {
+                $view.at::<$axes>(index).update::<O>(AtomicOp::$op, $operand, scope)
             }
         }
-    )+};
+    };
 }
-atomics!(updates);
+atomic_operations!(Atomic (&self) self Dim<D>);
+
+/// The operations on an [`Atomic`] view of `#[kernel(wide)]`.
+pub struct WideAtomic<'b, T, const D: usize = 1>(PhantomData<Atomic<'b, T, D>>);
+atomic_operations!(WideAtomic (view: &Atomic<'b, T, D>) view <Dim<D> as Axes>::Wide);

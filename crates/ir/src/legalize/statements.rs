@@ -227,7 +227,7 @@ impl<'t> Legalizer<'t> {
     }
 
     /// Accesses to memory, all at one index, behind the check of the index where it needs one.
-    fn access(&mut self, all: Vec<Stmt>, made: &mut Vec<Stmt>) {
+    fn access(&mut self, mut all: Vec<Stmt>, made: &mut Vec<Stmt>) {
         let Some(stmt) = all.first() else { return };
         let parts = stmt.parts();
         let (Some(&place), Some(&site)) = (parts.place, parts.site) else { return made.extend(all) };
@@ -235,6 +235,16 @@ impl<'t> Legalizer<'t> {
         let Some((index, lanes)) = stmt.accessed(&self.values.kernel) else { return made.extend(all) };
         let index = index.to_vec();
         let fails = self.fails(place, &index, lanes);
+        let fitted: Vec<_> = index.iter().map(|&at| self.fitted(place, at)).collect();
+        if fitted != index {
+            for stmt in &mut all {
+                match stmt {
+                    Stmt::LoadLanes { index, .. } | Stmt::StoreLanes { index, .. } => *index = fitted[0],
+                    stmt => stmt.index_mut().into_iter().for_each(|index| index.clone_from(&fitted)),
+                }
+            }
+        }
+        let Some(stmt) = all.first() else { return };
         // What always fails is not there any more, and its index may be nowhere.
         if let Stmt::LoadLanes { index, .. } | Stmt::StoreLanes { index, .. } = stmt
             && !matches!(fails, Fails::Always)
@@ -243,8 +253,12 @@ impl<'t> Legalizer<'t> {
             self.aligned.entry(*index).and_modify(|known| *known = zeros.min(*known)).or_insert(zeros);
         }
         let index = if lanes == 1 { index } else { vec![self.last_lane(index[0], lanes)] };
-        let fault = Fault::OutOfBounds { place, rank: index.len() };
-        let mut beyond = vec![Stmt::Fault { fault, index, site }];
+        let (rank, wide) = (index.len(), index.iter().any(|&at| self.values.ty(at) == Type::U64));
+        let index = match wide {
+            true => index.into_iter().flat_map(|at| self.words_of_wide(at)).collect(),
+            false => index,
+        };
+        let mut beyond = vec![Stmt::Fault { fault: Fault::OutOfBounds { place, rank, wide }, index, site }];
         beyond.extend(all.iter().filter_map(Stmt::assigned).map(|slot| self.zero(slot)));
         if let Some(array) = array {
             let value = self.values.of(self.values.kernel.element_of(place), 0);
@@ -279,21 +293,27 @@ impl<'t> Legalizer<'t> {
                 debug_assert!(lanes > len || values.constant(at) > Some(u64::from(len - lanes)));
                 return Fails::Always;
             }
+            let of_extent = values.kernel.extent_type(place);
+            let ty = if of_extent == Type::U64 { Type::U64 } else { values.ty(at) };
+            let at = values.cast(ty, at);
             let extent = match known {
-                Some(len) => values.word(len),
-                None => values.add(Expr::Extent(place, d)),
+                Some(len) => values.of(ty, len.into()),
+                None => {
+                    let extent = values.add(Expr::Extent(place, d));
+                    values.cast(ty, extent)
+                }
             };
             let beyond = match (lanes, known) {
                 (1, _) => values.binary(BinaryOp::Ge, at, extent),
                 (_, Some(len)) if lanes > len => return Fails::Always,
                 (_, Some(len)) => {
-                    let last = values.word(len - lanes);
+                    let last = values.of(ty, (len - lanes).into());
                     values.binary(BinaryOp::Gt, at, last)
                 }
                 // The last lane is in bounds if `at + lanes - 1 < extent`; what is compared with is the same in each turn of
                 // a loop, and zero where there are fewer elements than lanes.
                 (_, None) => {
-                    let others = values.word(lanes - 1);
+                    let others = values.of(ty, (lanes - 1).into());
                     let enough = values.binary(BinaryOp::Max, extent, others);
                     let first_beyond = values.binary(BinaryOp::Sub, enough, others);
                     values.binary(BinaryOp::Ge, at, first_beyond)
@@ -307,9 +327,23 @@ impl<'t> Legalizer<'t> {
         fails
     }
 
-    /// `index + lanes - 1`, or the greatest number of 32 bits if that is beyond it.
+    /// A number of an index as targets have it: of the type of the place's extents.
+    fn fitted(&mut self, place: Place, at: ExprId) -> ExprId {
+        let ty = self.values.kernel.extent_type(place);
+        self.values.cast(ty, at)
+    }
+
+    /// The words of a number of an index in a fault.
+    fn words_of_wide(&mut self, at: ExprId) -> Vec<ExprId> {
+        let at = self.values.cast(Type::U64, at);
+        self.values.words(at)
+    }
+
+    /// `index + lanes - 1`, or the greatest number of its type if that is beyond it.
     fn last_lane(&mut self, index: ExprId, lanes: u32) -> ExprId {
-        let (more, greatest) = (self.values.word(lanes - 1), self.values.word(u32::MAX));
+        let ty = self.values.ty(index);
+        let (more, greatest) =
+            (self.values.of(ty, (lanes - 1).into()), self.values.of(ty, u64::MAX >> (64 - ty.bits())));
         let last = self.values.binary(BinaryOp::Add, index, more);
         let wrapped = self.values.binary(BinaryOp::Lt, last, index);
         self.values.select(wrapped, greatest, last)
@@ -324,7 +358,7 @@ impl<'t> Legalizer<'t> {
                 let (element, len) = (array.element, array.len);
                 let element = self.values.slot(element);
                 for lane in 0..len {
-                    let number = self.values.word(lane);
+                    let number = self.values.of(self.values.ty(index), lane.into());
                     let at = self.values.binary(BinaryOp::Add, index, number);
                     made.push(Stmt::Load { dst: element, place, index: vec![at], site });
                     let value = self.values.read(element);
@@ -332,8 +366,8 @@ impl<'t> Legalizer<'t> {
                 }
             }
             Stmt::StoreLanes { place, index, values, site } if !self.native.loads_lanes => {
-                for (lane, value) in (0..).zip(values) {
-                    let number = self.values.word(lane);
+                for (lane, value) in (0u32..).zip(values) {
+                    let number = self.values.of(self.values.ty(index), lane.into());
                     let at = self.values.binary(BinaryOp::Add, index, number);
                     made.push(Stmt::Store { place, index: vec![at], value, site });
                 }

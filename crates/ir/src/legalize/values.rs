@@ -131,6 +131,16 @@ impl<'t> Values<'t> {
         self.add(Expr::Select(condition, x, y))
     }
 
+    /// An unsigned integer as one of another type.
+    pub(super) fn cast(&mut self, to: Type, x: ExprId) -> ExprId {
+        match self.expr(x) {
+            _ if self.ty(x) == to => x,
+            Expr::Const(constant) => self.of(to, eval::cast(constant.ty, to, constant.raw)),
+            Expr::Cast(_, from) if self.ty(from) == to && to.bits() < self.ty(x).bits() => from,
+            _ => self.add(Expr::Cast(to, x)),
+        }
+    }
+
     /// The bits of a value as another type of the same size.
     pub(super) fn bits(&mut self, to: Type, x: ExprId) -> ExprId {
         if self.ty(x) == to { x } else { self.add(Expr::Bits(to, x)) }

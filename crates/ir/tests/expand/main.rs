@@ -31,6 +31,7 @@ fn applying(applied: Expr, ty: Type) -> Kernel {
         name: format!("{applied:?}"),
         site: AT,
         rank: 1,
+        wide: false,
         params: NAMES
             .map(|name| {
                 let is_integer = name == "y" && matches!(applied, Expr::Binary(BinaryOp::Powi, ..));

@@ -33,6 +33,7 @@ fn everywhere(value: &[Expr]) -> Kernel {
         name: "everywhere".into(),
         site,
         rank: 1,
+        wide: false,
         params: vec![
             Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },
             view("plain", Access::Shared),

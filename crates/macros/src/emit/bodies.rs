@@ -161,7 +161,7 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
         returns: function.returns,
         is_refused: refused.is_some(),
     };
-    let bodies = bodies.write(&ask);
+    let bodies = rules.apply(bodies.write(&ask));
     Ok(quote! {
         #(#attributes)*
         #[inline]

@@ -120,14 +120,14 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let (acc_at, draft) = (private("acc"), private("draft"));
 
     let host_attributes = host_attributes(&function);
-    let host_body = Host::new(&function, true).body(&function.body);
+    let host_body = rules.apply(Host::new(&function, true).body(&function.body));
     let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
     let after_constant =
         after_value.as_ref().map(|value| quote!(const #after_name: ::core::primitive::usize = #value;));
     let after = after_value.as_ref().map(|_| quote!(#after_name));
     let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
-    let build_body = Build::of(&function, true).effect(&function.body);
+    let build_body = rules.apply(Build::of(&function, true).effect(&function.body));
 
     // Functions are no arguments of the launch: each instance of the kernel has its own.
     let values: Vec<_> = others.iter().filter(|parameter| parameter.class != Class::Function).collect();
@@ -163,6 +163,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
         None => quote!(_),
     };
     let together = together(&function);
+    let wide = rules.wide.then(|| quote!(.with_wide_indices()));
     let fn_token = quote_spanned!(name.span()=> fn);
     let text = name.to_string();
     let start = name.span().unwrap();
@@ -204,7 +205,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
                 #text,
                 ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
                 &[#(#texts),*],
-            )#together;
+            )#together #wide;
             let #draft = ::wattle::__private::Draft::<#dimensions, #kept_types, _, _>::new(
                 &#info,
                 (#(#arguments,)*),

@@ -65,14 +65,14 @@ impl Read {
     pub(super) fn find(&self, count: &Ident) -> TokenStream {
         let (view, first, support) = (&self.view.name, &self.first, support(self.view.name.span()));
         let (last, dimension) = (self.dimension.is_none(), self.dimension.unwrap_or_default());
-        quote_spanned!(view.span()=> #support::line::<#last, _, _>(&#view, #first, #dimension, #count))
+        quote_spanned!(view.span()=> #support::line::<#last, _, _, _>(&#view, #first, #dimension, #count))
     }
 
     /// Narrows the numbers of a row to those for which they are in bounds.
     pub(super) fn narrow(&self, stretch: &Ident) -> TokenStream {
         let (view, first, support) = (&self.view.name, &self.first, support(self.view.name.span()));
         let (last, dimension) = (self.dimension.is_none(), self.dimension.unwrap_or_default());
-        quote_spanned!(view.span()=> #support::narrow::<#last, _, _>(&#view, #first, #dimension, &mut #stretch);)
+        quote_spanned!(view.span()=> #support::narrow::<#last, _, _, _>(&#view, #first, #dimension, &mut #stretch);)
     }
 
     /// Reads the element of an iteration, where nobody writes to it.

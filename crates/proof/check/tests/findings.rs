@@ -300,7 +300,7 @@ fn what_cannot_be_launched_is_refused() {
     assert!(simulator.launch(with(shape, vec![view(1, 2, 2)])).is_ok());
     let beyond = simulator.launch(with(shape, vec![view(2, 2, 2)])).unwrap_err();
     assert_eq!(beyond.to_string(), "kernel `takes`, parameter `data`: elements 2..5 are not in an allocation of 4");
-    let error = simulator.launch(with(shape, vec![view(u64::MAX, u32::MAX, u32::MAX)]));
+    let error = simulator.launch(with(shape, vec![view(u64::MAX, u32::MAX.into(), u32::MAX.into())]));
     assert!(matches!(error, Err(LaunchError::Memory { .. })));
     let error = simulator.launch(with(shape, vec![Argument::whole(floats, [4, 1, 1, 1])]));
     assert!(matches!(error, Err(LaunchError::Element { expected: Type::U32, found: Type::F32, .. })));

@@ -33,6 +33,7 @@ fn main() {
         name: "speed".into(),
         site,
         rank: 1,
+        wide: false,
         params: vec![],
         shared: vec![],
         locals: vec![],

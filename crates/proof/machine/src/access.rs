@@ -20,21 +20,21 @@ impl<V: Value> Thread<V> {
         let extent = match access.place {
             Place::Param(id) => environment.extent(id.0),
             Place::Shared(id) => program.shared_extents(id.index(), environment.shared_len),
-            Place::Local(id) => [program.locals.get(id.index()).map_or(0, |local| local.len), 1, 1, 1],
+            Place::Local(id) => [program.locals.get(id.index()).map_or(0, |local| local.len.into()), 1, 1, 1],
         };
-        let mut index = [0u32; MAX_RANK];
+        let mut index = [0u64; MAX_RANK];
         let (mut inside, mut known) = (true, true);
         for dimension in 0..access.rank.min(MAX_RANK) {
             match self.operand(access.index[dimension], environment, temps).known() {
                 Some(raw) => {
-                    index[dimension] = raw as u32;
+                    index[dimension] = raw;
                     inside &= index[dimension] < extent[dimension];
                 }
                 None => known = false,
             }
         }
         if let AccessKind::LoadLanes { lanes, .. } | AccessKind::StoreLanes { lanes, .. } = access.kind {
-            inside = index[0] as u64 + lanes as u64 <= extent[0] as u64;
+            inside = index[0].checked_add(lanes.into()).is_some_and(|end| end <= extent[0]);
         }
         // Whether an unknown index is out of bounds is decided only when the thread knows it.
         if known && !inside {
@@ -133,8 +133,8 @@ impl<V: Value> Thread<V> {
         &mut self,
         program: &Program,
         access: &Access,
-        index: [u32; MAX_RANK],
-        extent: [u32; MAX_RANK],
+        index: [u64; MAX_RANK],
+        extent: [u64; MAX_RANK],
     ) -> Request<V> {
         let mut lanes = 1;
         match access.kind {

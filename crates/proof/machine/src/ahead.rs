@@ -16,7 +16,7 @@ use crate::{Deferred, Environment, Location, Program, Request, Thread, Value};
 const FAR: usize = 512;
 
 /// An element that may be written; the index is `None` if it depends on the values read.
-pub type Ahead = (Place, Option<[u32; MAX_RANK]>);
+pub type Ahead = (Place, Option<[u64; MAX_RANK]>);
 
 impl Thread<Deferred> {
     /// The elements that the thread may still write, whatever it reads from here on; `None` where that takes too long
@@ -240,6 +240,7 @@ mod tests {
             name: "ahead".into(),
             site,
             rank: 1,
+            wide: false,
             params: vec![view("a"), view("b")],
             shared: vec![],
             locals: vec![],

@@ -103,16 +103,17 @@ pub struct View {
     /// The first element of the view.
     pub offset: u64,
     /// The extent in each dimension, in elements; 1 beyond the view's rank.
-    pub extent: [u32; MAX_RANK],
+    pub extent: [u64; MAX_RANK],
     /// The distance between neighbours in each dimension, in elements.
-    pub strides: [u32; MAX_RANK],
+    pub strides: [u64; MAX_RANK],
 }
 
 impl Argument {
     /// A view of a memory from its first element on, in row-major order.
     pub fn whole(memory: impl Into<u64>, extent: [u32; MAX_RANK]) -> Argument {
+        let extent = extent.map(u64::from);
         let strides = std::array::from_fn(|d| {
-            extent[d + 1..].iter().fold(1, |stride: u32, &extent| stride.saturating_mul(extent))
+            extent[d + 1..].iter().fold(1, |stride: u64, &extent| stride.saturating_mul(extent))
         });
         Argument::View(View { memory: memory.into(), offset: 0, extent, strides })
     }
@@ -129,8 +130,8 @@ impl Argument {
 impl View {
     /// The number of an element in the memory, from its index; 0 beyond the rank.
     #[inline]
-    pub fn element(&self, index: [u32; MAX_RANK]) -> u64 {
-        index.iter().zip(self.strides).fold(self.offset, |element, (&i, stride)| element + i as u64 * stride as u64)
+    pub fn element(&self, index: [u64; MAX_RANK]) -> u64 {
+        index.iter().zip(self.strides).fold(self.offset, |element, (&i, stride)| element + i * stride)
     }
 }
 
@@ -212,7 +213,7 @@ impl Environment {
     }
 
     #[inline]
-    pub(crate) fn extent(&self, param: u32) -> [u32; MAX_RANK] {
+    pub(crate) fn extent(&self, param: u32) -> [u64; MAX_RANK] {
         match self.arguments.get(param as usize) {
             Some(Argument::View(view)) => view.extent,
             _ => [0; MAX_RANK],

@@ -475,12 +475,12 @@ impl Program {
     }
 
     /// The extents of a shared array in elements; `at_launch` is the length of the one that is sized at launch.
-    pub(crate) fn shared_extents(&self, index: usize, at_launch: u32) -> [u32; MAX_RANK] {
-        self.kernel.shared.get(index).map_or([0; MAX_RANK], |array| array.len.extents(at_launch))
+    pub(crate) fn shared_extents(&self, index: usize, at_launch: u32) -> [u64; MAX_RANK] {
+        self.kernel.shared.get(index).map_or([0; MAX_RANK], |array| array.len.extents(at_launch).map(u64::from))
     }
 
     /// The number of the element of a shared array at an index.
-    pub fn shared_element(&self, id: SharedId, index: [u32; MAX_RANK]) -> u64 {
+    pub fn shared_element(&self, id: SharedId, index: [u64; MAX_RANK]) -> u64 {
         self.kernel.shared.get(id.index()).map_or(0, |array| array.len.element(index))
     }
 }

@@ -30,7 +30,7 @@ impl Location<crate::Deferred> {
     pub fn behind(&self, lane: u32) -> Self {
         let index = self.index.map(|[first, rest @ ..]| {
             let [y, z, w] = rest;
-            [first + lane, y, z, w]
+            [first + u64::from(lane), y, z, w]
         });
         Location { index, ..*self }
     }
@@ -190,11 +190,11 @@ pub enum Fault {
         /// The place.
         place: Place,
         /// The index, one number for each dimension.
-        index: Vec<u32>,
+        index: Vec<u64>,
         /// The number of consecutive elements from there; 1 except for a load of lanes.
         lanes: u32,
         /// The place's extent, one number for each dimension.
-        extent: Vec<u32>,
+        extent: Vec<u64>,
         /// The source line.
         site: Site,
     },
@@ -260,7 +260,7 @@ impl fmt::Display for Description<'_> {
 }
 
 /// An index: one number, or a tuple of several.
-struct Tuple<'a>(&'a [u32]);
+struct Tuple<'a>(&'a [u64]);
 
 impl fmt::Display for Tuple<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

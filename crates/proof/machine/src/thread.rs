@@ -310,7 +310,7 @@ impl<V: Value> Thread<V> {
             Operand::Const(raw) => raw,
             Operand::Param(param) => environment.scalar(param),
             Operand::Extent(param, dimension) => {
-                environment.extent(param).get(dimension as usize).copied().unwrap_or(0) as u64
+                environment.extent(param).get(dimension as usize).copied().unwrap_or(0)
             }
             Operand::SharedLen => environment.shared_len as u64,
             Operand::Builtin(builtin, dimension) => environment.builtin(&self.position, builtin, dimension),

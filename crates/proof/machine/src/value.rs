@@ -24,7 +24,7 @@ pub trait Value: Copy + Eq + Hash + Debug + Default {
     fn known(self) -> Option<u64>;
 
     /// An index from its dimensions; `None` stands for an unknown one, and occurs only where the domain defers.
-    fn index(known: Option<[u32; MAX_RANK]>) -> Self::Index;
+    fn index(known: Option<[u64; MAX_RANK]>) -> Self::Index;
 
     /// The result of an operator with one operand; it is known if the operand is.
     fn unary(self, op: impl FnOnce(u64) -> u64) -> Self;
@@ -43,7 +43,7 @@ pub trait Value: Copy + Eq + Hash + Debug + Default {
 impl Value for u64 {
     const DEFERS: bool = false;
 
-    type Index = [u32; MAX_RANK];
+    type Index = [u64; MAX_RANK];
 
     #[inline(always)]
     fn from_raw(raw: u64) -> u64 {
@@ -56,7 +56,7 @@ impl Value for u64 {
     }
 
     #[inline(always)]
-    fn index(known: Option<[u32; MAX_RANK]>) -> [u32; MAX_RANK] {
+    fn index(known: Option<[u64; MAX_RANK]>) -> [u64; MAX_RANK] {
         known.unwrap_or_default()
     }
 
@@ -102,7 +102,7 @@ impl Default for Deferred {
 impl Value for Deferred {
     const DEFERS: bool = true;
 
-    type Index = Option<[u32; MAX_RANK]>;
+    type Index = Option<[u64; MAX_RANK]>;
 
     fn from_raw(raw: u64) -> Deferred {
         Deferred::Known(raw)
@@ -115,7 +115,7 @@ impl Value for Deferred {
         }
     }
 
-    fn index(known: Option<[u32; MAX_RANK]>) -> Option<[u32; MAX_RANK]> {
+    fn index(known: Option<[u64; MAX_RANK]>) -> Option<[u64; MAX_RANK]> {
         known
     }
 

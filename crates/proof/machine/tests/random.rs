@@ -45,7 +45,7 @@ impl Walker<'_> {
                 other => panic!("{other:?}"),
             },
             Expr::Extent(Place::Param(id), dimension) => match self.environment.arguments[id.index()] {
-                Argument::View(view) => (Type::U32, view.extent[dimension as usize] as u64),
+                Argument::View(view) => (Type::U32, view.extent[dimension as usize]),
                 other => panic!("{other:?}"),
             },
             Expr::Extent(Place::Shared(id), dimension) => match self.kernel.shared[id.index()].len {
@@ -118,7 +118,7 @@ impl Walker<'_> {
         let len = self.locals[self.array(place)].len();
         let inside = if lanes == 1 { index < len as u64 } else { index + lanes as u64 <= len as u64 };
         if !inside {
-            let (index, extent) = (vec![index as u32], vec![len as u32]);
+            let (index, extent) = (vec![index], vec![len as u64]);
             self.faults.push(Fault::OutOfBounds { place, index, lanes: lanes as u32, extent, site });
         }
         !inside

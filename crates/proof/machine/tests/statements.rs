@@ -31,6 +31,7 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
         name: "test".into(),
         site: site(1),
         rank: 1,
+        wide: false,
         params: vec![
             Param { name: "plain", kind: view(Access::Shared, 2), field: None },
             Param { name: "atomic", kind: view(Access::Atomic, 1), field: None },
@@ -81,7 +82,7 @@ impl Run {
 fn at(place: Place, index: &[u32], line: u32) -> Location {
     let mut all = [0; 4];
     all[..index.len()].copy_from_slice(index);
-    Location { place, element: Type::U32, rank: index.len(), index: all, site: site(line) }
+    Location { place, element: Type::U32, rank: index.len(), index: all.map(u64::from), site: site(line) }
 }
 
 fn ids<const N: usize>(ids: [u32; N]) -> Vec<ExprId> {
@@ -222,7 +223,7 @@ fn an_access_out_of_bounds_is_skipped() {
         Stmt::Store { place: PLAIN, index: ids([3, 0]), value: ExprId(1), site: site(8) },
         Stmt::Load { dst: DST, place: Place::Local(LocalId(0)), index: ids([3]), site: site(9) },
     ]);
-    let out = |place, index: &[u32], extent: &[u32], line| {
+    let out = |place, index: &[u64], extent: &[u64], line| {
         let (index, extent) = (index.to_vec(), extent.to_vec());
         Request::Fault(Fault::OutOfBounds { place, index, lanes: 1, extent, site: site(line) })
     };

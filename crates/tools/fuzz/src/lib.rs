@@ -22,6 +22,7 @@ mod case;
 mod elements;
 mod generate;
 mod layout;
+mod long;
 mod loose;
 mod profile;
 mod random;

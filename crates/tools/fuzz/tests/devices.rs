@@ -3,7 +3,7 @@
 
 use wattle_check::Simulated as _;
 use wattle_core::{Device, DeviceKind};
-use wattle_fuzz::{Profile, campaign, replay};
+use wattle_fuzz::{Profile, campaign, compare, generate, outcome, replay};
 // Linked, so that its devices are known.
 use wattle_cuda as _;
 use wattle_vulkan as _;
@@ -31,6 +31,31 @@ fn random_kernels_give_the_same_bytes() {
         if let Some(found) = report.found.first() {
             panic!("{}: seed {}: {}\n{}", device.name(), found.seed, found.difference, found.case);
         }
+    }
+}
+
+#[test]
+fn random_kernels_with_indices_of_64_bits_give_the_same_bytes() {
+    let simulated = Device::simulated(0);
+    // SwiftShader loses the signs of zeros.
+    let profile = Profile { signed_zeros: false, ..Profile::full() };
+    for device in devices() {
+        let mut compared = 0;
+        for seed in 0..kernels() / 4 {
+            let case = generate(seed, &profile);
+            let expected = outcome(&case, &simulated).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{case}"));
+            let case = case.with_long_indices(seed % 2 == 0);
+            let found = match outcome(&case, &device) {
+                Ok(found) => found,
+                Err(error) if wattle_fuzz::cannot(&error) => continue,
+                Err(error) => panic!("{}: seed {seed}: {error}\n{case}", device.name()),
+            };
+            compared += 1;
+            if let Some(difference) = compare(&case, &expected, &found) {
+                panic!("{}: seed {seed}: {difference}\n{case}", device.name());
+            }
+        }
+        println!("{}: {compared} compared", device.name());
     }
 }
 

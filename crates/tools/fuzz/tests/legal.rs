@@ -187,7 +187,8 @@ impl Opened<'_> {
                     Stmt::StoreLanes { values, .. } => values.len() as u32,
                     _ => stmt.parts().array.map_or(0, |dst| self.kernel.locals[dst.index()].len),
                 };
-                let (lanes, extent) = (self.word(lanes), self.add(Expr::Extent(*place, 0)));
+                let extent = self.add(Expr::Extent(*place, 0));
+                let lanes = self.of_raw(self.ty(extent), lanes.into());
                 let few = self.binary(BinaryOp::Lt, extent, lanes);
                 let last = self.binary(BinaryOp::Sub, extent, lanes);
                 let behind = self.binary(BinaryOp::Gt, *index, last);
@@ -256,10 +257,22 @@ impl Opened<'_> {
         }
     }
 
+    /// A number of 64 bits of its words.
+    fn long(&mut self, low: ExprId, high: ExprId) -> ExprId {
+        let [low, high] = [low, high].map(|word| self.add(Expr::Cast(Type::U64, word)));
+        let bits = self.word(32);
+        let high = self.binary(BinaryOp::Shl, high, bits);
+        self.binary(BinaryOp::Or, low, high)
+    }
+
     /// A statement that has the fault.
     fn fault(&mut self, fault: &Fault, index: Vec<ExprId>, site: Site) -> Stmt {
         match fault {
-            Fault::OutOfBounds { place, .. } => {
+            Fault::OutOfBounds { place, wide, .. } => {
+                let index = match wide {
+                    true => index.chunks(2).map(|words| self.long(words[0], words[1])).collect(),
+                    false => index,
+                };
                 let place = match *place {
                     Place::Shared(id) if index.len() > 1 => Place::Shared(self.grids[&id]),
                     place => place,
@@ -342,6 +355,26 @@ fn a_legal_kernel_does_the_same() {
     let case = |seed: u64| with_note(generate(seed, &profiles[seed as usize % profiles.len()]));
     let faults = (0..400).filter(|&seed| same(&case(seed), &targets, seed)).count();
     assert!(faults > 30, "{faults} faults are few");
+}
+
+#[test]
+fn a_legal_kernel_with_indices_of_64_bits_does_the_same() {
+    // Vulkan devices have none.
+    let targets: Vec<_> = targets().into_iter().filter(|target| target.name == "ptx").collect();
+    let quiet = || Profile { prints: false, whole_warps: true, ..Profile::full() }.with_warps(32);
+    let profiles = [quiet(), quiet().with_faults()];
+    let device = Device::simulated(0);
+    let (mut faults, mut long) = (0, 0);
+    for seed in 0..200 {
+        let case = generate(seed, &profiles[seed as usize % profiles.len()]);
+        let written = outcome(&case, &device).unwrap();
+        let case = case.with_long_indices(seed % 4 < 2);
+        let found = outcome(&case, &device).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{case}"));
+        assert_eq!(compare(&case, &written, &found).map(|differs| differs.to_string()), None, "seed {seed}\n{case}");
+        long += usize::from(case.kernel.expr_types().contains(&Type::U64));
+        faults += usize::from(same(&with_note(case), &targets, seed));
+    }
+    assert!(faults > 15 && long > 100, "{faults} faults, {long} with indices of 64 bits");
 }
 
 #[kernel]

@@ -248,20 +248,28 @@ fn first_fault(device: &Device) -> Outcome {
 fn overflow(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let mut x = device.alloc_zeroed::<u32>(4)?;
-    let check = |result: wattle::Result<()>| {
+    let check = |result: wattle::Result<()>, texts: &[&str]| {
         let error = refused(result);
         kind!(error, ErrorKind::Extent { .. });
-        says(&error, &["2^32 or more", "4294967295 at the most", "split the work"]);
+        says(&error, texts);
     };
-    check(device.alloc::<u8>(1 << 32).map(drop));
-    check(device.alloc::<u8>(usize::MAX).map(drop));
-    check(device.alloc_nd::<u8, 2>([1 << 16, 1 << 16]).map(drop));
-    check(device.alloc_nd::<u8, 2>([1usize << 32, 1 << 32]).map(drop));
-    check(device.alloc_zeroed_nd::<u8, 4>([usize::MAX, usize::MAX, usize::MAX, 2]).map(drop));
-    check(queue.launch(FrameSpec::new(1usize << 32, 1), owns(&mut x)));
+    let memory = &["2^63", "allocate less"];
+    check(device.alloc::<u8>(usize::MAX).map(drop), memory);
+    check(device.alloc::<u64>(1 << 60).map(drop), memory);
+    check(device.alloc_nd::<u8, 2>([1usize << 32, 1 << 32]).map(drop), memory);
+    check(device.alloc_nd::<u8, 3>([0, 1usize << 32, 1 << 32]).map(drop), memory);
+    check(device.alloc_zeroed_nd::<u8, 4>([usize::MAX, usize::MAX, usize::MAX, 2]).map(drop), memory);
+    let count = &["2^32 or more", "4294967295 at the most", "split the work"];
+    check(queue.launch(FrameSpec::new(1usize << 32, 1), owns(&mut x)), count);
+    check(queue.launch(ThreadSpec::new(1, 1usize << 32), owns(&mut x)), count);
+    check(queue.launch(ThreadSpec::new(usize::MAX, usize::MAX), owns(&mut x)), count);
+    let check = |result: wattle::Result<()>| {
+        let error = refused(result);
+        kind!(error, ErrorKind::LongLaunch { .. });
+        says(&error, &["2^32 threads or more", "#[kernel(wide)]", "split the work"]);
+    };
     check(queue.launch(FrameSpec::new(1 << 20, 1 << 12), owns(&mut x)));
     check(queue.launch(ThreadSpec::new(1 << 16, 1 << 16), owns(&mut x)));
-    check(queue.launch(ThreadSpec::new(usize::MAX, usize::MAX), owns(&mut x)));
     assert_eq!(x.read(&queue)?, [0; 4]);
     still_works(&queue)
 }

@@ -60,7 +60,7 @@ where
     for queue in [device.queue()?, device.queue_non_blocking()?] {
         let mut buffers = [device.alloc_zeroed_nd::<u32, D>(extent)?, device.alloc_nd::<u32, D>(extent)?];
         let len = buffers[0].len();
-        assert_eq!((buffers[0].extent().get().map(|e| e as usize), len), (extent, extent.iter().product()));
+        assert_eq!((buffers[0].extent().get(), len), (extent, extent.iter().product()));
         let start = Vec::from_iter(0..len as u32);
         buffers[1].write(&queue, &start)?;
         let mut models = [vec![0u32; len], start];

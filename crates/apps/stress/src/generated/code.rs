@@ -76,6 +76,7 @@ impl<'p> Code<'p> {
             name: INFO.name.to_owned(),
             site,
             rank: 1,
+            wide: false,
             params,
             shared,
             locals: Vec::new(),

@@ -42,7 +42,12 @@ fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {
     let what = match fault {
         Fault::OutOfBounds { index, lanes, extent, .. } => {
             // Of several lanes the last one is out of bounds; the first may be within.
-            let index: Vec<_> = index.iter().map(|index| index.saturating_add(lanes.saturating_sub(1))).collect();
+            let last = |&first: &u64| {
+                let last = first.saturating_add(lanes.saturating_sub(1).into());
+                // Indices of 32 bits do not wrap either.
+                if first <= u32::MAX.into() { last.min(u32::MAX.into()) } else { last }
+            };
+            let index: Vec<_> = index.iter().map(last).collect();
             let (index, extent) = (format_index(&index), format_index(extent));
             FaultKind::OutOfBounds { view: place.to_owned(), index, extent }
         }

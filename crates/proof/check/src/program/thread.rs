@@ -178,7 +178,7 @@ impl KernelThread {
                 self.lanes.clear();
                 let (label, bytes) = (plain(location.place, false)?, location.element.size() as u8);
                 let first = self.target(launch, &location);
-                let stride = launch.environment.view(location.place).map_or(1, |view| view.strides[0]) as u64;
+                let stride = launch.environment.view(location.place).map_or(1, |view| view.strides[0]);
                 for lane in (0..lanes as u64).rev() {
                     let address =
                         first.map(|first| Address { element: first.address.element + lane * stride, ..first.address });
@@ -471,10 +471,10 @@ impl Process for KernelThread {
             && let Some(writes) = world.writes_ahead(self.launch, &self.thread)
         {
             return writes.iter().any(|&(place, index)| {
-                let at = |index: [u32; 4]| match (place, launch.environment.view(place)) {
+                let at = |index: [u64; 4]| match (place, launch.environment.view(place)) {
                     (_, Some(view)) => view.element(index).wrapping_sub(view.offset),
                     (Place::Shared(id), None) => launch.program.shared_element(id, index),
-                    (Place::Param(_) | Place::Local(_), None) => index[0].into(),
+                    (Place::Param(_) | Place::Local(_), None) => index[0],
                 };
                 element(place).is_some_and(|element| index.is_none_or(|index| at(index) == element))
             });

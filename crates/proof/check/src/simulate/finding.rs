@@ -42,7 +42,7 @@ pub struct Race {
     /// The view or shared array, as the later access names it.
     pub place: String,
     /// The index there.
-    pub index: Vec<u32>,
+    pub index: Vec<u64>,
     /// The access that came first in this run.
     pub first: AccessSite,
     /// The access that came second.
@@ -107,7 +107,7 @@ pub enum Finding {
         /// Whether it is the block's shared memory.
         shared: bool,
         /// The index there.
-        index: Vec<u32>,
+        index: Vec<u64>,
         /// The source line.
         site: Site,
     },
@@ -203,14 +203,14 @@ impl fmt::Display for Actor {
 }
 
 /// An index: one number, or a tuple of several.
-struct Index<'a>(&'a [u32]);
+struct Index<'a, N>(&'a [N]);
 
-impl fmt::Display for Index<'_> {
+impl<N: fmt::Display> fmt::Display for Index<'_, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [one] = self.0 {
             return write!(f, "{one}");
         }
-        let numbers: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        let numbers: Vec<String> = self.0.iter().map(N::to_string).collect();
         write!(f, "({})", numbers.join(", "))
     }
 }

@@ -20,6 +20,7 @@
 //!     name: "count".into(),
 //!     site,
 //!     rank: 1,
+//!     wide: false,
 //!     params: vec![Param {
 //!         name: "count",
 //!         kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 },

@@ -83,7 +83,7 @@ impl Simulator {
             Place::Param(_) => {
                 let view = self.launches.get(thread.launch)?.environment.view(location.place)?;
                 let [first, ..] = view.strides;
-                let element = view.element(location.index) + lane as u64 * first as u64;
+                let element = view.element(location.index) + lane as u64 * first;
                 Some(Address { memory: MemoryId::from(view.memory).index, element })
             }
             Place::Shared(id) => {
@@ -223,10 +223,10 @@ impl Simulator {
 }
 
 /// The index of an access, for reports.
-fn index(location: &Location, lane: u32) -> Vec<u32> {
-    let mut index: Vec<u32> = location.index.iter().take(location.rank).copied().collect();
+fn index(location: &Location, lane: u32) -> Vec<u64> {
+    let mut index: Vec<u64> = location.index.iter().take(location.rank).copied().collect();
     if let Some(first) = index.first_mut() {
-        *first = first.saturating_add(lane);
+        *first = first.saturating_add(lane.into());
     }
     index
 }

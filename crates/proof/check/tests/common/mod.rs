@@ -23,6 +23,7 @@ impl Build {
             name: name.into(),
             site: Site::caller(),
             rank: 1,
+            wide: false,
             params: vec![],
             shared: vec![],
             locals: vec![],

@@ -18,6 +18,7 @@ pub fn kernel(launch: &Launch, number: usize, first: u32) -> Kernel {
         name: format!("launch{number}"),
         site,
         rank: 1,
+        wide: false,
         params: vec![view("data", Access::Shared), view("flags", Access::Atomic), view("seen", Access::Shared)],
         shared: vec![array("tile", false), array("marks", true)],
         locals: vec![],

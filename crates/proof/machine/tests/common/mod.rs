@@ -93,6 +93,7 @@ impl Build {
             name: "test".into(),
             site: site(),
             rank: 1,
+            wide: false,
             params: vec![
                 Param { name: "data", kind: view(Access::Shared, 1), field: None },
                 Param { name: "flags", kind: view(Access::Atomic, 1), field: None },
@@ -168,7 +169,7 @@ impl Run {
 pub fn at(place: Place, index: &[u32]) -> Location<Deferred> {
     let mut all = [0; 4];
     all[..index.len()].copy_from_slice(index);
-    Location { index: Some(all), ..somewhere(place, index.len()) }
+    Location { index: Some(all.map(u64::from)), ..somewhere(place, index.len()) }
 }
 
 /// The location of an element whose index is not known.

@@ -92,7 +92,8 @@ impl Generator {
         let slots = TYPES.iter().flat_map(|&ty| [Slot { ty, name: None }; SLOTS as usize]).collect();
         let locals = LOCALS.map(|(element, len)| LocalArray::new(element, len)).to_vec();
         let name = "random".into();
-        let kernel = Kernel { name, site, rank: 2, params, shared, locals, slots, exprs: vec![], body: vec![] };
+        let kernel =
+            Kernel { name, site, rank: 2, wide: false, params, shared, locals, slots, exprs: vec![], body: vec![] };
         Generator { entropy, position: 0, kernel, types: Vec::new(), labels: 0, memory }
     }
 

@@ -234,6 +234,7 @@ impl<'p> Generator<'p> {
                 name: "random".into(),
                 site,
                 rank: 1,
+                wide: false,
                 params: Vec::new(),
                 shared: Vec::new(),
                 locals: Vec::new(),
