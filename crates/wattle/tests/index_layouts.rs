@@ -128,3 +128,35 @@ fn what_a_kernel_asks_is_answered_as_the_target_s_devices_do() {
     assert_eq!(expects(1), [Violated, Holds, Violated, Holds]);
     assert_eq!(expects(2), [Violated, Violated, Violated, Violated]);
 }
+
+/// Publishes what a loop wrote, without order.
+#[kernel]
+fn publish_a_sum(acc: &Acc, x: Shared<u32>, flag: Atomic<u32>) {
+    for i in acc.indices(THREADS_IN_BLOCK, 0..2) {
+        if acc.block_in_grid() == 0 {
+            x[i] = 1;
+        }
+    }
+    acc.sync_block();
+    if acc.block_in_grid() == 0 && acc.thread_in_block() == 0 {
+        flag.store(0, 1);
+    } else if acc.block_in_grid() == 1 && flag.load_with(0, Scope::Device, Order::Acquire) == 1 {
+        assert!(x[0] == 1);
+    }
+}
+
+/// A change of a line is one of the kernel in either layout, in which its instructions have other numbers.
+#[test]
+fn advice_is_tried_in_all_layouts() {
+    let scenario = |device: &Device| -> Result<()> {
+        let (x, flag) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(1)?);
+        let spec = ThreadSpec::new(2, 2);
+        device.queue()?.launch(spec, publish_a_sum(&x, &flag))
+    };
+    let checker = Checker::for_target(Target::Portable);
+    let report = checker.check(scenario).unwrap();
+    assert_eq!(report.verdict, Verdict::Violated, "{report}");
+    let advice = checker.advise(scenario, &report, std::time::Duration::from_secs(20));
+    let texts: Vec<&str> = advice.fixes.iter().map(|change| change.text.as_str()).collect();
+    assert_eq!(texts, ["store_with(…, Scope::Device, Order::Release) for `flag`"], "{advice:?}");
+}

@@ -28,7 +28,7 @@ pub unsafe trait Stepper: Send + Sync + 'static {
     /// Whether a queue begins the launches at its head together, instead of one behind the other.
     const GATHERS: bool;
 
-    /// Is told that the calling thread enqueues something, or waits.
+    /// Called on each thread that enqueues something or waits, before it does.
     fn used(&self) {}
 
     /// Begins a queue's launch.

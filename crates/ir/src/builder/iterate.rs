@@ -276,8 +276,8 @@ pub(super) type Worker<'b, W> = (Val<'b, W>, Val<'b, W>);
 /// How the indices of a loop are dealt out to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IndexLayout {
-    /// Each worker takes every so many-th index, as many as there are workers. GPUs do so where a kernel does not say it:
-    /// consecutive threads take consecutive indices, so that their accesses coalesce.
+    /// Each of `n` workers takes every `n`th index. GPUs do so where a kernel does not say it: consecutive threads take
+    /// consecutive indices, so that their accesses coalesce.
     Strided,
     /// Each worker takes one run of consecutive indices. The host does so where a kernel does not say it.
     Contiguous,

@@ -27,7 +27,7 @@ mod value;
 
 pub use ahead::Ahead;
 pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position, View};
-pub use orders::{Action, Instruction, Ordering};
+pub use orders::{Action, Instruction};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request};
 pub use thread::Thread;

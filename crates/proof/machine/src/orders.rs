@@ -20,7 +20,7 @@ pub struct Instruction {
 }
 
 /// The action of such an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the fields are the place, the order and the scope")]
 pub enum Action {
     /// A plain load or store.
@@ -39,15 +39,12 @@ pub enum Action {
     WarpBarrier,
 }
 
-/// A kind of such instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ordering {
-    /// An access.
-    Access,
-    /// A fence.
-    Fence,
-    /// A barrier.
-    Barrier,
+impl Instruction {
+    /// The numbers of all that stands for it in the code: of an access its own, with what it does, and before that the number of
+    /// the fence that a sequentially consistent access begins with.
+    pub fn parts(&self) -> impl Iterator<Item = (u32, Option<Action>)> {
+        self.seq_cst.map(|first| (first, None)).into_iter().chain([(self.at, Some(self.action))])
+    }
 }
 
 impl Program {
@@ -93,32 +90,6 @@ impl Program {
             };
             let seq_cst = at.checked_sub(1).filter(|&before| self.begins_seq_cst_access(before));
             Some(Instruction { at, seq_cst, site: self.site_at(at), action })
-        })
-    }
-
-    /// The numbers of the instructions that touch or order memory, each with its place in the source and what it is there: programs
-    /// of one kernel for different devices have these in common.
-    pub fn ordering(&self) -> impl Iterator<Item = (u32, (Site, Ordering))> + '_ {
-        self.code.iter().enumerate().filter_map(|(number, instr)| {
-            let at = number as u32;
-            let what = match instr.op {
-                Op::Access(_) => Ordering::Access,
-                Op::Fence { .. } => Ordering::Fence,
-                Op::Barrier(_) | Op::WarpBarrier(_) => Ordering::Barrier,
-                Op::Assign { .. }
-                | Op::Divide { .. }
-                | Op::Warp { .. }
-                | Op::Enter { .. }
-                | Op::Count { .. }
-                | Op::Jump(_)
-                | Op::JumpUnless { .. }
-                | Op::LoopHead { .. }
-                | Op::BackEdge { .. }
-                | Op::Assert { .. }
-                | Op::Clock { .. }
-                | Op::Return => return None,
-            };
-            Some((at, (self.site_at(at), what)))
         })
     }
 

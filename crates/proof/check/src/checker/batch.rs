@@ -9,7 +9,7 @@ use wattle_core::queue::QueuedLaunch;
 use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
 use wattle_ir::builder::IndexLayout;
 use wattle_ir::specialize;
-use wattle_machine::{Environment, LaunchShape, Program};
+use wattle_machine::{Environment, Instruction, LaunchShape, Program};
 use wattle_memory::Lowering;
 
 use super::frames::shape_text;
@@ -196,17 +196,18 @@ fn edits(run: &Run, launches: &[LaunchWorld]) -> Edits {
             (*variant == run.first_variant && *number == launch.number).then_some(program)
         });
         let Some(first) = first.filter(|first| !Arc::ptr_eq(first, &launch.program)) else { continue };
-        let mut of_lines = HashMap::new();
-        for (at, what) in first.ordering() {
-            if let Some(edit) = run.checker.edits.of(launch.number, at) {
-                of_lines.insert(what, edit.clone());
-            }
-        }
+        // What is at one place in the source and does the same is one instruction there.
+        let parts = |program: &Program| -> Vec<_> {
+            let of = |instruction: Instruction| {
+                instruction.parts().map(move |(at, action)| (at, (instruction.site, action))).collect::<Vec<_>>()
+            };
+            program.instructions().flat_map(of).collect()
+        };
+        let edited = |(at, what)| Some((what, run.checker.edits.of(launch.number, at)?.clone()));
+        let of_lines: HashMap<_, _> = parts(first).into_iter().filter_map(edited).collect();
         edits.instructions.retain(|(number, _), _| *number != launch.number);
-        let here = launch
-            .program
-            .ordering()
-            .filter_map(|(at, what)| Some(((launch.number, at), of_lines.get(&what)?.clone())));
+        let here = parts(&launch.program);
+        let here = here.into_iter().filter_map(|(at, what)| Some(((launch.number, at), of_lines.get(&what)?.clone())));
         edits.instructions.extend(here);
     }
     edits
