@@ -61,7 +61,7 @@ pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use module::{
     Given, ModuleArgument, ModuleArguments, ModuleCall, ModuleCode, ModuleEntry, ModuleKernel, ModuleLanguage,
-    ModuleNumber, ModuleParam, ModuleVariable, lasting,
+    ModuleNumber, ModuleParam, ModuleVariable, SeenOfWarps, lasting,
 };
 pub use observe::{Observer, OptionsFor};
 pub use panics::{caught, panicked};

@@ -38,6 +38,17 @@ impl fmt::Display for ModuleLanguage {
     }
 }
 
+/// What a module's kernels see of how many lanes a warp has, where that is left to devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SeenOfWarps {
+    /// Nothing: the language fixes the number, or no kernel uses its warp.
+    Nothing,
+    /// Which threads are in a warp with which.
+    Lanes,
+    /// The number too.
+    Size,
+}
+
 /// The code of a module.
 #[derive(Debug)]
 pub struct ModuleCode {
@@ -49,13 +60,21 @@ pub struct ModuleCode {
     pub bytes: Vec<u8>,
     /// The variables in global memory, which keep their values from launch to launch.
     pub variables: Vec<ModuleVariable>,
+    /// What the kernels see of how many lanes a warp has.
+    pub warps: SeenOfWarps,
     is_vouched: bool,
 }
 
 impl ModuleCode {
     /// A module for the checker.
-    pub fn new(language: ModuleLanguage, file: String, bytes: Vec<u8>, variables: Vec<ModuleVariable>) -> ModuleCode {
-        ModuleCode { language, file, bytes, variables, is_vouched: false }
+    pub fn new(
+        language: ModuleLanguage,
+        file: String,
+        bytes: Vec<u8>,
+        variables: Vec<ModuleVariable>,
+        warps: SeenOfWarps,
+    ) -> ModuleCode {
+        ModuleCode { language, file, bytes, variables, warps, is_vouched: false }
     }
 
     /// The same module, which devices may run.

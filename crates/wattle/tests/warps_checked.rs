@@ -84,13 +84,13 @@ fn every_kind_of_warp_is_tried_where_a_launch_asks_for_none() {
         queue.wait()
     }
     for model in [Model::Portable, Model::Vulkan] {
-        for only in [only::<1>, only::<2>, only::<32>] {
+        for only in [only::<1>, only::<2>, only::<16>, only::<32>, only::<128>] {
             Checker::new(model).assert_refuted(only);
         }
         let report = Checker::new(model).assert_refuted(only::<2>);
         assert!(report.to_string().contains("for 1 block × 4 threads, warps of 1\n"), "{report}");
         let report = Checker::new(model).assert_holds(|device| sized(device, 4));
-        for size in [1, 2, 32] {
+        for size in [1, 2, 4, 8, 16, 32, 64, 128] {
             assert!(report.to_string().contains(&format!("1 block × 4 threads, warps of {size}")), "{report}");
         }
     }
@@ -109,6 +109,34 @@ fn every_kind_of_warp_is_tried_where_a_launch_asks_for_none() {
 fn counts_its_lanes(acc: &Acc, out: Shared<u32>) {
     let thread = acc.thread_in_block();
     out[thread] = acc.warp().size();
+}
+
+/// Threads that each read what the one `DISTANCE` before them has written, if that one is in their warp.
+#[kernel]
+fn counts_on_the_block<const DISTANCE: u32>(acc: &Acc, out: Shared<u32>) {
+    let (warp, thread) = (acc.warp(), acc.thread_in_block());
+    out[thread] = warp.shuffle_up(thread, DISTANCE);
+}
+
+/// Sizes that make each block one warp differ in nothing that this kernel sees; all smaller ones do.
+#[test]
+fn warps_of_all_sizes_that_make_a_difference_are_tried() {
+    fn eight<const DISTANCE: u32>(device: &Device) -> Result<()> {
+        let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(8)?);
+        queue.launch(ThreadSpec::new(1, 8), counts_on_the_block::<DISTANCE>(&out))?;
+        let (out, lanes) =
+            (out.read(&queue)?, |lanes: u32| move |at: u32| at - if at % lanes < DISTANCE { 0 } else { DISTANCE });
+        assert!([1, 2, 8].iter().any(|&size| (0..8).map(lanes(size)).eq(out.iter().copied())), "{out:?}");
+        Ok(())
+    }
+    for model in [Model::Portable, Model::Vulkan] {
+        let report = Checker::new(model).assert_refuted(eight::<1>);
+        assert!(report.to_string().contains("1 block × 8 threads, warps of 4\n"), "{report}");
+        // Of lanes further apart than four, pairs and fours have none.
+        let report = Checker::new(model).assert_holds(eight::<4>);
+        assert_eq!(report.shapes.len(), 4, "{report}");
+        assert!(!report.to_string().contains("warps of 8"), "{report}");
+    }
 }
 
 fn sized(device: &Device, threads: u32) -> Result<()> {

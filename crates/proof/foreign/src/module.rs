@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use wattle_core::{
     Error, ModuleArguments, ModuleCode, ModuleEntry, ModuleKernel, ModuleLanguage, ModuleNumber, ModuleParam,
-    ModuleVariable, Result, lasting, system,
+    ModuleVariable, Result, SeenOfWarps, lasting, system,
 };
 use wattle_modules::code::{self, Kernel};
 use wattle_modules::{ptx, types};
@@ -80,7 +80,8 @@ impl Module {
         };
         let variables = globals.into_iter().map(variable).collect();
         let kernels = kernels.iter().map(|kernel| (of_ptx(kernel), OnceLock::new())).collect();
-        let code = ModuleCode::new(ModuleLanguage::Ptx, file, text.into_bytes(), variables);
+        // PTX's warps have 32 lanes (PTX ISA 8.8, 2.2.1).
+        let code = ModuleCode::new(ModuleLanguage::Ptx, file, text.into_bytes(), variables, SeenOfWarps::Nothing);
         Ok(Module { code: Arc::new(code), kernels })
     }
 
@@ -108,7 +109,13 @@ impl Module {
             Ok((Declared { name: name.to_owned(), line: 1, params, signature }, OnceLock::new()))
         };
         let kernels = module.entries().map(declared).collect::<Result<_, Unsupported>>().map_err(wrong)?;
-        Ok(Module { code: Arc::new(ModuleCode::new(ModuleLanguage::Spirv, file, bytes, Vec::new())), kernels })
+        let warps = match (module.asks_size_of_subgroups(), module.uses_subgroups()) {
+            (true, _) => SeenOfWarps::Size,
+            (false, true) => SeenOfWarps::Lanes,
+            (false, false) => SeenOfWarps::Nothing,
+        };
+        let code = ModuleCode::new(ModuleLanguage::Spirv, file, bytes, Vec::new(), warps);
+        Ok(Module { code: Arc::new(code), kernels })
     }
 
     /// The same module, which devices may run too, and not the checker alone. Check the scenarios that launch it first.
@@ -117,8 +124,8 @@ impl Module {
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own.
     #[must_use]
     pub unsafe fn vouched(self) -> Module {
-        let ModuleCode { language, file, bytes, variables, .. } = &*self.code;
-        let code = ModuleCode::new(*language, file.clone(), bytes.clone(), variables.clone());
+        let ModuleCode { language, file, bytes, variables, warps, .. } = &*self.code;
+        let code = ModuleCode::new(*language, file.clone(), bytes.clone(), variables.clone(), *warps);
         let kernels = self.kernels.into_iter().map(|(kernel, _)| (kernel, OnceLock::new())).collect();
         // SAFETY: the caller's promise; the parameters of kernels are those that were read.
         Module { code: Arc::new(unsafe { code.vouched() }), kernels }

@@ -54,6 +54,27 @@ fn a_scenario_launches_a_module() {
     assert!(report.to_string().contains("data race on counter"), "{report}");
 }
 
+/// Each size of subgroups that makes a difference is tried where a module has something of them.
+#[test]
+fn the_size_of_subgroups_is_left_to_devices() {
+    let tried = |text: &str| Checker::new(Model::Vulkan).assert_holds(|device| scenario(device, text)).shapes_tried;
+    let without = module(ATOMIC, "OpExecutionMode %main LocalSize 2 1 1")
+        .replace("OpDecorate %threads SpecId 0\nOpDecorate %size BuiltIn WorkgroupSize\n", "")
+        .replace("OpSpecConstant", "OpConstant");
+    assert_eq!(tried(&without), 1);
+    let meeting = without.replace("%threads =", "%3 = OpConstant %uint 3\n%threads =");
+    // Two threads are two subgroups or one.
+    assert_eq!(tried(&meeting.replace("%old =", "OpControlBarrier %3 %3 %0\n%old =")), 2);
+    let asking = without
+        .replace("%main \"count\"", "%main \"count\" %lanes")
+        .replace("OpDecorate %words", "OpDecorate %lanes BuiltIn SubgroupSize\nOpDecorate %words")
+        .replace(
+            "%gid = OpVariable",
+            "%one = OpTypePointer Input %uint\n%lanes = OpVariable %one Input\n%gid = OpVariable",
+        );
+    assert_eq!(tried(&asking), 8);
+}
+
 #[test]
 fn what_does_not_fit_is_an_error_that_says_so() {
     let text = module(ATOMIC, "");

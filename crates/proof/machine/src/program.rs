@@ -7,8 +7,8 @@ use std::sync::Arc;
 use wattle_ir::message::Text;
 use wattle_ir::visit::Meeting;
 use wattle_ir::{
-    AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedId, Site, TernaryOp, Type,
-    UnaryOp, VerifyError, WarpOp, verify,
+    AtomicOp, BinaryOp, Builtin, DeviceProperty, DivOp, Expr, Kernel, Label, LocalId, MAX_RANK, Place, SharedId, Site,
+    TernaryOp, Type, UnaryOp, VerifyError, WarpOp, verify,
 };
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
@@ -400,6 +400,14 @@ impl Program {
     /// size.
     pub fn uses_warps(&self) -> bool {
         self.uses_warps
+    }
+
+    /// Whether the kernel asks how many lanes a warp has.
+    pub fn asks_size_of_warps(&self) -> bool {
+        let asks = |expr: &Expr| {
+            matches!(expr, Expr::Builtin(Builtin::WarpSize | Builtin::Device(DeviceProperty::WarpSize), _))
+        };
+        self.kernel.exprs.iter().any(asks)
     }
 
     /// The line of the first operation by which the lanes of a warp exchange values.

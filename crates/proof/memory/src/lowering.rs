@@ -63,7 +63,7 @@ impl Target {
                 coherent_atomics: false,
                 failed_exchange_writes: false,
                 races_are_errors: true,
-                warp_sizes: &[2, 1, 32],
+                warp_sizes: SUBGROUP_SIZES,
                 converging: None,
                 threads_by_frames: MOST_THREADS,
             },
@@ -91,7 +91,7 @@ impl Target {
                 coherent_atomics: true,
                 failed_exchange_writes: false,
                 races_are_errors: true,
-                warp_sizes: &[2, 1, 32],
+                warp_sizes: SUBGROUP_SIZES,
                 converging: None,
                 threads_by_frames: MOST_THREADS,
             },
@@ -129,8 +129,7 @@ impl Target {
     }
 
     /// The numbers of lanes that warps have where a launch asks for none. PTX's warps have 32 (PTX ISA 8.8, 2.2.1);
-    /// Vulkan permits subgroups of any power of two up to 128 (Vulkan 1.3, "Required Limits": `subgroupSize`), of which
-    /// these stand for all: a small block has several warps, each thread is one, the block is one.
+    /// Vulkan permits subgroups of any power of two up to 128 (Vulkan 1.3, "Required Limits": `subgroupSize`).
     pub const fn warp_sizes(self) -> &'static [u32] {
         self.rules().warp_sizes
     }
@@ -184,6 +183,10 @@ struct Rules {
     /// The most threads per block of a launch by frames.
     threads_by_frames: u32,
 }
+
+/// All powers of two up to 128. The first are those that differ most for small blocks: several warps, a warp for each
+/// thread, one warp.
+const SUBGROUP_SIZES: &[u32] = &[2, 1, 32, 4, 8, 16, 64, 128];
 
 /// The most threads per block on devices that choose them.
 const MOST_THREADS: u32 = 1024;

@@ -24,7 +24,8 @@ fn targets() {
     let forbidding = Target::ALL.map(|target| target.forbids_races(target.model()));
     assert_eq!(forbidding, [true, false, true, false]);
     assert!(!portable.forbids_races(Model::Sc) && !host.forbids_races(Model::Portable));
-    assert_eq!(Target::ALL.map(Target::warp_sizes), [&[2, 1, 32][..], &[32], &[2, 1, 32], &[1]]);
+    let subgroups: &[u32] = &[2, 1, 32, 4, 8, 16, 64, 128];
+    assert_eq!(Target::ALL.map(Target::warp_sizes), [subgroups, &[32], subgroups, &[1]]);
     assert_eq!(Target::ALL.map(Target::converging_threads), [None, Some(32), None, None]);
     assert_eq!([portable, ptx, vulkan, host].map(Target::threads_by_frames), [1024, 1024, 1024, 1]);
     assert_eq!(vulkan.scopes(), [Scope::Block, Scope::Device]);

@@ -12,7 +12,7 @@ use wattle_ir::specialize;
 use wattle_machine::{Environment, Instruction, LaunchShape, Program};
 use wattle_memory::Lowering;
 
-use super::frames::shape_text;
+use super::frames::{OpenWarps, shape_text};
 use super::judge::judge;
 use super::kept;
 use super::memory::CheckedMemory;
@@ -150,7 +150,10 @@ pub(super) fn of_kernel(
     host: bool,
 ) -> Result<LaunchWorld> {
     let launch = launch(run, kernel, shape, enqueued.options.get_shared_len())?;
-    lock(&run.path).any_warps |= launch.program.uses_warps() && enqueued.options.get_warp_size().is_none();
+    if launch.program.uses_warps() {
+        let warps = OpenWarps::of(shape.threads_per_block(), launch.program.asks_size_of_warps());
+        lock(&run.path).note_warps(enqueued, warps);
+    }
     Ok(LaunchWorld { host, cooperative: enqueued.options.is_cooperative(), ..launch })
 }
 

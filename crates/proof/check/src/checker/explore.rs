@@ -8,7 +8,7 @@ use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summar
 
 use super::Checker;
 use super::device::CheckedBackend;
-use super::frames::{Choice, Frames, text};
+use super::frames::{Choice, Frames, OpenWarps, text};
 use super::run::{Path, Run, Shared, note};
 use super::variants::{Asked, variants};
 use crate::report::{Report, Unknown, Verdict, Violation, Witness};
@@ -87,7 +87,7 @@ fn try_shapes(
 ) -> Result<()> {
     let mut framed: Vec<(Shape, LaunchOptions)> = Vec::new();
     let mut tried: Vec<Tried> = Vec::new();
-    let mut any_warps = false;
+    let mut warps = OpenWarps::default();
     let mut asked = Asked::default();
     let variants = variants(checker.target);
     let choices = variants.iter().flat_map(|&variant| {
@@ -108,7 +108,7 @@ fn try_shapes(
         }
         // A choice that resolves to the same shapes for all launches as an earlier one adds nothing.
         let is_same = |Tried { choice: earlier, .. }: &Tried| {
-            (earlier.warp_size == choice.warp_size || !any_warps)
+            warps.are_alike(earlier.warp_size, choice.warp_size)
                 && asked.is_answered_alike(earlier.variant, choice.variant)
                 && resolve(earlier.frames) == resolved
         };
@@ -118,7 +118,7 @@ fn try_shapes(
         let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
         match explore(checker, choice, shared, scenario, report) {
             Ok(found) => {
-                any_warps |= found.any_warps;
+                warps = warps.and(found.warps);
                 asked = asked.and(found.asked);
                 found.framed.into_iter().for_each(|launch| note(&mut framed, launch));
             }
@@ -180,8 +180,8 @@ fn unknown(tried: &[Tried]) -> Vec<Unknown> {
 struct LeftToDevices {
     /// The launches by frames.
     framed: Vec<(Shape, LaunchOptions)>,
-    /// Whether a kernel uses its warp whose launch does not say how many lanes it has.
-    any_warps: bool,
+    /// The warps of kernels whose launch does not say how many lanes they have.
+    warps: OpenWarps,
     /// What kernels ask of their device.
     asked: Asked,
 }
@@ -201,7 +201,7 @@ fn explore(
         let (summary, after) = run(checker, choice, shared, scenario, path);
         path = after;
         std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut left.framed, launch));
-        left.any_warps |= path.any_warps;
+        left.warps = left.warps.and(path.warps);
         left.asked = left.asked.and(path.asked);
         report.runs += 1;
         if let Some(text) = path.strayed.take() {

@@ -29,6 +29,33 @@ pub(super) struct Choice {
     pub variant: Variant,
 }
 
+/// The warps whose size launches leave to devices.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OpenWarps {
+    /// The most threads of a block of a kernel that uses them; 0 where none does.
+    threads: u64,
+    /// Whether a kernel may ask how many lanes they have.
+    ask_size: bool,
+}
+
+impl OpenWarps {
+    /// The warps of a launch in blocks of so many threads, of a kernel that may ask how many lanes they have.
+    pub fn of(threads: u64, ask_size: bool) -> OpenWarps {
+        OpenWarps { threads, ask_size }
+    }
+
+    /// The warps of both.
+    pub fn and(self, other: OpenWarps) -> OpenWarps {
+        OpenWarps { threads: self.threads.max(other.threads), ask_size: self.ask_size || other.ask_size }
+    }
+
+    /// Whether all kernels do the same with either number of lanes: none uses its warp, or each block is one warp of
+    /// either size and nobody asks for it.
+    pub fn are_alike(self, one: u32, other: u32) -> bool {
+        one == other || self.threads == 0 || !self.ask_size && u64::from(one.min(other)) >= self.threads
+    }
+}
+
 /// A rule by which launches by frames become blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frames {

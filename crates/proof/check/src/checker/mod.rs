@@ -167,9 +167,8 @@ impl Checker {
     }
 
     /// How many lanes the warps of launches have that ask for no other number: a power of two up to 128. By default it is
-    /// 32 for PTX and 1 for the host; what runs on more than one kind of device is checked with each of 2, 1 and 32 where
-    /// a kernel uses its warp: so that a small block has several warps, that each thread is one, and that the block is
-    /// one. The report names the numbers.
+    /// 32 for PTX and 1 for the host; what runs on more than one kind of device is checked with each power of two that
+    /// makes a difference to its kernels. The report names the numbers.
     pub fn warp_size(self, lanes: u32) -> Checker {
         Checker { warp_size: Some(lanes), ..self }
     }

@@ -10,13 +10,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, ModuleLanguage, Result, lock};
+use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, lock};
 use wattle_ir::{Element as _, Layout};
 use wattle_machine::LaunchShape;
 use wattle_memory::{Model, Target};
 
 use super::batch::{Group, of_kernel, shape_of};
-use super::frames::{shape_text, text};
+use super::frames::{OpenWarps, shape_text, text};
 use super::kept::KeptSearch;
 use super::memory::CheckedMemory;
 use super::run::{Outcome, Phase, Run, note};
@@ -298,8 +298,14 @@ fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<Ba
         };
         Ok((place, argument))
     });
-    let leaves_lanes_open = call.entry().code.language != ModuleLanguage::Ptx;
-    lock(&run.path).any_warps |= leaves_lanes_open && enqueued.options.get_warp_size().is_none();
+    let warps = match call.entry().code.warps {
+        SeenOfWarps::Nothing => OpenWarps::default(),
+        seen => OpenWarps::of(
+            enqueued.shape.inner.iter().map(|&extent| u64::from(extent)).product(),
+            seen == SeenOfWarps::Size,
+        ),
+    };
+    lock(&run.path).note_warps(enqueued, warps);
     let axes = |extent: [u32; 4]| {
         // The last dimension varies fastest, and is x (CUDA C++ Programming Guide, "Thread Hierarchy").
         let last = enqueued.shape.rank.saturating_sub(1);

@@ -5,12 +5,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
+use wattle_core::queue::QueuedLaunch;
 use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
 use wattle_machine::Program;
 use wattle_memory::Target;
 
 use super::Checker;
-use super::frames::Choice;
+use super::frames::{Choice, OpenWarps};
 use super::modules::BatchBuffer;
 use super::variants::{Asked, Variant, variants};
 use crate::keep::Key;
@@ -75,13 +76,20 @@ pub(super) struct Path {
     pub overlaps: bool,
     /// The distinct launches by frames.
     pub framed: Vec<(Shape, LaunchOptions)>,
-    /// Whether a kernel uses its warp whose launch leaves the number of lanes to the device.
-    pub any_warps: bool,
+    /// The warps of kernels whose launch leaves the number of lanes to the device.
+    pub warps: OpenWarps,
     /// What kernels ask of their device.
     pub asked: Asked,
 }
 
 impl Path {
+    /// Notes the warps of a launch, unless it says how many lanes they have.
+    pub fn note_warps(&mut self, launch: &QueuedLaunch, warps: OpenWarps) {
+        if launch.options.get_warp_size().is_none() {
+            self.warps = self.warps.and(warps);
+        }
+    }
+
     /// The same outcomes of the same searches, to be run through again.
     pub fn again(&self) -> Path {
         Path { phases: self.phases.clone(), chosen: self.chosen.clone(), ..Path::default() }

@@ -1,6 +1,5 @@
 //! The functions that instructions are, on bits (SPIR-V specification, 3.49.13 "Arithmetic Instructions" and its
-//! neighbours). What the specification leaves undefined without undefined behaviour, such as a shift by more than the
-//! width, has some value.
+//! neighbours). What the specification leaves undefined is [`undefined`](super::undefined)'s; here it has some value.
 
 #![expect(clippy::useless_conversion, reason = "the functions are written once for all widths, and one of them is 64")]
 

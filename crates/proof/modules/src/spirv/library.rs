@@ -7,14 +7,67 @@ use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
 
 use super::arithmetic::{F32, F64, Meaning, floats, ints};
 use super::types::{Kind, Scalar};
+use super::undefined::Undefined;
 
-/// The function of an extended instruction on operands of a type; `None` where it is not supported.
-pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<Meaning> {
+/// The function of an extended instruction on operands of a type, and what they may leave undefined; `None` where it is not
+/// supported.
+pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<(Meaning, Option<Undefined>)> {
     let name = match set {
         "GLSL.std.450" => GLSL.iter().find(|(known, _)| *known == number)?.1,
         "OpenCL.std" => OPENCL.iter().find(|(known, _)| *known == number)?.1,
         _ => return None,
     };
+    Some((of_name(name, ty)?, undefined(name, ty)))
+}
+
+/// What an extended instruction leaves undefined, if anything (GLSL.std.450, by the instructions' names).
+fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
+    let bits = ty.bits;
+    Some(Undefined::Result(match name {
+        // "Result is undefined if minVal > maxVal."
+        Name::SClamp => ints!(bits, Three, |U, S| |_, least, most| (least as S > most as S).into()),
+        Name::UClamp => Meaning::Three(|_, least, most| (least > most).into()),
+        Name::NClamp => floats!(bits, Three, |F| |_, least, most| (F::of(least) > F::of(most)).into()),
+        // "Which operand is the result is undefined if one of the operands is a NaN."
+        Name::FClamp => floats!(bits, Three, |F| |a, least, most| {
+            let (a, least, most) = (F::of(a), F::of(least), F::of(most));
+            u64::from(a.is_nan() || !(least <= most))
+        }),
+        Name::FMin | Name::FMax => {
+            floats!(bits, Two, |F| |a, b| (F::of(a).is_nan() || F::of(b).is_nan()).into())
+        }
+        // "A fraction equal to 0.5 will round in a direction chosen by the implementation."
+        Name::Round => floats!(bits, One, |F| |a| (F::of(a).fract().abs() == 0.5).into()),
+        Name::SAbs
+        | Name::SSign
+        | Name::SMin
+        | Name::SMax
+        | Name::UMin
+        | Name::UMax
+        | Name::SAddSat
+        | Name::UAddSat
+        | Name::SSubSat
+        | Name::USubSat
+        | Name::FindLsb
+        | Name::FindUMsb
+        | Name::FindSMsb
+        | Name::Clz
+        | Name::Ctz
+        | Name::Popcount
+        | Name::FAbs
+        | Name::FSign
+        | Name::Floor
+        | Name::Ceil
+        | Name::Trunc
+        | Name::RoundEven
+        | Name::Fract
+        | Name::NMin
+        | Name::NMax
+        | Name::Fma => return None,
+    }))
+}
+
+fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
     let bits = ty.bits;
     let is_float = ty.kind == Kind::Float;
     Some(match name {
@@ -49,11 +102,13 @@ pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<Meaning> {
         Name::Floor => floats!(bits, One, |F| |a| F::bits(F::of(a).floor())),
         Name::Ceil => floats!(bits, One, |F| |a| F::bits(F::of(a).ceil())),
         Name::Trunc => floats!(bits, One, |F| |a| F::bits(F::of(a).trunc())),
-        Name::RoundEven => floats!(bits, One, |F| |a| F::bits(F::of(a).round_ties_even())),
+        Name::RoundEven | Name::Round => floats!(bits, One, |F| |a| F::bits(F::of(a).round_ties_even())),
         Name::Fract => floats!(bits, One, |F| |a| F::bits(F::of(a) - F::of(a).floor())),
-        Name::FMin => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).min(F::of(b)))),
-        Name::FMax => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).max(F::of(b)))),
-        Name::FClamp => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).max(F::of(b)).min(F::of(c)))),
+        Name::FMin | Name::NMin => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).min(F::of(b)))),
+        Name::FMax | Name::NMax => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).max(F::of(b)))),
+        Name::FClamp | Name::NClamp => {
+            floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).max(F::of(b)).min(F::of(c))))
+        }
         Name::Fma => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).mul_add(F::of(b), F::of(c)))),
         Name::FindLsb | Name::FindUMsb | Name::FindSMsb => return None,
     })
@@ -85,11 +140,15 @@ enum Name {
     Floor,
     Ceil,
     Trunc,
+    Round,
     RoundEven,
     Fract,
     FMin,
+    NMin,
     FMax,
+    NMax,
     FClamp,
+    NClamp,
     Fma,
 }
 
@@ -117,10 +176,10 @@ const GLSL: [(u32, Name); 26] = [
     (Glsl::FindILsb as u32, Name::FindLsb),
     (Glsl::FindSMsb as u32, Name::FindSMsb),
     (Glsl::FindUMsb as u32, Name::FindUMsb),
-    (Glsl::NMin as u32, Name::FMin),
-    (Glsl::NMax as u32, Name::FMax),
-    (Glsl::NClamp as u32, Name::FClamp),
-    (Glsl::Round as u32, Name::RoundEven),
+    (Glsl::NMin as u32, Name::NMin),
+    (Glsl::NMax as u32, Name::NMax),
+    (Glsl::NClamp as u32, Name::NClamp),
+    (Glsl::Round as u32, Name::Round),
 ];
 
 /// The instructions of `OpenCL.std`.
@@ -145,8 +204,8 @@ const OPENCL: [(u32, Name); 24] = [
     (OpenCl::ceil as u32, Name::Ceil),
     (OpenCl::trunc as u32, Name::Trunc),
     (OpenCl::rint as u32, Name::RoundEven),
-    (OpenCl::fmin as u32, Name::FMin),
-    (OpenCl::fmax as u32, Name::FMax),
+    (OpenCl::fmin as u32, Name::NMin),
+    (OpenCl::fmax as u32, Name::NMax),
     (OpenCl::fclamp as u32, Name::FClamp),
     (OpenCl::fma as u32, Name::Fma),
 ];

@@ -16,8 +16,10 @@ mod library;
 mod lower;
 mod module;
 mod setting;
+mod subgroups;
 mod text;
 mod types;
+mod undefined;
 
 pub use instruction::Id;
 pub use lower::{BoundBuffer, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};

@@ -10,6 +10,7 @@ use crate::spirv::arithmetic::{self, Meaning};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::library;
 use crate::spirv::types::{Kind, Scalar, Type};
+use crate::spirv::undefined::{self, Undefined};
 use crate::types::{Sort, Type as Number};
 
 impl Lowering<'_> {
@@ -94,7 +95,7 @@ impl Lowering<'_> {
                 let operands = [vector.clone(), vec![scalar; vector.len()]];
                 let meaning = arithmetic::meaning(Opcode::FMul, ty);
                 let meaning = meaning.ok_or_else(|| self.not_supported(instruction))?;
-                self.by_parts(instruction, meaning, &operands)?;
+                self.by_parts(instruction, meaning, None, &operands)?;
             }
             Opcode::Dot => self.dot(instruction)?,
             Opcode::ExtInst => return self.library(instruction),
@@ -102,8 +103,7 @@ impl Lowering<'_> {
                 let Some(&first) = instruction.operands.first() else { return Ok(false) };
                 let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
                 let Some(meaning) = arithmetic::meaning(instruction.op, ty) else { return Ok(false) };
-                self.guard_division(instruction)?;
-                self.operate(instruction, meaning, &instruction.operands)?;
+                self.operate(instruction, meaning, undefined::of(instruction.op, ty), &instruction.operands)?;
             }
         }
         Ok(true)
@@ -123,14 +123,26 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// A function on each part of its operands.
-    fn operate(&mut self, instruction: &Instruction, meaning: Meaning, operands: &[Id]) -> Result<(), Refused> {
+    /// A function on each part of its operands, and what they may leave undefined.
+    fn operate(
+        &mut self,
+        instruction: &Instruction,
+        meaning: Meaning,
+        undefined: Option<Undefined>,
+        operands: &[Id],
+    ) -> Result<(), Refused> {
         let operands = operands.iter().map(|&operand| self.parts(operand, instruction));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
-        self.by_parts(instruction, meaning, &operands)
+        self.by_parts(instruction, meaning, undefined, &operands)
     }
 
-    fn by_parts(&mut self, by: &Instruction, meaning: Meaning, operands: &[Vec<Src>]) -> Result<(), Refused> {
+    fn by_parts(
+        &mut self,
+        by: &Instruction,
+        meaning: Meaning,
+        undefined: Option<Undefined>,
+        operands: &[Vec<Src>],
+    ) -> Result<(), Refused> {
         let wanted = match meaning {
             Meaning::One(_) => 1,
             Meaning::Two(_) => 2,
@@ -141,34 +153,48 @@ impl Lowering<'_> {
             return Err(by.refused("its operands do not fit each other"));
         }
         let mut parts = Vec::new();
-        for (number, &a) in first.iter().enumerate() {
-            let rest = |operand: usize| rest[operand][number];
-            parts.push(match meaning {
-                Meaning::One(f) => self.one(f, a)?,
-                Meaning::Two(f) => self.two(f, a, rest(0))?,
-                Meaning::Three(f) => self.three(f, a, rest(0), rest(1))?,
+        for number in 0..first.len() {
+            let operand = |of: usize| operands[of][number];
+            let condition = undefined.map(|undefined| self.apply(undefined.condition(), &operand)).transpose()?;
+            parts.push(match (undefined, condition) {
+                (Some(Undefined::Behaviour(_)), Some(condition)) => {
+                    self.trap_if(condition)?;
+                    self.apply(meaning, &operand)?
+                }
+                (Some(Undefined::Result(_)), Some(condition)) => {
+                    let result = self.apply(meaning, &operand)?;
+                    self.unless(condition, result)?
+                }
+                (None, _) | (_, None) => self.apply(meaning, &operand)?,
             });
         }
         self.set_parts(by, parts)
     }
 
-    /// A division by zero is undefined behaviour, so it is a fault.
-    fn guard_division(&mut self, instruction: &Instruction) -> Result<(), Refused> {
-        if !matches!(instruction.op, Opcode::UDiv | Opcode::SDiv | Opcode::UMod | Opcode::SRem | Opcode::SMod) {
-            return Ok(());
+    fn apply(&mut self, meaning: Meaning, operand: &dyn Fn(usize) -> Src) -> Result<Src, Refused> {
+        match meaning {
+            Meaning::One(f) => self.one(f, operand(0)),
+            Meaning::Two(f) => self.two(f, operand(0), operand(1)),
+            Meaning::Three(f) => self.three(f, operand(0), operand(1), operand(2)),
         }
-        for divisor in self.parts(instruction.operand(1)?, instruction)? {
-            match self.fixed(divisor) {
-                Some(0) => self.emit(Op::Trap)?,
-                Some(_) => {}
-                None => {
-                    let (d, zero) = (self.register(""), self.constant(0));
-                    self.emit(Op::Test { f: |a, b| a == b, d, a: divisor, b: zero })?;
-                    self.emit_if(Guard { reg: d, negated: false }, Op::Trap)?;
-                }
-            }
+    }
+
+    /// A value, or one that nothing fixes where a condition holds.
+    pub(super) fn unless(&mut self, condition: Src, value: Src) -> Result<Src, Refused> {
+        if self.fixed(condition) == Some(0) {
+            return Ok(value);
         }
-        Ok(())
+        let any = self.undefined();
+        self.chosen(condition, any, value)
+    }
+
+    /// A fault where a condition holds: undefined behaviour.
+    pub(super) fn trap_if(&mut self, condition: Src) -> Result<(), Refused> {
+        match (self.fixed(condition), condition.as_reg()) {
+            (Some(0), _) => Ok(()),
+            (None, Some(reg)) => self.emit_if(Guard { reg, negated: false }, Op::Trap),
+            (Some(_), _) | (None, None) => self.emit(Op::Trap),
+        }
     }
 
     /// The value of one of two by a truth value.
@@ -217,6 +243,7 @@ impl Lowering<'_> {
         let parts = self.parts(instruction.operand(0)?, instruction)?;
         let index = self.scalar(instruction.operand(1)?, instruction)?;
         let mut chosen = parts.first().copied().ok_or_else(|| instruction.refused("the vector has no parts"))?;
+        self.trap_beyond(index, parts.len() as u64)?;
         for (number, &part) in (0..).zip(&parts) {
             let number = self.constant(number);
             let here = self.two(|a, b| (a == b).into(), index, number)?;
@@ -225,10 +252,19 @@ impl Lowering<'_> {
         self.set_parts(instruction, vec![chosen])
     }
 
+    /// A fault where an index is not below a length: it is "less than zero or greater than or equal to the number of
+    /// components" (SPIR-V 1.6, "OpVectorExtractDynamic").
+    pub(super) fn trap_beyond(&mut self, index: Src, len: u64) -> Result<(), Refused> {
+        let len = self.constant(len);
+        let beyond = self.two(|index, len| (index >= len).into(), index, len)?;
+        self.trap_if(beyond)
+    }
+
     fn insert_dynamic(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let mut parts = self.parts(instruction.operand(0)?, instruction)?;
         let part = self.scalar(instruction.operand(1)?, instruction)?;
         let index = self.scalar(instruction.operand(2)?, instruction)?;
+        self.trap_beyond(index, parts.len() as u64)?;
         for (number, old) in (0..).zip(&mut parts) {
             let number = self.constant(number);
             let here = self.two(|a, b| (a == b).into(), index, number)?;
@@ -273,7 +309,8 @@ impl Lowering<'_> {
     fn convert(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let of = instruction.operand(0)?;
         let wrong = || instruction.refused("it gives no number");
-        let (from, to) = (self.scalar_type(of, instruction)?, self.types.scalar(instruction.ty()?).ok_or_else(wrong)?);
+        let scalars = (self.scalar_type(of, instruction)?, self.types.scalar(instruction.ty()?).ok_or_else(wrong)?);
+        let (from, to) = scalars;
         let (from_signed, to_signed) = match instruction.op {
             Opcode::ConvertFToS => (false, true),
             Opcode::SConvert | Opcode::SatConvertSToU => (true, instruction.op == Opcode::SConvert),
@@ -295,8 +332,16 @@ impl Lowering<'_> {
         let round = (from.is_float() && !to.is_float()).then_some(Integral::Zero);
         let saturate = matches!(instruction.op, Opcode::SatConvertSToU | Opcode::SatConvertUToS);
         let how = Convert { from, to, round, saturate, flush: false, register: to.bits };
+        let too_wide = match (round, scalars) {
+            (Some(_), (from, to)) => undefined::too_wide(from, to, to_signed),
+            (None, _) => None,
+        };
         let mut parts = Vec::new();
         for a in self.parts(of, instruction)? {
+            if let Some(too_wide) = too_wide {
+                let too_wide = self.one(too_wide, a)?;
+                self.trap_if(too_wide)?;
+            }
             parts.push(match self.fixed(a) {
                 Some(a) => self.constant(crate::meaning::convert::convert(&how, a)),
                 None => {
@@ -334,11 +379,16 @@ impl Lowering<'_> {
         }
         let (offset, count) = (instruction.operand(2)?, instruction.operand(3)?);
         let (offset, count) = (self.scalar(offset, instruction)?, self.scalar(count, instruction)?);
+        let beyond = self.two(undefined::beyond(ty.bits), offset, count)?;
         let place = self.two(|offset, count| offset & 0xff | (count & 0xff) << 8, offset, count)?;
         let (base, insert) = (instruction.operand(0)?, instruction.operand(1)?);
         let (base, insert) = (self.parts(base, instruction)?, self.parts(insert, instruction)?);
-        let places = vec![place; base.len()];
-        self.by_parts(instruction, Meaning::Three(int::bfi(ty.bits)), &[insert, base, places])
+        let mut parts = Vec::new();
+        for (&insert, &base) in insert.iter().zip(&base) {
+            let inserted = self.three(int::bfi(ty.bits), insert, base, place)?;
+            parts.push(self.unless(beyond, inserted)?);
+        }
+        self.set_parts(instruction, parts)
     }
 
     /// A dot product, each product and sum rounded: one of the results that the specification permits.
@@ -373,8 +423,8 @@ impl Lowering<'_> {
         }
         let Some(&first) = instruction.operands.get(2) else { return Ok(false) };
         let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
-        let Some(meaning) = library::meaning(set, instruction.operand(1)?, ty) else { return Ok(false) };
-        self.operate(instruction, meaning, instruction.rest(2))?;
+        let Some((meaning, undefined)) = library::meaning(set, instruction.operand(1)?, ty) else { return Ok(false) };
+        self.operate(instruction, meaning, undefined, instruction.rest(2))?;
         Ok(true)
     }
 }

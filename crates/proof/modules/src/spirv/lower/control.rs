@@ -406,7 +406,7 @@ impl Lowering<'_> {
         let value = *operands.first().ok_or_else(|| instruction.refused("it lacks an operand"))?;
         let ty = self.scalar_type(value, instruction)?;
         let parts = self.parts(value, instruction)?;
-        if self.shape.subgroup > 32 {
+        if self.shape.subgroup.min(self.shape.threads()) > 32 {
             return Err(instruction.refused("operations of subgroups of more than 32 threads are not supported"));
         }
         if ty.bits > 32 || is_reduction && ty.bits != 32 {

@@ -1,0 +1,44 @@
+//! Whether a module can tell one size of subgroups from another, judged from its instructions alone: where in doubt, it can.
+
+use rspirv::spirv::{BuiltIn, Decoration, Op, Scope};
+
+use super::instruction::Instruction;
+use super::module::Spirv;
+
+impl Spirv {
+    /// Whether some kernel may read how many invocations a subgroup has.
+    pub fn asks_size_of_subgroups(&self) -> bool {
+        self.listing.instructions.iter().filter_map(built_in).any(|which| {
+            use BuiltIn::*;
+            matches!(which, SubgroupSize | SubgroupMaxSize | NumSubgroups | NumEnqueuedSubgroups)
+        })
+    }
+
+    /// Whether it may matter to some kernel which invocations are in a subgroup with which: it has operations or built-in
+    /// variables of subgroups, or a number that can be their scope.
+    pub fn uses_subgroups(&self) -> bool {
+        self.listing.instructions.iter().any(|instruction| match instruction.op {
+            Op::Constant => instruction.operands.first() == Some(&(Scope::Subgroup as u32)),
+            // A launch may give it any number.
+            Op::SpecConstant | Op::SpecConstantOp => true,
+            op => {
+                let is_of_them = |name: String| name.contains("Subgroup") || name.contains("GroupNonUniform");
+                is_of_them(format!("{op:?}"))
+                    || built_in(instruction).is_some_and(|which| is_of_them(format!("{which:?}")))
+            }
+        })
+    }
+}
+
+/// The built-in variable that an instruction declares.
+fn built_in(instruction: &Instruction) -> Option<BuiltIn> {
+    let from = match instruction.op {
+        Op::Decorate => 1,
+        Op::MemberDecorate => 2,
+        _ => return None,
+    };
+    match instruction.rest(from) {
+        [decoration, which] if *decoration == Decoration::BuiltIn as u32 => BuiltIn::from_u32(*which),
+        _ => None,
+    }
+}
