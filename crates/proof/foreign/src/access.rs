@@ -78,9 +78,9 @@ impl Cells {
         let mut all = SmallVec::new();
         for item in 0..items as u32 {
             let offset = offset + u64::from(item) * u64::from(access.bytes);
-            let width = world.width(memory, offset);
-            if access.bytes < width || access.bytes > width && !is_plain && !world.was_narrowed(memory, offset) {
-                world.wants(memory, offset, access.bytes);
+            let width = world.widths.at(memory, offset);
+            if access.bytes < width || access.bytes > width && !is_plain && !world.widths.was_narrowed(memory, offset) {
+                world.widths.wants(memory, offset, access.bytes);
                 return Err(NoCells::Spoilt);
             }
             if access.bytes > width && !is_plain {

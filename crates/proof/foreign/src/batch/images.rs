@@ -59,7 +59,7 @@ impl Images {
         for (Address { memory, element: offset }, _) in cells {
             let Some(buffer) = batch.buffers.get(*memory as usize) else { continue };
             let size = buffer.layout.size() as u64;
-            let last = offset + u64::from(world.width(*memory, *offset)) - 1;
+            let last = offset + u64::from(world.widths.at(*memory, *offset)) - 1;
             touched.extend((offset / size..=last / size).map(|element| (*memory, element)));
         }
         let mut left = Vec::new();

@@ -7,7 +7,8 @@ use wattle_modules::code::{Exchange, Reg, Vote};
 use wattle_modules::meaning::warp;
 use wattle_modules::{Deferred, Value};
 
-use super::{ModuleThread, Open, WARP_BARRIERS};
+use super::accesses::Open;
+use super::{ModuleThread, WARP_BARRIERS};
 use crate::operations::reduction;
 use crate::world::World;
 use crate::wrong::Wrong;
@@ -44,14 +45,14 @@ impl ModuleThread {
     ) -> Action {
         let (lanes, own) = (self.lanes(world, mask), self.thread % self.part(world).warp());
         if !self.is_among(world, &lanes) {
-            return Action::Fault { fault: world.number_of(Wrong::NotInMask), source: at };
+            return self.fault(world, at, Wrong::NotInMask);
         }
         let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
                 let (source, within) = warp::source(how, own, b, c);
                 let Some(place) = lanes.iter().position(|&(lane, _)| lane == source) else {
-                    return Action::Fault { fault: world.number_of(Wrong::NoLane(source)), source: self.statement(at) };
+                    return self.fault(world, at, Wrong::NoLane(source));
                 };
                 operand = place as u64;
                 self.set(predicate, Deferred::Known(within.into()));

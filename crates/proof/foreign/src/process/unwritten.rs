@@ -73,8 +73,7 @@ impl ModuleThread {
             Some(name) => format!("register `{name}`"),
             None => format!("byte {} of local memory", number as usize - registers.len()),
         };
-        let source = self.statement(at);
         self.end();
-        Action::Fault { fault: world.number_of(Wrong::Unwritten(place)), source }
+        self.fault(world, at, Wrong::Unwritten(place))
     }
 }

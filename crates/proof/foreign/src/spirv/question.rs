@@ -278,7 +278,7 @@ impl<'c> Clause<'c> {
         let bytes = |part: &Part| {
             let (memory, offset) = (part.memory, part.offset);
             let cell = move |at| {
-                let width = u64::from(world.width(memory, offset + at));
+                let width = u64::from(world.widths.at(memory, offset + at));
                 Address { memory, element: (offset + at) / width * width }
             };
             (0..part.ty.bytes()).map(cell).collect::<Vec<_>>()

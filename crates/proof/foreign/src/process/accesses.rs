@@ -1,0 +1,173 @@
+//! The accesses of a thread, cell by cell: what is read of global and shared memory is asked of the search, what is in local
+//! memory the thread has itself.
+
+use wattle_check::search::{Action, Change};
+use wattle_modules::Deferred;
+use wattle_modules::Value;
+use wattle_modules::code::{Access, Op, Reg};
+use wattle_modules::types::Space;
+
+use super::ModuleThread;
+use crate::access::{Cells, NoCells};
+use crate::operations::label;
+use crate::world::World;
+use crate::wrong::Wrong;
+
+/// An access of which some cells are not done yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Open {
+    Load { at: u32, address: Deferred, read: Vec<Deferred>, any: bool },
+    Store { at: u32, address: Deferred, values: Vec<Deferred>, written: u32 },
+    Update { at: u32, any: bool },
+    Meeting { at: u32, mask: u64 },
+}
+
+impl ModuleThread {
+    /// Goes on with an access; `None` if it is done.
+    pub(super) fn go_on(&mut self, world: &World, open: Open) -> Option<Action> {
+        let kernel = self.part(world).kernel();
+        match open {
+            Open::Load { at, address, read, .. } => {
+                // `at` is the number of a load, since the thread's effect was one.
+                let (access, to): (&Access, &[Reg]) = match &kernel.steps[at as usize].op {
+                    Op::Load { access, d } => (access, std::slice::from_ref(d)),
+                    Op::LoadMany { access, d } => (access, d),
+                    _ => return None,
+                };
+                let cells = match Cells::of(world, self, at, access, address, to.len()) {
+                    Ok(cells) => cells,
+                    Err(NoCells::Spoilt) => return Some(Action::Halt),
+                    Err(NoCells::Wrong(wrong)) => {
+                        let nothing = Deferred::Known(0).any_if(self.part(world).spirv.is_some());
+                        to.iter().for_each(|&register| self.set(register, nothing));
+                        return Some(self.fault(world, at, wrong));
+                    }
+                    Err(NoCells::Local(first)) => {
+                        let bytes = first as usize..first as usize + to.len() * access.bytes as usize;
+                        let read = self.local[bytes].to_vec();
+                        let per_item = access.bytes as usize;
+                        let cells = (0..read.len()).map(|byte| ((byte / per_item) as u32, byte as u64, 1));
+                        self.loaded(access, to, &Cells { memory: None, all: cells.collect() }, &read);
+                        return None;
+                    }
+                };
+                if let (true, Some(memory)) = (access.read_only, cells.memory) {
+                    world.read_only.touch(self.part, memory, false);
+                }
+                if read.len() < cells.all.len() {
+                    let (target, label) = (cells.target(read.len()), label(world, access, false));
+                    let any = address.is_any() || target.is_some_and(|target| world.unfixed.holds(target.address));
+                    self.open = Some(Open::Load { at, address, read, any });
+                    return Some(Action::Read { target, label, source: self.statement(at) });
+                }
+                self.loaded(access, to, &cells, &read);
+                None
+            }
+            Open::Store { at, address, values, written } => {
+                let access = match &kernel.steps[at as usize].op {
+                    Op::Store { access, .. } | Op::StoreMany { access, .. } => access,
+                    _ => return None,
+                };
+                let cells = match Cells::of(world, self, at, access, address, values.len()) {
+                    Ok(cells) => cells,
+                    Err(NoCells::Spoilt) => return Some(Action::Halt),
+                    Err(NoCells::Wrong(wrong)) => return Some(self.fault(world, at, wrong)),
+                    Err(NoCells::Local(first)) => {
+                        for (byte, place) in (first as usize..).take(values.len() * access.bytes as usize).enumerate() {
+                            let (item, part) = (byte / access.bytes as usize, byte % access.bytes as usize);
+                            self.local[place] = values[item].part(8 * part as u32, 8);
+                        }
+                        return None;
+                    }
+                };
+                self.touch_written(world, &cells);
+                let (item, cell, width) = cells.all[written as usize];
+                let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
+                let value = values[item as usize].part(8 * (cell - first) as u32, 8 * u32::from(width));
+                if let Some(number) = value.unwritten() {
+                    return Some(self.unwritten(world, at, number));
+                }
+                if self.leaves_any(world, &cells, written as usize, address, value) {
+                    return Some(Action::Halt);
+                }
+                let value = value.known();
+                let (target, mut label) = (cells.target(written as usize), label(world, access, true));
+                if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
+                    label.atomic &= !spirv.is_left_unordered(memory);
+                }
+                if written as usize + 1 < cells.all.len() {
+                    self.open = Some(Open::Store { at, address, values, written: written + 1 });
+                }
+                Some(Action::Write { target, value, label, source: self.statement(at) })
+            }
+            // It has no answer yet, so it is asked again.
+            Open::Update { .. } | Open::Meeting { .. } => {
+                self.open = Some(open);
+                Some(Action::NeedsValue)
+            }
+        }
+    }
+
+    /// Sets the registers of a load from what was read of its cells.
+    fn loaded(&mut self, access: &Access, to: &[Reg], cells: &Cells, read: &[Deferred]) {
+        for (&register, item) in to.iter().zip(0u32..) {
+            // The first cell holds the lowest bytes.
+            let parts = cells.all.iter().zip(read).filter(|((of, ..), _)| *of == item).rev();
+            let joined = |whole: Deferred, (&(_, _, width), &part): (&(u32, u64, u8), &Deferred)| {
+                whole.above(8 * u32::from(width), part)
+            };
+            let value = parts.fold(Deferred::Known(0), joined);
+            self.set(register, if access.sign_to == 0 { value } else { value.map(|bits| access.extended(bits)) });
+        }
+    }
+
+    /// Records the memory that it writes, where some memory must not be written.
+    fn touch_written(&self, world: &World, cells: &Cells) {
+        if let (true, Some(memory)) = (self.part(world).reads_read_only, cells.memory) {
+            world.read_only.touch(self.part, memory, true);
+        }
+    }
+
+    /// The action of an atomic operation.
+    pub(super) fn update(
+        &mut self,
+        world: &World,
+        at: u32,
+        (access, address): (&Access, Deferred),
+        operands: [Deferred; 2],
+        change: Change,
+    ) -> Option<Action> {
+        let cells = match Cells::of(world, self, at, access, address, 1) {
+            Ok(cells) => cells,
+            Err(NoCells::Spoilt) => return Some(Action::Halt),
+            Err(NoCells::Wrong(wrong)) => return Some(self.fault(world, at, wrong)),
+            Err(NoCells::Local(_)) => {
+                world.refuse(self.statement(at) as usize, "an atomic operation on local memory");
+                return Some(Action::Halt);
+            }
+        };
+        self.touch_written(world, &cells);
+        let written = operands[0].zip(operands[1], |a, _| a);
+        if self.leaves_any(world, &cells, 0, address, written) {
+            return Some(Action::Halt);
+        }
+        let any = address.is_any() || cells.target(0).is_some_and(|target| world.unfixed.holds(target.address));
+        self.open = Some(Open::Update { at, any });
+        let (read, write) = (label(world, access, false), label(world, access, true));
+        Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })
+    }
+
+    /// The bytes of a load from parameters or constants.
+    pub(super) fn constant(&mut self, world: &World, access: &Access, address: u64, to: &[Reg]) -> Result<(), Wrong> {
+        let bytes = if access.space == Space::Param { &self.part(world).params } else { self.part(world).constants() };
+        for (&register, item) in to.iter().zip(0u64..) {
+            let from = address.saturating_add(item * u64::from(access.bytes));
+            let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
+            let there = there.ok_or(Wrong::Wild(from))?;
+            let value = there.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            let is_open = self.part(world).spirv.as_ref().is_some_and(|spirv| spirv.is_open(from));
+            self.set(register, Deferred::Known(access.extended(value)).any_if(is_open));
+        }
+        Ok(())
+    }
+}

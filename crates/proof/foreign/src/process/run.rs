@@ -1,0 +1,199 @@
+//! Runs a thread from one action to the next.
+
+use wattle_check::search::{Action, Change, Members};
+use wattle_memory::{FenceOrder, Label, Level};
+use wattle_modules::code::{Exchange, Special, Src};
+use wattle_modules::types::Space;
+use wattle_modules::{Deferred, Effect, Value, step};
+
+use super::ModuleThread;
+use super::accesses::Open;
+use crate::access::{Cells, NoCells};
+use crate::operations::operator;
+use crate::world::World;
+use crate::wrong::Wrong;
+
+impl ModuleThread {
+    /// Runs to the next action, if it is scheduled.
+    pub(super) fn run_on(&mut self, world: &World) -> Action {
+        let kernel = self.part(world).kernel();
+        loop {
+            if self.ended {
+                return Action::Done;
+            }
+            if let Some(open) = self.open.take() {
+                if let Some(action) = self.go_on(world, open) {
+                    return action;
+                }
+                continue;
+            }
+            let at = self.cursor.at;
+            if let (Some(dead), false) = (self.part(world).flow.loop_at(at as usize), self.announced) {
+                self.forget(dead);
+                self.announced = true;
+                return Action::LoopHead { label: at };
+            }
+            if let Some(step) = kernel.steps.get(at as usize)
+                && self.part(world).spirv.is_some()
+            {
+                self.note_unfixed(world, at, step);
+            }
+            if let Some(step) = kernel.steps.get(at as usize)
+                && let Some(number) = self.lets_unwritten_matter(kernel, step)
+            {
+                return self.unwritten(world, at, number);
+            }
+            let before = self.cursor;
+            let effect = step(kernel, &mut self.cursor, &mut self.registers);
+            if self.cursor.at != at {
+                self.announced = false;
+                self.part(world).flow.structure.go(at, self.cursor.at, &mut self.iterations);
+            }
+            match effect {
+                Effect::None | Effect::Yield => {}
+                Effect::NeedsValue => return Action::NeedsValue,
+                Effect::Back => {
+                    let head = self.cursor.at as usize;
+                    self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
+                    self.announced = true;
+                    let waits = self.part(world).flow.exits_on_memory(head);
+                    return Action::BackEdge { label: head as u32, source: self.statement(at), waits };
+                }
+                Effect::Load { access, address, to } => {
+                    if !matches!(access.space, Space::Param | Space::Const) {
+                        self.open = Some(Open::Load { at, address, read: Vec::new(), any: false });
+                        continue;
+                    }
+                    let Some(address) = address.known() else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    if let Err(wrong) = self.constant(world, access, address, to) {
+                        return self.fault(world, at, wrong);
+                    }
+                }
+                Effect::Store { access, address, values } => {
+                    let bits = 8 * u32::from(access.bytes);
+                    let value = |operand: &Src| operand.get(&self.registers, &kernel.constants).part(0, bits);
+                    let values = values.iter().map(value).collect();
+                    self.open = Some(Open::Store { at, address, values, written: 0 });
+                }
+                Effect::Update { access, address, how, operand, to } if access.space == Space::Local => {
+                    let Some(address) = address.known() else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    match Cells::of(world, self, at, access, Deferred::Known(address), 1) {
+                        Err(NoCells::Local(first)) => self.update_local(access, first, how, operand, to),
+                        Err(NoCells::Wrong(wrong)) => return self.fault(world, at, wrong),
+                        Ok(_) | Err(NoCells::Spoilt) => return Action::Halt,
+                    }
+                }
+                Effect::Update { access, address, how, operand, .. } => {
+                    let (op, ty) = operator(how, access.bytes);
+                    let change = Change::Apply { op, ty, operand: operand.known() };
+                    let operands = [operand, Deferred::Known(0)];
+                    if let Some(action) = self.update(world, at, (access, address), operands, change) {
+                        return action;
+                    }
+                }
+                Effect::CompareExchange { access, address, expected, new, .. } => {
+                    // One that fails writes the old value back in PTX, whose atom is always a read and a write.
+                    let operands = [expected, new];
+                    let writes_back = self.part(world).spirv.is_none();
+                    let (expected, desired) = (expected.known(), new.known());
+                    let change = Change::CompareExchange { expected, desired, writes_back };
+                    if let Some(action) = self.update(world, at, (access, address), operands, change) {
+                        return action;
+                    }
+                }
+                Effect::Fence(fence) => {
+                    let label = Label::fence(Level::of(fence.scope));
+                    let label = match fence.order {
+                        FenceOrder::Acquire => label.acquiring(),
+                        FenceOrder::Release => label.releasing(),
+                        FenceOrder::AcqRel => label.acquiring().releasing(),
+                        FenceOrder::SeqCst => label.sequentially_consistent(),
+                    };
+                    return Action::Fence { label, source: self.statement(at) };
+                }
+                Effect::Barrier { waits, aligned, barrier, threads } => {
+                    let count = threads.map(Value::known);
+                    let (Some(barrier), Some(count)) =
+                        (barrier.known(), count.map_or(Some(None), |count| count.map(Some)))
+                    else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    let members = match count {
+                        Some(count) => Members::Quorum(count as u32),
+                        None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => {
+                            Members::Threads(self.part(world).members(self.block))
+                        }
+                        // PTX ISA 9.7.13.1: "… wait for non-exited threads of all other warps".
+                        None => Members::Remaining(self.part(world).members(self.block)),
+                    };
+                    let mut barrier = self.barrier(world, at, barrier, members, waits);
+                    barrier.converges = barrier.converges.filter(|_| aligned);
+                    return Action::Barrier {
+                        barrier,
+                        label: Label::barrier(Level::Block),
+                        source: self.statement(at),
+                    };
+                }
+                Effect::Ordering(ordering) => return self.ordering(world, at, ordering),
+                Effect::Exchange { how: Exchange::Barrier, mask, .. } => {
+                    let Some(mask) = mask.known() else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    let lanes = self.lanes(world, mask);
+                    if !self.is_among(world, &lanes) {
+                        return self.fault(world, at, Wrong::NotInMask);
+                    }
+                    let members = lanes.iter().map(|&(_, thread)| thread).collect();
+                    let barrier = self.barrier(world, at, self.warp_barrier(world), Members::Threads(members), true);
+                    return Action::Barrier {
+                        barrier,
+                        label: Label::barrier(Level::Block),
+                        source: self.statement(at),
+                    };
+                }
+                Effect::Exchange { how, part, mask, predicate, .. } => {
+                    let (Some(b), Some(c), Some(mask)) = (part[1].known(), part[2].known(), mask.known()) else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    return self.exchange(world, at, how, part[0], [b, c], mask, predicate);
+                }
+                Effect::Special { which, to } => self.set(to, Deferred::Known(self.special(world, which))),
+                Effect::Exit => return self.end(),
+                Effect::Trap => {
+                    self.end();
+                    return self.fault(world, at, Wrong::Trap);
+                }
+            }
+        }
+    }
+
+    /// The value of a special register; those that have none here are refused before.
+    fn special(&self, world: &World, which: Special) -> u64 {
+        let (grid, block) = (self.part(world).launch.grid, self.part(world).launch.block);
+        let part = |linear: u32, of: [u32; 3], d: u8| match d {
+            0 => linear % of[0],
+            1 => linear / of[0] % of[1],
+            _ => linear / of[0] / of[1],
+        };
+        u64::from(match which {
+            Special::Thread(d) => part(self.thread, block, d),
+            Special::Threads(d) => block[usize::from(d).min(2)],
+            Special::Block(d) => part(self.block, grid, d),
+            Special::Blocks(d) => grid[usize::from(d).min(2)],
+            Special::Lane => self.thread % self.part(world).warp(),
+            Special::Warp => self.thread / self.part(world).warp(),
+            Special::DynamicShared => self.part(world).launch.dynamic_shared as u32,
+            Special::TotalShared => self.part(world).shared_bytes() as u32,
+            Special::Warps | Special::Sm | Special::Sms | Special::Grid | Special::Clock | Special::Timer => 0,
+        })
+    }
+}

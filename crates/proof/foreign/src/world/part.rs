@@ -1,0 +1,189 @@
+//! A launch of a kernel: what its threads alone share.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use wattle_memory::{Label, Level, ThreadId};
+use wattle_modules::code::{Kernel, Module, Op, Ordering, Step, Strength};
+use wattle_modules::{Deferred, ptx};
+
+use super::range::{Range, nearest};
+use crate::flow::Flow;
+use crate::launch::Launch;
+use crate::pointers::Pointers;
+use crate::spirv::SpirvLaunch;
+use crate::unsupported::Unsupported;
+use crate::wrong::Wrong;
+
+/// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
+const WARP: u32 = 32;
+
+/// A module with its text.
+#[derive(Debug)]
+pub struct Source {
+    /// The name of the file.
+    pub file: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Reads a module whose variables have these addresses.
+///
+/// # Errors
+/// The text is refused.
+pub(crate) fn read(source: &Source, addresses: &HashMap<String, u64>) -> Result<Module, Unsupported> {
+    Ok(ptx::read(&source.file, &source.text, ptx::Limits::NONE, addresses)?)
+}
+
+/// A launch of a kernel: what its threads alone share.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(super) source: Source,
+    module: Module,
+    kernel: usize,
+    pub(crate) launch: Launch,
+    pub(crate) params: Vec<u8>,
+    pub(crate) flow: Flow,
+    /// Whether it has loads of memory that has to be read-only while it runs.
+    pub(crate) reads_read_only: bool,
+    /// Which ranges it may write, where that is known.
+    pub(crate) pointers: Option<Pointers>,
+    /// The first of its threads and of its blocks, among all.
+    pub(crate) first: ThreadId,
+    pub(crate) first_block: u32,
+    /// The number of its device.
+    pub(crate) device: u32,
+    /// What only a launch of a SPIR-V module has.
+    pub(crate) spirv: Option<SpirvLaunch>,
+    /// Whether its barriers wait also for threads that have ended, as those of Wattle's language do.
+    pub(crate) waits_for_ended: bool,
+}
+
+impl Part {
+    pub(crate) fn new(source: Source, (module, kernel): (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
+        let flow = Flow::of(&module.kernels[kernel]);
+        let mut accesses =
+            module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
+        let reads_read_only = accesses.any(|access| access.read_only);
+        Part {
+            source,
+            module,
+            kernel,
+            launch,
+            params,
+            flow,
+            reads_read_only,
+            pointers: None,
+            first: 0,
+            first_block: 0,
+            device: 0,
+            spirv: None,
+            waits_for_ended: false,
+        }
+    }
+
+    /// A launch of a kernel that was lowered from SPIR-V, with its push constants.
+    pub(crate) fn of_spirv(source: Source, kernel: Kernel, params: Vec<u8>, spirv: SpirvLaunch) -> Part {
+        let launch = Launch {
+            grid: spirv.shape.workgroups,
+            block: spirv.shape.local_size,
+            arguments: Vec::new(),
+            dynamic_shared: 0,
+        };
+        let module = Module { sm: 0, version: (0, 0), globals: vec![], constants: vec![], kernels: vec![kernel] };
+        Part { spirv: Some(spirv), ..Part::new(source, (module, 0), launch, params) }
+    }
+
+    /// Names the kernel, where its text gives it another name.
+    pub(crate) fn call(&mut self, name: &str) {
+        name.clone_into(&mut self.module.kernels[self.kernel].name);
+    }
+
+    /// The kernel.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.module.kernels[self.kernel]
+    }
+
+    pub(crate) fn constants(&self) -> &[u8] {
+        &self.module.constants
+    }
+
+    /// The threads of a block.
+    pub(crate) fn members(&self, block: u32) -> Arc<[ThreadId]> {
+        let per_block = self.launch.block_len() as usize;
+        let first = self.first + block as usize * per_block;
+        (first..first + per_block).collect()
+    }
+
+    /// The size of a block's shared memory in bytes.
+    pub(crate) fn shared_bytes(&self) -> u64 {
+        let kernel = self.kernel();
+        kernel.dynamic_at.max(kernel.shared) + self.launch.dynamic_shared
+    }
+
+    /// The lanes of a warp, or the threads of a subgroup.
+    pub(crate) fn warp(&self) -> u32 {
+        self.spirv.as_ref().map_or(WARP, |spirv| spirv.shape.subgroup.max(1))
+    }
+
+    /// How many threads of a block, one behind the other, have the same place to all that they do: those of a warp, whose
+    /// barriers converge; of SPIR-V those of a subgroup, if the kernel names its scope, else those of a workgroup.
+    pub(crate) fn together(&self) -> u32 {
+        let of_subgroup = |label: &Label| label.level == Level::Subgroup;
+        let names_subgroup = |step: &Step| {
+            let access = step.op.outline(|_| {}, |_| {}).access;
+            let of_access = access.is_some_and(|access| match &access.strength {
+                Strength::Labels { read, write } => of_subgroup(read) || of_subgroup(write),
+                Strength::Weak | Strength::Volatile | Strength::Strong { .. } => false,
+            });
+            let of_ordering = |ordering: &Ordering| match ordering {
+                Ordering::Fence(label) => of_subgroup(label),
+                Ordering::Barrier { among, label } => *among == Level::Subgroup || of_subgroup(label),
+            };
+            of_access || matches!(&step.op, Op::Ordering(ordering) if of_ordering(ordering))
+        };
+        if self.spirv.is_none() || self.kernel().steps.iter().any(names_subgroup) {
+            return self.warp();
+        }
+        self.launch.block_len() as u32
+    }
+
+    /// The variables in the shared memory of a block, of SPIR-V; PTX has one space of bytes.
+    pub(super) fn shared(&self) -> &[Range] {
+        self.spirv.as_ref().map_or(&[], |spirv| &spirv.shared)
+    }
+
+    /// The byte of the shared memory of a block that an address is.
+    pub(crate) fn place_shared(&self, address: u64, bytes: u64) -> Result<u64, Wrong> {
+        if self.spirv.is_some() {
+            return nearest(self.shared(), address, bytes).map(|_| address);
+        }
+        let size = self.shared_bytes();
+        match address.checked_add(bytes) {
+            Some(end) if end <= size => Ok(address),
+            Some(_) | None => Err(Wrong::Beyond { name: "shared memory".into(), bytes: size, offset: address as i64 }),
+        }
+    }
+
+    /// The registers of a thread before its first instruction.
+    pub(crate) fn registers(&self) -> Vec<Deferred> {
+        let count = self.kernel().registers.len();
+        match &self.spirv {
+            // What no path reads needs no mark.
+            None if self.kernel().all_assigned => vec![Deferred::Known(0); count],
+            None => (0..count as u32).map(Deferred::Unwritten).collect(),
+            Some(spirv) => spirv.registers(count),
+        }
+    }
+
+    /// The first bytes of a thread's own memory.
+    pub(crate) fn local_bytes(&self, block: u32, thread: u32) -> Vec<Deferred> {
+        match &self.spirv {
+            None => {
+                let (first, bytes) = (self.kernel().registers.len() as u32, self.kernel().local as u32);
+                (first..first + bytes).map(Deferred::Unwritten).collect()
+            }
+            Some(spirv) => spirv.local_bytes(block, thread),
+        }
+    }
+}

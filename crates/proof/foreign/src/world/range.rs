@@ -1,0 +1,38 @@
+//! The ranges of global memory: each variable and each buffer has addresses of its own, far from the others.
+
+use crate::number::Number;
+use crate::wrong::Wrong;
+
+/// The distance of the ranges in global memory.
+const RANGE: u64 = 1 << 40;
+
+/// A range of global memory.
+#[derive(Debug)]
+pub struct Range {
+    /// The name of the variable or of the argument.
+    pub name: String,
+    /// The type of its items, if it is known.
+    pub item: Option<Number>,
+    /// The size in bytes.
+    pub bytes: u64,
+    /// The first contents, byte by byte; `None` where nobody has written one.
+    pub(crate) initial: Vec<Option<u8>>,
+}
+
+/// The range whose address is nearest, and the offset in it: a little before a range is its own, not the end of the one
+/// in front.
+pub(super) fn nearest(ranges: &[Range], address: u64, bytes: u64) -> Result<(u32, u64), Wrong> {
+    let number = (address.saturating_add(RANGE / 2) / RANGE).checked_sub(1);
+    let range = number.and_then(|number| Some((number, ranges.get(number as usize)?)));
+    let (number, range) = range.ok_or(Wrong::Wild(address))?;
+    let offset = address.wrapping_sub(address_of(number as usize)) as i64;
+    match u64::try_from(offset) {
+        Ok(inside) if inside + bytes <= range.bytes => Ok((number as u32, inside)),
+        _ => Err(Wrong::Beyond { name: range.name.clone(), bytes: range.bytes, offset }),
+    }
+}
+
+/// The address of a range.
+pub(crate) fn address_of(number: usize) -> u64 {
+    (number as u64 + 1) * RANGE
+}
