@@ -199,7 +199,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
     pub seed: u64,
     #[command(flatten)]
-    pub module: crate::check_module::ModuleArgs,
+    pub module: crate::module_launch::ModuleArgs,
     #[command(flatten)]
     pub keep: crate::kept::KeepArgs,
     #[command(flatten)]

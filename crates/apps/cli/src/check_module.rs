@@ -2,76 +2,21 @@
 
 use std::hash::Hash;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Instant;
 
-use clap::Args;
 use serde::Serialize;
 use wattle::Model;
 use wattle_check::keep::{Answered, Content, Key};
-use wattle_foreign::spirv::{self, Answer, Header, Question};
-use wattle_foreign::{Argument, Condition, Launch, Options, Report, Source, Step, Verdict, Violation, World, judge};
+use wattle_check::search::Statistics;
+use wattle_foreign::spirv::{self, Answer, Claim, Question};
+use wattle_foreign::{Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, judge};
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, Finding, Outcome, Place};
+use crate::module_launch::{self, Launches, ModuleArgs};
 use crate::session::Session;
 use crate::text::{self, Tone};
-
-/// The launch of a module's kernel.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Options for a PTX or SPIR-V module")]
-pub struct ModuleArgs {
-    /// The kernel, by its name in the module [default: the only one]
-    #[arg(long, value_name = "NAME")]
-    pub entry: Option<String>,
-    /// The blocks of the launch: 2 or 2,2,1
-    #[arg(long, value_name = "BLOCKS", default_value = "1")]
-    pub grid: Shape,
-    /// The threads of a block: 64 or 8,8,1
-    #[arg(long, value_name = "THREADS", default_value = "1")]
-    pub block: Shape,
-    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number; of SPIR-V the first contents
-    /// of the variable of that name
-    #[arg(long = "arg", value_name = "NAME=VALUE")]
-    pub arguments: Vec<Argument>,
-    /// The size in bytes of the shared memory that is sized at launch
-    #[arg(long, value_name = "BYTES", default_value = "0")]
-    pub dynamic_shared: u64,
-    /// What holds at the end of each execution: 'out[0] == 8.0 && count == 2'
-    #[arg(long = "assert", value_name = "CONDITION")]
-    pub asserted: Vec<String>,
-    /// Takes volatile accesses for plain ones, as CUDA C++ does; for PTX they are relaxed, at system scope
-    #[arg(long)]
-    pub volatile_is_plain: bool,
-}
-
-/// The extents of a grid or a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape([u32; 3]);
-
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape([1; 3])
-    }
-}
-
-impl FromStr for Shape {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Shape, String> {
-        let mut shape = [1; 3];
-        let parts: Vec<&str> = text.split(',').collect();
-        if parts.len() > 3 {
-            return Err("there are at most three dimensions".into());
-        }
-        for (extent, part) in shape.iter_mut().zip(parts) {
-            let number = part.trim().parse().ok().filter(|&number| number > 0);
-            *extent = number.ok_or("write a number from 1, or several with commas between them: 8 or 8,4")?;
-        }
-        Ok(Shape(shape))
-    }
-}
 
 /// The report of `check FILE.ptx`.
 #[derive(Serialize)]
@@ -80,6 +25,9 @@ struct ModuleReport<'a> {
     kernel: &'a str,
     grid: [u32; 3],
     block: [u32; 3],
+    /// The threads of a subgroup with which it was judged, where devices choose them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subgroups: Vec<u32>,
     model: &'static str,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +82,7 @@ impl Language {
     }
 }
 
-fn wrong(message: impl ToString) -> Stop {
+pub fn wrong(message: impl ToString) -> Stop {
     Stop::from(Input::new("module", message.to_string()))
 }
 
@@ -159,14 +107,14 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     }
     let bytes = std::fs::read(file).map_err(|error| wrong(format!("{name} could not be read: {error}")))?;
     let key = session.keeper.is_some().then(|| content(&name, &bytes, args, model));
-    let (mut world, claim) = match language {
-        Language::Spirv => spirv_launch(&name, &bytes, asked)?,
-        Language::Ptx => (ptx_launch(&name, bytes, asked)?, None),
+    let Launches { worlds, claim } = match language {
+        Language::Spirv => module_launch::spirv(&name, &bytes, asked)?,
+        Language::Ptx => module_launch::ptx(&name, bytes, asked)?,
     };
     let asserted: Vec<Condition> = asked
         .asserted
         .iter()
-        .map(|text| Condition::parse(text, world.ranges()))
+        .map(|text| Condition::parse(text, worlds[0].1.ranges()))
         .collect::<Result<_, _>>()
         .map_err(wrong)?;
     let limits = session.limits.of_search();
@@ -176,28 +124,14 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     let (kept, searched) = (found.is_some(), Instant::now());
     let judged = session.limits.within(move || {
         if let Some(Answered { statistics, .. }) = found {
-            return (world, Ok(Report { verdict: Verdict::Holds, statistics }));
+            let sizes = worlds.iter().filter_map(|(size, _)| *size).collect();
+            let world = worlds.into_iter().next().map(|(_, world)| world);
+            return (world, sizes, Ok(Report { verdict: Verdict::Holds, statistics }));
         }
-        let report = judge(&mut world, &asserted, &options);
-        let report = match (report, claim) {
-            (Ok(Report { verdict: Verdict::Holds, statistics }), Some(claim)) => {
-                spirv::answer(&mut world, &Question::Assertion(claim), &options).map(|(answer, _)| Report {
-                    verdict: match answer {
-                        Answer::Yes => Verdict::Holds,
-                        Answer::No(values) => {
-                            let text = "the claim of the module's comments (@Output)".to_owned();
-                            Verdict::Violated(Violation::Assertion { text, values }, Vec::new())
-                        }
-                        Answer::Unknown(why) => Verdict::Unknown(why),
-                    },
-                    statistics,
-                })
-            }
-            (report, _) => report,
-        };
-        (world, report)
+        judge_all(worlds, claim.as_ref(), &asserted, &options)
     });
-    let (world, report) = judged.map_err(Input::from)?;
+    let (world, subgroups, report) = judged.map_err(Input::from)?;
+    let Some(world) = world else { return Err(wrong("there is no launch")) };
     let report = report.map_err(wrong)?;
     // What is wrong has a story, which is not kept.
     if let (Verdict::Holds, Some((keeper, key)), false) = (&report.verdict, &keeper, kept) {
@@ -210,13 +144,68 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         Verdict::Unknown(_) => Exit::Unanswered,
     };
     if session.json {
-        session.report("check", exit, &document(file, &world, &report, model, kept))?;
+        session.report("check", exit, &document(file, &world, &report, model, kept, &subgroups))?;
     } else {
-        show(session, file, &world, &report, model, kept)?;
+        show(session, file, &world, &report, model, kept, &subgroups)?;
     }
     let name = format!("{} under {model}", world.kernel().name);
     let outcome = outcome(&world, &report);
     Ok((exit, Case { suite: file.display().to_string(), name, time: began.elapsed(), outcome }))
+}
+
+/// Judges a launch in each way that is left to devices, until it is violated in one; the last of them, the sizes of
+/// subgroups in which it was judged, or the one in which it is not right.
+fn judge_all(
+    worlds: Vec<(Option<u32>, World)>,
+    claim: Option<&Claim>,
+    asserted: &[Condition],
+    options: &Options,
+) -> (Option<World>, Vec<u32>, Result<Report, Unsupported>) {
+    let (mut last, mut sizes) = (None, Vec::new());
+    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
+    for (size, mut world) in worlds {
+        let Report { verdict, statistics } = match judge_one(&mut world, claim, asserted, options) {
+            Ok(report) => report,
+            Err(error) => return (Some(world), Vec::from_iter(size), Err(error)),
+        };
+        all.statistics.add(&statistics);
+        last = Some(world);
+        match verdict {
+            Verdict::Holds => sizes.extend(size),
+            Verdict::Violated(..) => {
+                return (last, Vec::from_iter(size), Ok(Report { verdict, ..all }));
+            }
+            Verdict::Unknown(why) => {
+                sizes.extend(size);
+                let why = size.map_or(why.clone(), |size| format!("{why} (with subgroups of {size})"));
+                if all.verdict == Verdict::Holds {
+                    all.verdict = Verdict::Unknown(why);
+                }
+            }
+        }
+    }
+    (last, sizes, Ok(all))
+}
+
+/// Judges a launch, and what its module's comments claim.
+fn judge_one(
+    world: &mut World,
+    claim: Option<&Claim>,
+    asserted: &[Condition],
+    options: &Options,
+) -> Result<Report, Unsupported> {
+    let report = judge(world, asserted, options)?;
+    let (Verdict::Holds, Some(claim)) = (&report.verdict, claim) else { return Ok(report) };
+    let (answer, _) = spirv::answer(world, &Question::Assertion(claim.clone()), options)?;
+    let verdict = match answer {
+        Answer::Yes => Verdict::Holds,
+        Answer::No(values) => {
+            let text = "the claim of the module's comments (@Output)".to_owned();
+            Verdict::Violated(Violation::Assertion { text, values }, Vec::new())
+        }
+        Answer::Unknown(why) => Verdict::Unknown(why),
+    };
+    Ok(Report { verdict, ..report })
 }
 
 /// What the verdict on a module depends on.
@@ -250,40 +239,14 @@ fn outcome(world: &World, report: &Report) -> Outcome {
     }
 }
 
-fn ptx_launch(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<World, Stop> {
-    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("{name} is no text")))?;
-    let launch = Launch {
-        grid: asked.grid.0,
-        block: asked.block.0,
-        arguments: asked.arguments.clone(),
-        dynamic_shared: asked.dynamic_shared,
-    };
-    let source = Source { file: name.to_owned(), text };
-    let mut world = World::new(source, asked.entry.as_deref(), launch).map_err(wrong)?;
-    world.volatile_is_plain = asked.volatile_is_plain;
-    Ok(world)
-}
-
-/// A launch as the module's comments describe it, where the options do not.
-fn spirv_launch(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<(World, Option<spirv::Claim>), Stop> {
-    let module = spirv::read(name, bytes).map_err(wrong)?;
-    let header = Header::read(&module.text).map_err(|error| wrong(format!("{name}: {error}")))?;
-    let mut setting = header.setting();
-    if header.config.is_none() {
-        (setting.local_size, setting.subgroup) = (None, None);
-    }
-    if asked.grid != Shape::default() {
-        setting.workgroups = asked.grid.0;
-    }
-    if asked.block != Shape::default() {
-        (setting.local_size, setting.subgroup) = (Some(asked.block.0), None);
-    }
-    setting.inputs.extend(spirv::contents(&asked.arguments));
-    let world = spirv::launch(name, &module, asked.entry.as_deref(), &setting).map_err(wrong)?;
-    Ok((world, header.claim))
-}
-
-fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model, kept: bool) -> ModuleReport<'a> {
+fn document<'a>(
+    file: &Path,
+    world: &'a World,
+    report: &Report,
+    model: Model,
+    kept: bool,
+    subgroups: &[u32],
+) -> ModuleReport<'a> {
     let (verdict, reason, violation, steps) = match &report.verdict {
         Verdict::Holds => ("holds", None, None, &[][..]),
         Verdict::Unknown(reason) => ("unknown", Some(reason.clone()), None, &[][..]),
@@ -300,6 +263,7 @@ fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model, ke
         kernel: &world.kernel().name,
         grid: world.launch().grid,
         block: world.launch().block,
+        subgroups: subgroups.to_vec(),
         model: model.name(),
         verdict,
         reason,
@@ -332,6 +296,7 @@ fn show(
     report: &Report,
     model: Model,
     kept: bool,
+    subgroups: &[u32],
 ) -> Result<(), Stop> {
     let style = session.style;
     let title = format!("{} in {}", world.kernel().name, file.display());
@@ -346,8 +311,11 @@ fn show(
         count => format!("{} executions", text::count(count)),
     };
     let shape = format!("{} x {} threads", world.launch().blocks(), world.launch().block_len());
+    let subgroups: Vec<String> = subgroups.iter().map(u32::to_string).collect();
+    let subgroups =
+        if subgroups.is_empty() { String::new() } else { format!(", subgroups of {}", subgroups.join(", ")) };
     let kept = if kept { ", kept from an earlier run" } else { "" };
-    session.line(format!("{}, {executions}, {shape}{kept}", style.paint(tone, &said)))?;
+    session.line(format!("{}, {executions}, {shape}{subgroups}{kept}", style.paint(tone, &said)))?;
     let Verdict::Violated(violation, steps) = &report.verdict else { return Ok(()) };
     for line in text::wrap(&sentence(world, violation), text::WIDTH - 2) {
         session.line(format!("  {line}"))?;

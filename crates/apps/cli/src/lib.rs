@@ -36,6 +36,7 @@ mod limits;
 mod list;
 mod litmus;
 mod misplaced;
+mod module_launch;
 mod modules;
 mod orders;
 mod panics;

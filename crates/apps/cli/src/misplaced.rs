@@ -3,8 +3,9 @@
 use wattle::memory::Target;
 
 use crate::args::CheckArgs;
-use crate::check_module::{self, ModuleArgs, Shape};
+use crate::check_module;
 use crate::exit::Input;
+use crate::module_launch::{ModuleArgs, Shape};
 
 /// What `check` can be given.
 #[derive(Clone, Copy, PartialEq, Eq)]

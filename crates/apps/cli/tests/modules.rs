@@ -78,6 +78,58 @@ fn spirv(store: &str, claim: &str) -> String {
     )
 }
 
+/// A module of one thread, which may index its variables, store what nobody has written, or depend on its subgroup.
+fn one_thread(body: &str) -> String {
+    format!(
+        "OpCapability Shader\nOpCapability GroupNonUniform\nOpMemoryModel Logical Vulkan\n\
+         OpEntryPoint GLCompute %main \"main\" %lanes\n\
+         OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %lanes BuiltIn SubgroupSize\nOpDecorate %words ArrayStride 4\n\
+         OpMemberDecorate %both 0 Offset 0\nOpMemberDecorate %both 1 Offset 8\n\
+         %void = OpTypeVoid\n%f = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%in = OpTypePointer Input %uint\n\
+         %ptr = OpTypePointer StorageBuffer %uint\n%zero = OpConstant %uint 0\n%one = OpConstant %uint 1\n\
+         %two = OpConstant %uint 2\n%words = OpTypeArray %uint %two\n%both = OpTypeStruct %words %words\n\
+         %ptrs = OpTypePointer StorageBuffer %both\n%own = OpTypePointer Function %uint\n%lanes = OpVariable %in Input\n\
+         %out = OpVariable %ptr StorageBuffer\n%x = OpVariable %ptrs StorageBuffer\n\
+         %main = OpFunction %void None %f\n%l = OpLabel\n%mine = OpVariable %own Function\n{body}\nOpReturn\n\
+         OpFunctionEnd\n"
+    )
+}
+
+/// What a verdict on a launch of a SPIR-V module must not rest on.
+#[test]
+fn what_spirv_leaves_open_or_undefined() -> Result {
+    let folder = std::env::temp_dir().join(format!("wattle-undefined-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    for (body, assertion, code, said) in [
+        ("OpStore %out %one", "out == 1", 0, "holds"),
+        ("OpStore %out %one", "out == 2", 1, "out = 1"),
+        ("%v = OpLoad %uint %mine\nOpStore %out %v", "out == 0", 2, "out = anything"),
+        ("%v = OpLoad %uint %mine\nOpStore %out %v", "out == 0 || x[0] == 7", 0, "holds"),
+        ("%v = OpLoad %uint %mine\nOpStore %out %v", "out == 0 && x[0] == 6", 1, "out = anything, x[0] = 7"),
+        ("%p = OpAccessChain %ptr %x %zero %one\nOpStore %p %one", "x[1] == 1", 0, "holds"),
+        ("%p = OpAccessChain %ptr %x %zero %two\nOpStore %p %one", "x[2] == 1", 1, "an index beyond the parts"),
+        ("%v = OpLoad %uint %lanes\nOpStore %out %v", "out == 32", 1, "subgroups of 2\n"),
+        ("%v = OpLoad %uint %lanes\nOpStore %out %v", "out >= 1", 0, "subgroups of 2, 1, 32, 4, 8, 16, 64, 128\n"),
+    ] {
+        std::fs::write(folder.join("one.spvasm"), one_thread(body))?;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        command.current_dir(&folder).args(["check", "one.spvasm", "--no-cache", "--arg", "out=u32[1]:5"]);
+        let output = command.args(["--arg", "x=u32[4]:7", "--assert", assertion]).stdin(Stdio::null()).output()?;
+        let (out, err) = (String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?);
+        assert_eq!(output.status.code(), Some(code), "{body}, {assertion}: {out}{err}");
+        assert!(out.contains(said), "{body}, {assertion}: {out}");
+    }
+    let large =
+        one_thread("OpStore %out %one").replace("%two = OpConstant %uint 2", "%two = OpConstant %uint 700000000");
+    std::fs::write(folder.join("one.spvasm"), large)?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    let output = command.current_dir(&folder).args(["check", "one.spvasm", "--arg", "x=u32[4]:7"]).output()?;
+    let err = String::from_utf8(output.stderr)?;
+    assert!(output.status.code() == Some(2) && err.contains("bytes are too many"), "{err}");
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
 #[test]
 fn spirv_modules_and_lists_of_them() -> Result {
     let folder = std::env::temp_dir().join(format!("wattle-modules-{}", std::process::id()));

@@ -91,25 +91,31 @@ impl Condition {
         sides.filter_map(|side| if let Side::Item(item) = side { Some(item) } else { None }).collect()
     }
 
-    /// Whether it holds of these values of the items.
-    pub fn holds(&self, value: &dyn Fn(Item) -> u64) -> bool {
+    /// Whether it holds of these values of the items; `None` where that depends on one that has none.
+    pub fn holds(&self, value: &dyn Fn(Item) -> Option<u64>) -> Option<bool> {
         let holds = |&Comparison { ty, sides, operator }: &Comparison| {
             let [left, right] = sides.map(|side| match side {
                 Side::Item(item) => value(item),
-                Side::Number(bits) => bits,
+                Side::Number(bits) => Some(bits),
             });
-            operator.holds(ty.compare(left, right))
+            Some(operator.holds(ty.compare(left?, right?)))
         };
-        self.any_of_all.iter().any(|all| all.iter().all(holds))
+        let all = |all: &Vec<Comparison>| {
+            let parts: Vec<_> = all.iter().map(holds).collect();
+            if parts.contains(&Some(false)) { Some(false) } else { (!parts.contains(&None)).then_some(true) }
+        };
+        let any: Vec<_> = self.any_of_all.iter().map(all).collect();
+        if any.contains(&Some(true)) { Some(true) } else { (!any.contains(&None)).then_some(false) }
     }
 
     /// The values of the items, as people read them: `out[0] = 7.0`.
-    pub fn show(&self, ranges: &[Range], value: &dyn Fn(Item) -> u64) -> String {
+    pub fn show(&self, ranges: &[Range], value: &dyn Fn(Item) -> Option<u64>) -> String {
         let show = |item: Item| {
             let range = &ranges[item.memory];
             let ty = range.item.unwrap_or(Number::U8);
             let index = if range.bytes == u64::from(ty.size()) { String::new() } else { format!("[{}]", item.index) };
-            format!("{}{index} = {}", range.name, Shown(ty, value(item)))
+            let value = value(item).map_or_else(|| "anything".to_owned(), |bits| Shown(ty, bits).to_string());
+            format!("{}{index} = {value}", range.name)
         };
         self.items().into_iter().map(show).collect::<Vec<_>>().join(", ")
     }

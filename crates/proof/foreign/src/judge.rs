@@ -13,6 +13,7 @@ use wattle_modules::code::{Exchange, Op};
 use crate::condition::{Condition, Item};
 use crate::process::ModuleThread;
 use crate::read_only;
+use crate::spirv::NOT_ALL_COME;
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::World;
@@ -93,9 +94,12 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
             Some(single.memory[at].1)
         };
         let item = |item: Item| item_value(world, item, &value);
-        let wrong = asserted.iter().find(|condition| !condition.holds(&item));
-        let verdict =
-            wrong.map_or(Verdict::Holds, |condition| Verdict::Violated(failed(world, condition, &item), vec![]));
+        let wrong = asserted.iter().find(|condition| condition.holds(&item) == Some(false));
+        let open = || asserted.iter().find(|condition| condition.holds(&item).is_none());
+        let verdict = match wrong {
+            Some(condition) => Verdict::Violated(failed(world, condition, &item), vec![]),
+            None => open().map_or(Verdict::Holds, |condition| Verdict::Unknown(left_open(world, condition, &item))),
+        };
         return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
     }
     let mut judge = Judge::new(world, options.model, asserted);
@@ -105,6 +109,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     }
     let verdict = match (judge.found, end) {
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
+        (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
         (None, end) => gap(&end, &statistics, options.loop_bound).map_or(Verdict::Holds, Verdict::Unknown),
     };
@@ -126,15 +131,21 @@ pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32) -> Option
     }
 }
 
-fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> u64) -> Violation {
+/// Why nothing can be said about an assertion.
+fn left_open(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u64>) -> String {
+    let (text, values) = (condition.text(), condition.show(world.ranges(), item));
+    format!("nothing fixes what `{text}` looks at ({values}): give contents with @Input or --arg")
+}
+
+fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u64>) -> Violation {
     Violation::Assertion { text: condition.text().to_owned(), values: condition.show(world.ranges(), item) }
 }
 
-/// The value of an item at the end, from the values of the cells that were written.
-fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>) -> u64 {
+/// The value of an item at the end, from the values of the cells that were written; `None` where nothing fixes it.
+fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>) -> Option<u64> {
     let size = world.ranges()[item.memory].item.map_or(1, |ty| u64::from(ty.size()));
-    let byte = |offset: u64| world.final_byte(item.memory as u32, offset, value).unwrap_or(0);
-    (0..size).rev().fold(0, |bits, at| bits << 8 | u64::from(byte(item.index * size + at)))
+    let byte = |offset: u64| world.final_byte(item.memory as u32, offset, value);
+    (0..size).rev().try_fold(0, |bits, at| Some(bits << 8 | u64::from(byte(item.index * size + at)?)))
 }
 
 /// The visitor that checks each execution.
@@ -149,6 +160,8 @@ pub(crate) struct Judge<'w> {
     pub(crate) unsure: bool,
     /// Whether an execution can end in more ways than were looked at.
     pub(crate) too_many: bool,
+    /// Why nothing can be said about an assertion, if so.
+    open: Option<String>,
 }
 
 /// The most ends of one execution that are looked at.
@@ -156,7 +169,7 @@ pub(crate) const MOST_ENDS: usize = 4096;
 
 impl<'w> Judge<'w> {
     pub(crate) fn new(world: &'w World, model: Model, asserted: &'w [Condition]) -> Judge<'w> {
-        Judge { world, model, forbids_races: true, asserted, found: None, unsure: false, too_many: false }
+        Judge { world, model, forbids_races: true, asserted, found: None, unsure: false, too_many: false, open: None }
     }
 
     /// The same judge, to whom a race is an error or none.
@@ -313,8 +326,10 @@ impl Judge<'_> {
                 // The cells of an execution stand in ascending order.
                 let value = |address: Address| addresses.binary_search(&address).ok().map(|at| end[at]);
                 let item = |item: Item| item_value(self.world, item, &value);
-                if !condition.holds(&item) {
-                    return Some(failed(self.world, condition, &item));
+                match condition.holds(&item) {
+                    Some(true) => {}
+                    Some(false) => return Some(failed(self.world, condition, &item)),
+                    None => self.open = Some(left_open(self.world, condition, &item)),
                 }
             }
         }
@@ -381,7 +396,11 @@ impl Visitor for Judge<'_> {
         }
         let wrong = self.wrong(execution);
         if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
-            self.world.refuse(at, "lanes of its mask have ended, and the checker waits for all of them");
+            let why = match self.world.spirv() {
+                Some(_) => NOT_ALL_COME,
+                None => "lanes of its mask have ended, and the checker waits for all of them",
+            };
+            self.world.refuse(at, why);
             return ControlFlow::Break(());
         }
         let (violation, steps) = wrong.unwrap_or_else(|| {

@@ -97,6 +97,6 @@ fn is_meeting(op: &Op) -> bool {
         | Op::Yield
         | Op::Branch { .. }
         | Op::Exit
-        | Op::Trap => false,
+        | Op::Trap(_) => false,
     }
 }

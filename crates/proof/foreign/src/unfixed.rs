@@ -5,9 +5,10 @@
 //! A search finds out that a cell holds one, and then begins again: so all of its reads give one.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wattle_check::search::Address;
+use wattle_memory::ThreadId;
 
 /// What holds values that nothing fixes, and what they decide.
 #[derive(Debug, Default)]
@@ -15,22 +16,48 @@ pub struct Unfixed {
     cells: BTreeSet<Address>,
     /// The memories any cell of which may hold one.
     memories: BTreeSet<u32>,
-    found: Mutex<(BTreeSet<Address>, BTreeSet<u32>)>,
+    /// The lanes that give one to the others of their warp, each with the instance of the warp's meeting.
+    given: BTreeSet<(u64, ThreadId)>,
+    found: Mutex<Found>,
     /// The instructions that such a value lets run or not, and those whose address it is.
     decided: Mutex<(BTreeSet<u32>, BTreeSet<u32>)>,
 }
 
+/// What a search has found that was not known before.
+#[derive(Debug, Default)]
+struct Found {
+    cells: BTreeSet<Address>,
+    memories: BTreeSet<u32>,
+    given: BTreeSet<(u64, ThreadId)>,
+}
+
+impl Found {
+    fn is_empty(&self) -> bool {
+        self.cells.is_empty() && self.memories.is_empty() && self.given.is_empty()
+    }
+}
+
 impl Unfixed {
+    fn new_ones(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a cell may hold one.
     pub fn holds(&self, address: Address) -> bool {
         self.memories.contains(&address.memory) || self.cells.contains(&address)
+    }
+
+    /// The cells that hold one, and the first of each memory that may hold one anywhere.
+    pub fn all(&self) -> impl Iterator<Item = Address> {
+        let anywhere = self.memories.iter().map(|&memory| Address { memory, element: 0 });
+        self.cells.iter().copied().chain(anywhere)
     }
 
     /// Records that a cell holds one; returns whether that is new, so that the search has to begin again.
     pub fn found(&self, address: Address) -> bool {
         let is_new = !self.holds(address);
         if is_new {
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).0.insert(address);
+            self.new_ones().cells.insert(address);
         }
         is_new
     }
@@ -39,23 +66,35 @@ impl Unfixed {
     pub fn found_anywhere(&self, memory: u32) -> bool {
         let is_new = !self.memories.contains(&memory);
         if is_new {
-            self.found.lock().unwrap_or_else(PoisonError::into_inner).1.insert(memory);
+            self.new_ones().memories.insert(memory);
         }
         is_new
     }
 
+    /// Whether a lane gives one to the others of its warp when they meet.
+    pub fn is_given(&self, meeting: u64, thread: ThreadId) -> bool {
+        self.given.contains(&(meeting, thread))
+    }
+
+    /// Records that a lane gives one; where that is new, the search has to begin again.
+    pub fn found_given(&self, meeting: u64, thread: ThreadId) {
+        if !self.is_given(meeting, thread) {
+            self.new_ones().given.insert((meeting, thread));
+        }
+    }
+
     /// Whether a search has found more of them.
     pub fn has_grown(&self) -> bool {
-        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        !found.0.is_empty() || !found.1.is_empty()
+        !self.new_ones().is_empty()
     }
 
     /// Takes over what a search has found; returns whether it has to begin again. What such values decide is found anew.
     pub fn grow(&mut self) -> bool {
-        let (cells, memories) = std::mem::take(self.found.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let again = !cells.is_empty() || !memories.is_empty();
-        self.cells.extend(cells);
-        self.memories.extend(memories);
+        let found = std::mem::take(self.found.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let again = !found.is_empty();
+        self.cells.extend(found.cells);
+        self.memories.extend(found.memories);
+        self.given.extend(found.given);
         if again {
             *self.decided.get_mut().unwrap_or_else(PoisonError::into_inner) = Default::default();
         }

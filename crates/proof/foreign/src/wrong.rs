@@ -14,8 +14,8 @@ pub enum Wrong {
     },
     /// An access that is not aligned to its size in bytes.
     Misaligned(u64),
-    /// `trap`
-    Trap,
+    /// `trap`, or undefined behaviour: in words.
+    Trap(&'static str),
     /// A shuffle from a lane that is not among those that do it together.
     NoLane(u32),
     /// An operation of a warp by a lane that its mask leaves out.
@@ -35,7 +35,7 @@ impl std::fmt::Display for Wrong {
             Wrong::Misaligned(bytes) => {
                 write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
             }
-            Wrong::Trap => f.write_str("a trap"),
+            Wrong::Trap(what) => f.write_str(what),
             Wrong::NoLane(lane) => write!(
                 f,
                 "a shuffle from lane {lane}, which is not among the lanes that do it, so that its result is undefined"

@@ -147,7 +147,8 @@ pub enum Op {
     },
     /// `ret`, `exit`
     Exit,
-    Trap,
+    /// `trap`, or undefined behaviour: what has happened, in words.
+    Trap(&'static str),
 }
 
 /// What the lanes of a warp do together.
@@ -333,7 +334,7 @@ impl Op {
                 results(&[*d, *p]);
             }
             Op::Branch { target } => outline.next = Next::Jumps(*target),
-            Op::Exit | Op::Trap => outline.next = Next::Ends,
+            Op::Exit | Op::Trap(_) => outline.next = Next::Ends,
             Op::Fence(_) | Op::Ordering(_) | Op::Yield => {}
         }
         outline

@@ -55,8 +55,8 @@ pub enum Effect<'k, V> {
     Yield,
     /// The thread has ended.
     Exit,
-    /// The launch has ended.
-    Trap,
+    /// The launch has ended: what has happened, in words.
+    Trap(&'static str),
     /// The instruction needs a value that is not known; the thread still stands before it.
     NeedsValue,
 }
@@ -173,7 +173,7 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             }
         }
         Op::Exit => return Effect::Exit,
-        Op::Trap => return Effect::Trap,
+        Op::Trap(what) => return Effect::Trap(what),
     }
     Effect::None
 }

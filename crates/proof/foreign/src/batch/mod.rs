@@ -45,7 +45,9 @@ impl ModuleJudge for Ptx {
             }
             // What is found with some values is found; what is not may be there with others.
             if judged.violations.is_empty() {
-                judged.unknown.extend(prepared.world.why_unfixed(&|_| false).map(Unknown::Stopped));
+                let world = &prepared.world;
+                let why = world.why_unfixed(&|_| false).or_else(|| world.why_open_at_the_end());
+                judged.unknown.extend(why.map(Unknown::Stopped));
             }
             return Ok(judged);
         }

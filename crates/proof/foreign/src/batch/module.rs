@@ -84,6 +84,7 @@ fn of_spirv(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
         local_size: Some(*block),
         workgroups: *grid,
         subgroup: Some(*warp_size),
+        checks_indices: true,
         inputs: HashMap::new(),
         bound: Some(bound),
     };

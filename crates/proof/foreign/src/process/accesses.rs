@@ -19,7 +19,7 @@ pub(super) enum Open {
     Load { at: u32, address: Deferred, read: Vec<Deferred>, any: bool },
     Store { at: u32, address: Deferred, values: Vec<Deferred>, written: u32 },
     Update { at: u32, any: bool },
-    Meeting { at: u32, mask: u64 },
+    Meeting { at: u32, mask: u64, any: bool },
 }
 
 impl ModuleThread {

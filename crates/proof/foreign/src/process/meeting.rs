@@ -48,13 +48,16 @@ impl ModuleThread {
             return self.fault(world, at, Wrong::NotInMask);
         }
         let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
+        let mut sources = lanes.as_slice();
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
                 let (source, within) = warp::source(how, own, b, c);
-                let Some(place) = lanes.iter().position(|&(lane, _)| lane == source) else {
-                    return self.fault(world, at, Wrong::NoLane(source));
-                };
-                operand = place as u64;
+                match lanes.iter().position(|&(lane, _)| lane == source) {
+                    Some(place) => (operand, sources) = (place as u64, &lanes[place..=place]),
+                    // The result is undefined, and the behaviour is not (SPIR-V 1.6, "OpGroupNonUniformShuffle").
+                    None if self.part(world).spirv.is_some() => sources = &[],
+                    None => return self.fault(world, at, Wrong::NoLane(source)),
+                }
                 self.set(predicate, Deferred::Known(within.into()));
             }
             Exchange::Vote(Vote::Any) => (op, ty) = (WarpOp::Any, Type::Bool),
@@ -65,7 +68,14 @@ impl ModuleThread {
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
         let barrier = self.barrier(world, at, self.warp_barrier(world), Members::Threads(members), true);
-        self.open = Some(Open::Meeting { at, mask });
+        let is_given = |&(_, thread): &(u32, ThreadId)| world.unfixed.is_given(barrier.instance, thread);
+        let any = how != Exchange::Barrier && (sources.is_empty() || sources.iter().any(is_given));
+        let thread = lanes.iter().find(|&&(lane, _)| lane == own).map(|&(_, thread)| thread);
+        thread
+            .filter(|_| value.is_any())
+            .into_iter()
+            .for_each(|thread| world.unfixed.found_given(barrier.instance, thread));
+        self.open = Some(Open::Meeting { at, mask, any });
         let exchange = search::Exchange { op, ty, value: value.known(), operand: Some(operand) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }

@@ -157,13 +157,14 @@ impl Process for ModuleThread {
                 self.open = None;
                 self.set(to, value.any_if(any));
             }
-            Some(Open::Meeting { at, mask }) => {
+            Some(Open::Meeting { at, mask, any }) => {
                 let Op::Exchange { d, how, .. } = kernel.steps[*at as usize].op else { return };
-                let mask = *mask;
+                let (mask, any) = (*mask, *any);
                 self.open = None;
                 // The bits of a ballot are those of the lanes in the mask, one behind the other.
                 let is_ballot = how == Exchange::Vote(Vote::Ballot);
-                self.set(d, if is_ballot { value.map(|bits| spread(bits, mask)) } else { value });
+                let value = if is_ballot { value.map(|bits| spread(bits, mask)) } else { value };
+                self.set(d, value.any_if(any));
             }
             Some(Open::Store { .. }) | None => {}
         }

@@ -168,9 +168,9 @@ impl ModuleThread {
                 }
                 Effect::Special { which, to } => self.set(to, Deferred::Known(self.special(world, which))),
                 Effect::Exit => return self.end(),
-                Effect::Trap => {
+                Effect::Trap(what) => {
                     self.end();
-                    return self.fault(world, at, Wrong::Trap);
+                    return self.fault(world, at, Wrong::Trap(what));
                 }
             }
         }

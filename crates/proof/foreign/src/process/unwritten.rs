@@ -62,7 +62,7 @@ impl ModuleThread {
             | Op::Yield
             | Op::Branch { .. }
             | Op::Exit
-            | Op::Trap => None,
+            | Op::Trap(_) => None,
         }
     }
 

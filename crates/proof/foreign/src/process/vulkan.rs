@@ -3,7 +3,7 @@
 
 use wattle_check::search::{Action, Members};
 use wattle_memory::Level;
-use wattle_modules::code::{Access, NO_REG, Op, Ordering, Reg, Rmw, Step};
+use wattle_modules::code::{Access, NO_REG, Op, Ordering, Reg, Rmw, Src, Step};
 use wattle_modules::meaning::atomic;
 use wattle_modules::{Deferred, Value};
 
@@ -27,7 +27,13 @@ impl ModuleThread {
         if outline.access.and_then(|access| access.base.as_reg()).is_some_and(is_any) {
             world.unfixed.addresses(at);
         }
-        if matches!(step.op, Op::Cas { .. } | Op::Exchange { .. }) {
+        let decides = match step.op {
+            Op::Cas { .. } => true,
+            // The value goes to other lanes; see [`Unfixed::is_given`](crate::unfixed::Unfixed::is_given).
+            Op::Exchange { b, c, mask, .. } => [b, c, mask].into_iter().filter_map(Src::as_reg).any(is_any),
+            _ => false,
+        };
+        if decides {
             world.unfixed.decides(at);
         }
     }

@@ -62,6 +62,7 @@ impl Header {
             local_size: Some([threads.saturating_mul(subgroups), 1, 1]),
             workgroups: [workgroups, 1, 1],
             subgroup: Some(threads),
+            checks_indices: false,
             bound: None,
             inputs: self.inputs.clone(),
         }

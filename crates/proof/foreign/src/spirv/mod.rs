@@ -19,6 +19,7 @@ use wattle_modules::types::Space;
 pub use claim::{Claim, Quantifier};
 pub use header::{Header, WrongHeader};
 pub(crate) use parameters::Parameters;
+pub(crate) use question::NOT_ALL_COME;
 pub use question::{Answer, Question, answer};
 
 use crate::launch::{Argument, Buffer, Given};

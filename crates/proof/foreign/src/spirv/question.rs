@@ -413,6 +413,9 @@ impl Seen<'_> {
     }
 }
 
+/// Why a question that leads to such an operation has no answer.
+pub(crate) const NOT_ALL_COME: &str = "an operation of a subgroup that not all of its threads come to is not supported";
+
 impl Visitor for Seen<'_> {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if let ControlFlow::Break(()) = self.look_for_race(execution) {
@@ -444,7 +447,7 @@ impl Visitor for Seen<'_> {
             matches!(op, Op::Exchange { .. }).then_some(at)
         });
         if let Some(at) = at_exchange {
-            self.world.refuse(at, "an operation of a subgroup that not all of its threads come to is not supported");
+            self.world.refuse(at, NOT_ALL_COME);
             return ControlFlow::Break(());
         }
         if matches!(self.wanted, Wanted::Stuck) && self.found.is_none() {

@@ -290,6 +290,13 @@ impl World {
         ))
     }
 
+    /// Why the host may read values at the end that nothing fixes, if it may: buffers hold some.
+    pub(crate) fn why_open_at_the_end(&self) -> Option<String> {
+        let in_buffer = |address: &Address| (address.memory as usize) < self.ranges.len();
+        let cell = self.unfixed.all().find(in_buffer)?;
+        Some(format!("a value that nothing fixes is left in {}", self.name_of(cell)))
+    }
+
     /// Whether the checker has a meaning for every instruction.
     fn supported(&self) -> Result<(), Unsupported> {
         let numbered =

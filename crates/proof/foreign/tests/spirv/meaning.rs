@@ -124,3 +124,49 @@ fn beyond_a_variable() {
     let by_zero = "%x = OpLoad %uint %data0\n%y = OpUDiv %uint %7 %x\nOpReturn";
     assert!(matches!(claim(by_zero), Answer::Unknown(_)));
 }
+
+/// What the specification leaves undefined fixes no result, and where it is the behaviour, nothing is said at all.
+#[test]
+fn what_is_undefined_fixes_nothing() {
+    let claim = |computed: &str, value: i64| {
+        let head = format!("{}\n; @Output: forall (%out[0][0] == {value})", head("1, 1, 1"));
+        let width = "%32 = OpIMul %uint %4 %8\n";
+        let body = format!("%8 = OpIAdd %uint %7 %1\n{width}{computed}\nOpStore %out0 %r\nOpReturn");
+        ask(&module(&head, "Vulkan", &body), "assertion")
+    };
+    for (defined, undefined, value) in [
+        ("%r = OpShiftLeftLogical %uint %4 %7", "%r = OpShiftLeftLogical %uint %4 %32", 512),
+        ("%r = OpShiftRightLogical %uint %72 %3", "%r = OpShiftRightLogical %uint %72 %32", 9),
+        ("%r = OpShiftRightArithmetic %int %m7 %1", "%r = OpShiftRightArithmetic %int %m7 %32", -4),
+        ("%r = OpBitFieldUExtract %uint %66 %1 %5", "%r = OpBitFieldUExtract %uint %66 %1 %32", 1),
+        ("%r = OpBitFieldInsert %uint %0 %1 %3 %5", "%r = OpBitFieldInsert %uint %0 %1 %32 %1", 8),
+    ] {
+        assert_eq!(claim(defined, value), Answer::Yes, "{defined}");
+        for value in [value, 0, -1, 1] {
+            assert!(matches!(claim(undefined, value), Answer::No(_)), "{undefined}");
+        }
+    }
+    let least = "%31 = OpISub %uint %32 %1\n%n = OpShiftLeftLogical %int %1 %31\n%minus = OpBitwiseOr %int %m7 %7\n";
+    let half = "%7f = OpConvertSToF %float %m7\n%14f = OpFAdd %float %7f %7f\n%h = OpFDiv %float %7f %14f\n";
+    for (defined, undefined, value) in [
+        ("%r = OpSDiv %int %n %i2", "%r = OpSDiv %int %n %minus", -(1 << 30)),
+        ("%r = OpSRem %int %n %i2", "%r = OpSRem %int %n %minus", 0),
+        ("%r = OpConvertFToU %uint %h", "%r = OpConvertFToU %uint %7f", 0),
+        (
+            "%r = OpConvertFToS %int %7f",
+            "%x = OpFMul %float %7f %7f\n%y = OpFMul %float %x %x\n%z = OpFMul %float %y %y\n\
+          %zz = OpFMul %float %z %z\n%r = OpConvertFToS %int %zz",
+            -7,
+        ),
+        (
+            "%p = OpCompositeConstruct %v2uint %5 %7\n%r = OpVectorExtractDynamic %uint %p %1",
+            "%p = OpCompositeConstruct %v2uint %5 %7\n%r = OpVectorExtractDynamic %uint %p %2",
+            7,
+        ),
+    ] {
+        let before = format!("{least}{half}");
+        assert_eq!(claim(&format!("{before}{defined}"), value), Answer::Yes, "{defined}");
+        let answer = claim(&format!("{before}{undefined}"), value);
+        assert_ne!(answer, Answer::Yes, "{undefined}");
+    }
+}

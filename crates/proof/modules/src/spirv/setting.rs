@@ -18,6 +18,9 @@ pub struct Setting {
     pub subgroup: Option<u32>,
     /// The first contents of variables and the values of specialization constants, by the names of the results.
     pub inputs: HashMap<String, Contents>,
+    /// Whether an index that is not in an array's bounds is a fault, as it is undefined behaviour (SPIR-V 1.6,
+    /// "OpAccessChain"); else addresses are sums, as Dartagnan has them.
+    pub checks_indices: bool,
     /// What the host binds to the module, if it does; else each buffer is memory of its own.
     pub bound: Option<Bound>,
 }
@@ -69,6 +72,9 @@ impl Contents {
         if let Some(size) = types.size(ty) {
             if bytes.len() as u64 > size {
                 return Err(format!("{} bytes are given for {size}", bytes.len()));
+            }
+            if size > MOST_BYTES {
+                return Err(format!("{size} bytes are too many"));
             }
             bytes.resize(size as usize, 0);
         }

@@ -1,8 +1,11 @@
 //! Whether a module can tell one size of subgroups from another, judged from its instructions alone: where in doubt, it can.
 
+use std::collections::HashSet;
+
+use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, Decoration, Op, Scope};
 
-use super::instruction::Instruction;
+use super::instruction::{Id, Instruction, grammar, has};
 use super::module::Spirv;
 
 impl Spirv {
@@ -15,18 +18,36 @@ impl Spirv {
     }
 
     /// Whether it may matter to some kernel which invocations are in a subgroup with which: it has operations or built-in
-    /// variables of subgroups, or a number that can be their scope.
+    /// variables of subgroups, or an operand that can be their scope.
     pub fn uses_subgroups(&self) -> bool {
-        self.listing.instructions.iter().any(|instruction| match instruction.op {
+        let is_scope = |instruction: &&Instruction| match instruction.op {
             Op::Constant => instruction.operands.first() == Some(&(Scope::Subgroup as u32)),
             // A launch may give it any number.
             Op::SpecConstant | Op::SpecConstantOp => true,
-            op => {
-                let is_of_them = |name: String| name.contains("Subgroup") || name.contains("GroupNonUniform");
-                is_of_them(format!("{op:?}"))
-                    || built_in(instruction).is_some_and(|which| is_of_them(format!("{which:?}")))
-            }
+            _ => false,
+        };
+        let scopes = self.listing.instructions.iter().filter(is_scope);
+        let scopes: HashSet<Id> = scopes.filter_map(|instruction| instruction.result).collect();
+        self.listing.instructions.iter().any(|instruction| {
+            let is_of_them = |name: String| name.contains("Subgroup") || name.contains("GroupNonUniform");
+            is_of_them(instruction.name())
+                || built_in(instruction).is_some_and(|which| is_of_them(format!("{which:?}")))
+                || may_be_scopes(instruction).iter().any(|operand| scopes.contains(operand))
         })
+    }
+}
+
+/// The operands of an instruction among which its scopes are.
+fn may_be_scopes(instruction: &Instruction) -> &[u32] {
+    match instruction.op {
+        // Behind the pointer, the object and the mask of the memory operands.
+        Op::Load => instruction.rest(2),
+        Op::Store | Op::CopyMemory => instruction.rest(3),
+        op => {
+            let name = format!("{op:?}");
+            let has_scope = grammar().get(name.as_str()).is_some_and(|grammar| has(grammar, OperandKind::IdScope));
+            if has_scope { instruction.rest(0) } else { &[] }
+        }
     }
 }
 

@@ -14,15 +14,15 @@ use crate::types::{Sort, Type};
 pub enum Undefined {
     /// The result, which may be anything.
     Result(Meaning),
-    /// The behaviour of the whole module.
-    Behaviour(Meaning),
+    /// The behaviour of the whole module, which is told in these words.
+    Behaviour(&'static str, Meaning),
 }
 
 impl Undefined {
     /// The function.
     pub fn condition(self) -> Meaning {
         match self {
-            Undefined::Result(condition) | Undefined::Behaviour(condition) => condition,
+            Undefined::Result(condition) | Undefined::Behaviour(_, condition) => condition,
         }
     }
 }
@@ -33,11 +33,12 @@ pub fn of(op: Op, ty: Scalar) -> Option<Undefined> {
     let bits = ty.bits;
     Some(match op {
         // "Behavior is undefined if Operand 2 is 0."
-        Op::UDiv | Op::UMod => Undefined::Behaviour(Meaning::Two(|_, b| (b == 0).into())),
+        Op::UDiv | Op::UMod => Undefined::Behaviour("a division by zero", Meaning::Two(|_, b| (b == 0).into())),
         // "Behavior is undefined if Operand 2 is -1 and Operand 1 is the minimum representable value."
-        Op::SDiv | Op::SRem | Op::SMod => Undefined::Behaviour(ints!(bits, Two, |U, S| |a, b| {
-            (b as S == 0 || (a as S == S::MIN && b as S == -1)).into()
-        })),
+        Op::SDiv | Op::SRem | Op::SMod => Undefined::Behaviour(
+            "a division by zero, or of the least number by -1",
+            ints!(bits, Two, |U, S| |a, b| (b as S == 0 || (a as S == S::MIN && b as S == -1)).into()),
+        ),
         // "The resulting value is undefined if Shift is greater than or equal to the bit width of the components of Base."
         Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
             Undefined::Result(ints!(bits, Two, |U, S| |_, b| (b >= U::BITS.into()).into()))

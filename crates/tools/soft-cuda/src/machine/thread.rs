@@ -323,7 +323,7 @@ impl Own<'_> {
                     common.count += u64::from(done);
                     return Ok(Turn::Ended);
                 }
-                Effect::Trap => return Err(Fault::Trap),
+                Effect::Trap(_) => return Err(Fault::Trap),
                 Effect::NeedsValue => unreachable!("all words are known"),
             }
         }

@@ -77,6 +77,7 @@ impl Code {
             local_size: Some([threads as u32, 1, 1]),
             workgroups: [shape.blocks() as u32, 1, 1],
             subgroup: Some(shape.warp_size),
+            checks_indices: true,
             inputs: std::collections::HashMap::new(),
             bound: Some(Bound {
                 memories,

@@ -53,5 +53,5 @@ pub fn simple(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Par
     }
     m.end()?;
     let [] = operands(names, list)?;
-    Ok(if m.name == "trap" { Op::Trap } else { Op::Exit })
+    Ok(if m.name == "trap" { Op::Trap("a trap") } else { Op::Exit })
 }

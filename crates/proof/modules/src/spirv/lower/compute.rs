@@ -157,8 +157,8 @@ impl Lowering<'_> {
             let operand = |of: usize| operands[of][number];
             let condition = undefined.map(|undefined| self.apply(undefined.condition(), &operand)).transpose()?;
             parts.push(match (undefined, condition) {
-                (Some(Undefined::Behaviour(_)), Some(condition)) => {
-                    self.trap_if(condition)?;
+                (Some(Undefined::Behaviour(what, _)), Some(condition)) => {
+                    self.trap_if(condition, what)?;
                     self.apply(meaning, &operand)?
                 }
                 (Some(Undefined::Result(_)), Some(condition)) => {
@@ -188,12 +188,12 @@ impl Lowering<'_> {
         self.chosen(condition, any, value)
     }
 
-    /// A fault where a condition holds: undefined behaviour.
-    pub(super) fn trap_if(&mut self, condition: Src) -> Result<(), Refused> {
+    /// A fault where a condition holds, by the words for that undefined behaviour.
+    fn trap_if(&mut self, condition: Src, what: &'static str) -> Result<(), Refused> {
         match (self.fixed(condition), condition.as_reg()) {
             (Some(0), _) => Ok(()),
-            (None, Some(reg)) => self.emit_if(Guard { reg, negated: false }, Op::Trap),
-            (Some(_), _) | (None, None) => self.emit(Op::Trap),
+            (None, Some(reg)) => self.emit_if(Guard { reg, negated: false }, Op::Trap(what)),
+            (Some(_), _) | (None, None) => self.emit(Op::Trap(what)),
         }
     }
 
@@ -257,7 +257,7 @@ impl Lowering<'_> {
     pub(super) fn trap_beyond(&mut self, index: Src, len: u64) -> Result<(), Refused> {
         let len = self.constant(len);
         let beyond = self.two(|index, len| (index >= len).into(), index, len)?;
-        self.trap_if(beyond)
+        self.trap_if(beyond, "an index beyond the parts of a vector or an array")
     }
 
     fn insert_dynamic(&mut self, instruction: &Instruction) -> Result<(), Refused> {
@@ -340,7 +340,7 @@ impl Lowering<'_> {
         for a in self.parts(of, instruction)? {
             if let Some(too_wide) = too_wide {
                 let too_wide = self.one(too_wide, a)?;
-                self.trap_if(too_wide)?;
+                self.trap_if(too_wide, "a float that its integer type does not hold")?;
             }
             parts.push(match self.fixed(a) {
                 Some(a) => self.constant(crate::meaning::convert::convert(&how, a)),

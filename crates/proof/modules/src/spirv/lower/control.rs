@@ -6,7 +6,7 @@ use rspirv::spirv::{NonsemanticShaderDebuginfo100Op as Debug, Op as Opcode};
 use wattle_memory::{Kind, Label, Level};
 
 use super::{Lowering, Pointer, Value};
-use crate::code::{Exchange, Guard, NO_REG, Op, Ordering, Reduction, Reg, Source, Src, Vote};
+use crate::code::{Exchange, Guard, NO_REG, Op, Ordering, Reduction, Reg, Source, Special, Src, Vote};
 use crate::refused::Refused;
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::Block;
@@ -115,7 +115,7 @@ impl Lowering<'_> {
                 Opcode::Switch => self.switch(instruction, block.label, frame)?,
                 Opcode::Return | Opcode::ReturnValue => self.give_back(instruction, frame)?,
                 Opcode::Kill | Opcode::TerminateInvocation => self.emit(Op::Exit)?,
-                Opcode::Unreachable => self.emit(Op::Trap)?,
+                Opcode::Unreachable => self.emit(Op::Trap("`OpUnreachable` is reached"))?,
                 Opcode::FunctionCall => self.call(instruction)?,
                 Opcode::MemoryBarrier => {
                     let level = self.scope(instruction.operand(0)?, instruction)?;
@@ -420,14 +420,30 @@ impl Lowering<'_> {
         // The lanes that take part are all of the subgroup, and their clamp is that of a warp of 32.
         let (mask, clamp) = (self.lanes(), if how == Exchange::Up { 0 } else { 31 });
         let (mask, c) = (self.constant(mask), self.constant(clamp));
+        let without_source = self.without_source(how, b)?;
         let mut results = Vec::new();
         for a in parts {
             let d = self.register("");
             self.emit(Op::Exchange { how, d, p: NO_REG, a, b, c, mask })?;
-            results.push(Src::reg(d));
+            results.push(self.unless(without_source, Src::reg(d))?);
         }
         self.set_parts(instruction, results)?;
         Ok(true)
+    }
+
+    /// Whether a shuffle is from a lane beyond the subgroup: "the resulting value is undefined" (SPIR-V 1.6,
+    /// "OpGroupNonUniformShuffle" and those after it).
+    fn without_source(&mut self, how: Exchange, operand: Src) -> Result<Src, Refused> {
+        let beyond: fn(u64, u64, u64) -> u64 = match how {
+            Exchange::Up => |lane, delta, _| (delta > lane).into(),
+            Exchange::Down => |lane, delta, size| (lane + delta >= size).into(),
+            Exchange::Butterfly => |lane, mask, size| (lane ^ mask >= size).into(),
+            Exchange::Index => |_, source, size| (source >= size).into(),
+            Exchange::Vote(_) | Exchange::Reduce(_) | Exchange::Barrier => return Ok(self.constant(0)),
+        };
+        let (lane, size) = (self.register(""), self.constant(self.shape.subgroup.into()));
+        self.emit(Op::Special { which: Special::Lane, d: lane })?;
+        self.three(beyond, Src::reg(lane), operand, size)
     }
 
     /// The mask of the lanes of a subgroup.

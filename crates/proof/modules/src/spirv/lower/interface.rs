@@ -47,6 +47,7 @@ impl Spirv {
             local_size: None,
             workgroups: [1; 3],
             subgroup: None,
+            checks_indices: true,
             inputs: Default::default(),
             bound: Some(Bound::default()),
         };

@@ -110,7 +110,9 @@ impl Lowering<'_> {
                     // "If indexing into a vector, array, or matrix, with the result type being a logical pointer type, causes
                     // undefined behavior if not in bounds" (SPIR-V 1.6, "OpAccessChain"). Where a runtime array ends, its buffer
                     // does, which accesses are checked against; an index is signed, and what lies before it is others'.
-                    self.trap_beyond(part, len.unwrap_or(1 << (ty.bits - 1)))?;
+                    if self.setting.checks_indices {
+                        self.trap_beyond(part, len.unwrap_or(1 << (ty.bits - 1)))?;
+                    }
                     pointer.address = self.indexed(pointer.address, part, ty, stride)?;
                     pointer.to = of;
                 }

@@ -1,0 +1,125 @@
+//! The launches of a module's kernel that `wattle check` judges: as the options and the module's comments describe them.
+
+use std::str::FromStr;
+
+use clap::Args;
+use wattle::memory::Target;
+use wattle_foreign::spirv::{self, Claim, Header};
+use wattle_foreign::{Argument, Launch, Source, World};
+
+use crate::check_module::wrong;
+use crate::exit::Stop;
+
+/// A launch, in each way that is left to devices.
+pub struct Launches {
+    /// The launch, with the threads of a subgroup where several are tried.
+    pub worlds: Vec<(Option<u32>, World)>,
+    /// What the module's comments claim of it.
+    pub claim: Option<Claim>,
+}
+
+/// The launch of a module's kernel.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Options for a PTX or SPIR-V module")]
+pub struct ModuleArgs {
+    /// The kernel, by its name in the module [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// The blocks of the launch: 2 or 2,2,1
+    #[arg(long, value_name = "BLOCKS", default_value = "1")]
+    pub grid: Shape,
+    /// The threads of a block: 64 or 8,8,1
+    #[arg(long, value_name = "THREADS", default_value = "1")]
+    pub block: Shape,
+    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number; of SPIR-V the first contents
+    /// of the variable of that name
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<Argument>,
+    /// The size in bytes of the shared memory that is sized at launch
+    #[arg(long, value_name = "BYTES", default_value = "0")]
+    pub dynamic_shared: u64,
+    /// What holds at the end of each execution: 'out[0] == 8.0 && count == 2'
+    #[arg(long = "assert", value_name = "CONDITION")]
+    pub asserted: Vec<String>,
+    /// Takes volatile accesses for plain ones, as CUDA C++ does; for PTX they are relaxed, at system scope
+    #[arg(long)]
+    pub volatile_is_plain: bool,
+}
+
+/// The extents of a grid or a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape([u32; 3]);
+
+impl Default for Shape {
+    fn default() -> Shape {
+        Shape([1; 3])
+    }
+}
+
+impl FromStr for Shape {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shape, String> {
+        let mut shape = [1; 3];
+        let parts: Vec<&str> = text.split(',').collect();
+        if parts.len() > 3 {
+            return Err("there are at most three dimensions".into());
+        }
+        for (extent, part) in shape.iter_mut().zip(parts) {
+            let number = part.trim().parse().ok().filter(|&number| number > 0);
+            *extent = number.ok_or("write a number from 1, or several with commas between them: 8 or 8,4")?;
+        }
+        Ok(Shape(shape))
+    }
+}
+
+pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, Stop> {
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("{name} is no text")))?;
+    let launch = Launch {
+        grid: asked.grid.0,
+        block: asked.block.0,
+        arguments: asked.arguments.clone(),
+        dynamic_shared: asked.dynamic_shared,
+    };
+    let source = Source { file: name.to_owned(), text };
+    let mut world = World::new(source, asked.entry.as_deref(), launch).map_err(wrong)?;
+    world.volatile_is_plain = asked.volatile_is_plain;
+    Ok(Launches { worlds: vec![(None, world)], claim: None })
+}
+
+/// A launch as the module's comments describe it, where the options do not. Where they do not say how many threads a subgroup
+/// has, and the module has something of subgroups, it is tried with each size that makes a difference.
+pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, Stop> {
+    let module = spirv::read(name, bytes).map_err(wrong)?;
+    let header = Header::read(&module.text).map_err(|error| wrong(format!("{name}: {error}")))?;
+    let mut setting = header.setting();
+    setting.checks_indices = true;
+    if header.config.is_none() {
+        (setting.local_size, setting.subgroup) = (None, None);
+    }
+    if asked.grid != Shape::default() {
+        setting.workgroups = asked.grid.0;
+    }
+    if asked.block != Shape::default() {
+        (setting.local_size, setting.subgroup) = (Some(asked.block.0), None);
+    }
+    setting.inputs.extend(spirv::contents(&asked.arguments));
+    let given = setting.subgroup;
+    let mut world = |subgroup| {
+        setting.subgroup = subgroup;
+        spirv::launch(name, &module, asked.entry.as_deref(), &setting).map_err(wrong)
+    };
+    if given.is_some() || !module.uses_subgroups() {
+        return Ok(Launches { worlds: vec![(None, world(given)?)], claim: header.claim });
+    }
+    let (mut worlds, mut whole) = (Vec::new(), false);
+    for &size in Target::Vulkan.warp_sizes() {
+        let next = world(Some(size))?;
+        // A workgroup that is one subgroup is one of any larger size, unless the size is asked for.
+        let is_whole = u64::from(size) >= next.launch().block_len() && !module.asks_size_of_subgroups();
+        if !is_whole || !std::mem::replace(&mut whole, true) {
+            worlds.push((Some(size), next));
+        }
+    }
+    Ok(Launches { worlds, claim: header.claim })
+}
