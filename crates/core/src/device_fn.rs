@@ -1,7 +1,9 @@
 //! Device functions as values: what a kernel is given for a parameter `f: F` with `F: DeviceFn<…>`.
 //!
 //! A device function has two bodies, the host's and the builder's. As a value it is a Rust function that returns both: it
-//! is evaluated before either runs, so that no frame but those that the macros wrote is below a body that may wait.
+//! is evaluated before either runs, so that no frame but those that the macros wrote is below a body that may wait. Which
+//! bodies it returns is decided by its type alone ([`GivesBodies`]): a closure of a user's can pass the question on to one of
+//! several functions, and does not compile, since their answers have different types.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -52,7 +54,13 @@ pub trait DeviceFn<Args: KernelType>:
     #[doc(hidden)]
     type Answer;
     #[doc(hidden)]
-    fn bodies(self) -> DeviceBodies<Args, <Self as DeviceFn<Args>>::Output>;
+    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> <Self as DeviceFn<Args>>::Output;
+    #[doc(hidden)]
+    fn in_builder<'b>(
+        self,
+        builder: &'b Builder,
+        arguments: Args::Built<'b>,
+    ) -> <<Self as DeviceFn<Args>>::Output as KernelType>::Built<'b>;
 }
 
 impl<F, Args: KernelType, A: GivesBodies<Args>> DeviceFn<Args> for F
@@ -62,8 +70,11 @@ where
     type Output = A::Output;
     type Answer = A;
     #[inline(always)]
-    fn bodies(self) -> DeviceBodies<Args, A::Output> {
-        self(Parameters(PhantomData)).bodies()
+    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> A::Output {
+        self(Parameters(PhantomData)).on_host(thread, arguments)
+    }
+    fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> <A::Output as KernelType>::Built<'b> {
+        self(Parameters(PhantomData)).in_builder(builder, arguments)
     }
 }
 
@@ -76,7 +87,10 @@ where
 {
     type Output = Args;
     type Answer = Args;
-    fn bodies(self) -> DeviceBodies<Args, Args> {
+    fn on_host(self, _: &Thread<'_>, _: Args) -> Args {
+        unreachable!("nothing is `Never`")
+    }
+    fn in_builder<'b>(self, _: &'b Builder, _: Args::Built<'b>) -> Args::Built<'b> {
         unreachable!("nothing is `Never`")
     }
 }
@@ -85,18 +99,46 @@ where
 pub trait Never {}
 
 /// An answer that has the bodies of a function with parameters `Args`.
-pub trait GivesBodies<Args: KernelType> {
+///
+/// # Safety
+/// The bodies are those that a macro wrote of one function, and all values of the type have the same: the kernel is built with
+/// those of one, and the host runs those of another.
+pub unsafe trait GivesBodies<Args: KernelType>: Sized {
     /// The type of the function's result.
     type Output: KernelType;
-    /// The bodies.
-    fn bodies(self) -> DeviceBodies<Args, Self::Output>;
+    /// Runs the host's body.
+    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> Self::Output;
+    /// Runs the builder's body.
+    fn in_builder<'b>(
+        self,
+        builder: &'b Builder,
+        arguments: Args::Built<'b>,
+    ) -> <Self::Output as KernelType>::Built<'b>;
 }
 
-impl<Args: KernelType, R: KernelType> GivesBodies<Args> for DeviceBodies<Args, R> {
+// SAFETY: `DraftBodies::vouch` promises it.
+unsafe impl<Args: KernelType, R: KernelType, P> GivesBodies<Args> for DeviceBodies<Args, R, P> {
     type Output = R;
     #[inline(always)]
-    fn bodies(self) -> DeviceBodies<Args, R> {
-        self
+    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> R {
+        (self.host)(thread, arguments).0
+    }
+    fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> R::Built<'b> {
+        (self.build)(builder, arguments)
+    }
+}
+
+/// The answer of a function that is never asked: it stands for all where a kernel's generics need an example.
+pub struct NoBodies<Args, R>(Infallible, PhantomData<fn(Args) -> R>);
+
+// SAFETY: there is no value of the type.
+unsafe impl<Args: KernelType, R: KernelType> GivesBodies<Args> for NoBodies<Args, R> {
+    type Output = R;
+    fn on_host(self, _: &Thread<'_>, _: Args) -> R {
+        match self.0 {}
+    }
+    fn in_builder<'b>(self, _: &'b Builder, _: Args::Built<'b>) -> R::Built<'b> {
+        match self.0 {}
     }
 }
 
@@ -111,21 +153,27 @@ impl<N, Args> Asked<N, Args> {
     }
 }
 
-impl<N: Takes<Args>, Args: KernelType> GivesBodies<Args> for Asked<N, Args> {
+// SAFETY: `Takes` promises it.
+unsafe impl<N: Takes<Args>, Args: KernelType> GivesBodies<Args> for Asked<N, Args> {
     type Output = N::Output;
     #[inline(always)]
-    fn bodies(self) -> DeviceBodies<Args, N::Output> {
-        N::bodies(Parameters(PhantomData))
+    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> N::Output {
+        N::bodies(Parameters(PhantomData)).on_host(thread, arguments)
+    }
+    fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> <N::Output as KernelType>::Built<'b> {
+        N::bodies(Parameters(PhantomData)).in_builder(builder, arguments)
     }
 }
 
 /// Asks a device function for its bodies for parameters `Args`.
 pub struct Parameters<Args>(PhantomData<fn(Args)>);
 
-/// The bodies of a device function with parameters `Args` and result `R`.
-pub struct DeviceBodies<Args: KernelType, R: KernelType> {
+/// The bodies of a device function with parameters `Args` and result `R`, which a macro wrote at the place that `P` is a type
+/// of.
+pub struct DeviceBodies<Args: KernelType, R: KernelType, P> {
     host: HostBody<Args, R>,
     build: BuildBody<Args, R>,
+    place: PhantomData<fn() -> P>,
 }
 
 /// The host's body. The result has a companion, so that bodies of all functions are written alike.
@@ -136,7 +184,10 @@ type BuildBody<Args, R> = for<'b> fn(&'b Builder, <Args as KernelType>::Built<'b
 
 /// Bodies that are not promised to be those of one function yet: the macros make them of the user's words, and then
 /// promise, in an `unsafe` block without any of them, what they have made sure of.
-pub struct DraftBodies<Args: KernelType, R: KernelType>(DeviceBodies<Args, R>);
+pub struct DraftBodies<Args: KernelType, R: KernelType> {
+    host: HostBody<Args, R>,
+    build: BuildBody<Args, R>,
+}
 
 /// The host's body of a function; the builder's follows.
 pub struct DraftHost<Args: KernelType, R: KernelType>(HostBody<Args, R>);
@@ -151,7 +202,7 @@ impl<Args: KernelType, R: KernelType> DraftHost<Args, R> {
     /// Adds the builder's body.
     #[inline(always)]
     pub fn build(self, build: BuildBody<Args, R>) -> DraftBodies<Args, R> {
-        DraftBodies(DeviceBodies { host: self.0, build })
+        DraftBodies { host: self.0, build }
     }
 }
 
@@ -160,10 +211,11 @@ impl<Args: KernelType, R: KernelType> DraftBodies<Args, R> {
     ///
     /// # Safety
     /// The host's body keeps no view beyond its call, gives none to code that could, and has no value with a destructor
-    /// where it may wait; the builder's builds what the host's does.
+    /// where it may wait; the builder's builds what the host's does. `P` is a type that exists at this place alone, and in
+    /// each instance of generic code is another: bodies with one `P` are the same.
     #[inline(always)]
-    pub unsafe fn vouch(self) -> DeviceBodies<Args, R> {
-        self.0
+    pub unsafe fn vouch<P>(self, _: P) -> DeviceBodies<Args, R, P> {
+        DeviceBodies { host: self.host, build: self.build, place: PhantomData }
     }
 }
 
@@ -174,7 +226,7 @@ pub fn call_on_host<F: DeviceFn<Args, Output = R>, Args: KernelType, R: KernelTy
     function: F,
     arguments: Args,
 ) -> R {
-    (function.bodies().host)(thread, arguments).0
+    function.on_host(thread, arguments)
 }
 
 /// A builder that calls functions that are values: a trait, so that the result is erroneous where the builder is (see
@@ -189,7 +241,7 @@ pub trait CallsValue<'b, F, Args: KernelType> {
 impl<'b, F: DeviceFn<Args>, Args: KernelType> CallsValue<'b, F, Args> for Builder {
     type Result = <<F as DeviceFn<Args>>::Output as KernelType>::Built<'b>;
     fn call(&'b self, function: F, arguments: Args::Built<'b>) -> Self::Result {
-        (function.bodies().build)(self, arguments)
+        function.in_builder(self, arguments)
     }
 }
 
@@ -209,11 +261,14 @@ pub fn typed_closure<Args: KernelType, R: KernelType, F: DeviceFn<Args, Output =
 }
 
 /// What a device function that `#[device_fn]` made of a function of a module can be passed as: with parameters `Args`.
-pub trait Takes<Args: KernelType> {
+///
+/// # Safety
+/// The bodies are those that the macro writes, of the function that has the type's name.
+pub unsafe trait Takes<Args: KernelType> {
     /// The type of the result.
     type Output: KernelType;
     /// Its bodies.
-    fn bodies(_: Parameters<Args>) -> DeviceBodies<Args, Self::Output>;
+    fn bodies(_: Parameters<Args>) -> impl GivesBodies<Args, Output = Self::Output>;
 }
 
 /// Stands for the parameters of a function that is called by its name, where each argument is checked by itself.

@@ -84,7 +84,7 @@ fn pointer(arguments: &AngleBracketedGenericArguments, known: &[(&Ident, TokenSt
     let output = &output.ty;
     let (parameters, output) = (replaced(quote!(#parameters), known), replaced(quote!(#output), known));
     Some(quote! {
-        fn(::wattle::__private::Parameters<#parameters>) -> ::wattle::__private::DeviceBodies<#parameters, #output>
+        fn(::wattle::__private::Parameters<#parameters>) -> ::wattle::__private::NoBodies<#parameters, #output>
     })
 }
 

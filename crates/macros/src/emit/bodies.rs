@@ -29,7 +29,7 @@ struct Bodies<'f> {
 impl Bodies<'_> {
     /// The statements that make the bodies, of what asks for them.
     fn write(&self, ask: &Ident) -> TokenStream {
-        let (host, draft) = (private("host"), private("draft"));
+        let (host, draft, place) = (private("host"), private("draft"), private("place"));
         let (host_body, build_body) = (self.host(), self.build());
         let quiet = quiet();
         quote! {
@@ -40,9 +40,11 @@ impl Bodies<'_> {
             let #host = ::wattle::__private::draft_host(#ask, #host_body);
             #quiet
             let #draft = ::wattle::__private::DraftHost::build(#host, #build_body);
+            let #place = || {};
             // SAFETY: these are the two bodies of one function, in the subset that keeps no view and names nothing but its
-            // own variables, constants and what this library gives to kernels. No word of the user's is in this block.
-            unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
+            // own variables, constants and what this library gives to kernels. No word of the user's is in this block. No
+            // other closure is of this one's type.
+            unsafe { ::wattle::__private::DraftBodies::vouch(#draft, #place) }
         }
     }
 
@@ -146,7 +148,7 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
     let head = quote! {
         #visibility #fn_token #name #generics (
             #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
-        ) -> ::wattle::__private::DeviceBodies<(#(#types,)*), #result> #where_clause
+        ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #result> #where_clause
     };
     if is_declaration {
         return Ok(quote!(#(#attributes)* #head;));

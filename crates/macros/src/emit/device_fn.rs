@@ -175,23 +175,26 @@ fn as_value(function: &Function, generics: &[TokenStream], arguments: &[TokenStr
     let turbofish = (!arguments.is_empty()).then(|| quote!(::<#(#arguments),*>));
     let parts: Vec<_> = (0..types.len()).map(|number| private(&format!("parameter{number}"))).collect();
     let (ask, thread, builder) = (private("ask"), private("thread"), private("builder"));
-    let (host, draft, quiet) = (private("host"), private("draft"), quiet());
+    let (host, draft, place, quiet) = (private("host"), private("draft"), private("place"), quiet());
     Some(quote! {
         #quiet
-        impl<#(#generics),*> ::wattle::__private::Takes<(#(#types,)*)> for #name<'static> #where_clause {
+        // SAFETY: these are the two bodies of one function, in the subset that keeps no view.
+        unsafe impl<#(#generics),*> ::wattle::__private::Takes<(#(#types,)*)> for #name<'static> #where_clause {
             type Output = #result;
             #[inline(always)]
             fn bodies(
                 #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
-            ) -> ::wattle::__private::DeviceBodies<(#(#types,)*), #result> {
+            ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #result> {
                 let #host = ::wattle::__private::draft_host(#ask, |#thread, (#(#parts,)*)| {
                     (::wattle::__private::on_host(#thread, #name).__bodies().__host #turbofish (#(#parts),*).0, ())
                 });
                 let #draft = ::wattle::__private::DraftHost::build(#host, |#builder, (#(#parts,)*)| {
                     ::wattle::__private::in_builder(#builder, #name).__bodies().__build #turbofish (#(#parts),*)
                 });
-                // SAFETY: these are the two bodies of one function, in the subset that keeps no view.
-                unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
+                let #place = || {};
+                // SAFETY: these are the two bodies of one function, in the subset that keeps no view; no other closure is of
+                // this one's type.
+                unsafe { ::wattle::__private::DraftBodies::vouch(#draft, #place) }
             }
         }
     })

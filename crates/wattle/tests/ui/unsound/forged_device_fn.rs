@@ -13,7 +13,7 @@ fn map<F: DeviceFn<(u32,), Output = u32>>(acc: &Acc, out: PerItem<u32>, f: F) {
 fn launch(out: &mut Buffer<u32>) {
     map(out, |ask| {
         let host = draft_host(ask, |_, (x,)| (x, ()));
-        DraftHost::build(host, |_, (x,)| x).vouch()
+        DraftHost::build(host, |_, (x,)| x).vouch(|| {})
     });
 }
 
