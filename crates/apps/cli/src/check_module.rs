@@ -107,10 +107,14 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     }
     let bytes = std::fs::read(file).map_err(|error| wrong(format!("{name} could not be read: {error}")))?;
     let key = session.keeper.is_some().then(|| content(&name, &bytes, args, model));
-    let Launches { worlds, claim } = match language {
-        Language::Spirv => module_launch::spirv(&name, &bytes, asked)?,
-        Language::Ptx => module_launch::ptx(&name, bytes, asked)?,
+    let launches = {
+        let (name, asked) = (name.clone(), asked.clone());
+        move || match language {
+            Language::Spirv => module_launch::spirv(&name, &bytes, &asked),
+            Language::Ptx => module_launch::ptx(&name, bytes, &asked),
+        }
     };
+    let Launches { worlds, claim } = session.limits.within(launches).map_err(Input::from)??;
     let asserted: Vec<Condition> = asked
         .asserted
         .iter()

@@ -88,6 +88,27 @@ fn long_litmus(name: &str) -> PathBuf {
     path
 }
 
+/// A module that it takes long to prepare a launch of: many branches.
+fn long_module(name: &str) -> PathBuf {
+    let mut text = "OpCapability Shader\nOpMemoryModel Logical Vulkan\nOpEntryPoint GLCompute %main \"main\"\n\
+                    %void = OpTypeVoid\n%f = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n%bool = OpTypeBool\n\
+                    %ptr = OpTypePointer StorageBuffer %uint\n%one = OpConstant %uint 1\n\
+                    %out = OpVariable %ptr StorageBuffer\n%main = OpFunction %void None %f\n%b0 = OpLabel\n"
+        .to_owned();
+    for turn in 0..7000 {
+        let next = turn + 1;
+        text += &format!(
+            "%v{turn} = OpLoad %uint %out\n%c{turn} = OpIEqual %bool %v{turn} %one\nOpSelectionMerge %b{next} None\n\
+             OpBranchConditional %c{turn} %t{turn} %b{next}\n%t{turn} = OpLabel\nOpStore %out %v{turn}\n\
+             OpBranch %b{next}\n%b{next} = OpLabel\n"
+        );
+    }
+    text += "OpReturn\nOpFunctionEnd\n";
+    let path = env::temp_dir().join(format!("wattle-limits-{}-{name}.spvasm", process::id()));
+    fs::write(&path, text).expect("a file for a test");
+    path
+}
+
 fn wattle(args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
     // What a run prints does not depend on earlier ones.
@@ -113,8 +134,9 @@ fn text(output: &Output) -> String {
 }
 
 /// The arguments with which each command takes long, without an end in sight.
-fn long(file: &str) -> Vec<Vec<&str>> {
+fn long<'a>(file: &'a str, module: &'a str) -> Vec<Vec<&'a str>> {
     vec![
+        vec!["check", module, "--arg", "out=u32[1]:0", "--block", "2"],
         vec!["check", "lock-ticket", "--size", "12", "--no-symmetry"],
         vec!["check", "lock-ticket", "--size", "12", "--no-symmetry", "--emit-litmus", "ptx"],
         vec!["check", file],
@@ -129,11 +151,13 @@ fn long(file: &str) -> Vec<Vec<&str>> {
 fn stops(limit: &[&str], reached: &str, name: &str, interrupt: bool) {
     let file = long_litmus(name);
     let path = file.display().to_string();
+    let module = long_module(name);
+    let module_path = module.display().to_string();
     let list = env::temp_dir().join(format!("wattle-limits-{}-{name}.csv", process::id()));
     let file_name = file.file_name().and_then(|name| name.to_str()).expect("a name");
     fs::write(&list, format!("path,expected\n{}", format!("{file_name},1\n").repeat(20))).expect("a list");
     let (root, list_path) = (env::temp_dir().display().to_string(), list.display().to_string());
-    let mut all = long(&path);
+    let mut all = long(&path, &module_path);
     for question in ["outcome", "liveness"] {
         all.push(vec!["litmus", &root, "--model", "ptx", "--ask", question, "--expected", &list_path]);
     }
@@ -151,7 +175,7 @@ fn stops(limit: &[&str], reached: &str, name: &str, interrupt: bool) {
         assert!(text.contains(reached), "{args:?}: {text}");
         assert!(!text.contains("panicked"), "{args:?}: {text}");
     }
-    for file in [file, list] {
+    for file in [file, module, list] {
         let _ = fs::remove_file(file);
     }
 }

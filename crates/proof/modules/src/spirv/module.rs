@@ -63,8 +63,22 @@ pub struct Function {
     pub parameters: Vec<(Id, Id)>,
     /// The blocks in their order.
     pub blocks: Vec<Block>,
+    /// The number of each label's block.
+    numbers: HashMap<Id, usize>,
     /// The number of its first instruction.
     pub at: usize,
+}
+
+impl Function {
+    fn begin(&mut self, block: Block) {
+        self.numbers.insert(block.label, self.blocks.len());
+        self.blocks.push(block);
+    }
+
+    /// The block of a label.
+    pub fn block(&self, label: Id) -> Option<&Block> {
+        self.numbers.get(&label).map(|&number| &self.blocks[number])
+    }
 }
 
 /// A block.
@@ -117,7 +131,7 @@ impl Spirv {
                     }
                     Op::FunctionParameter => function.parameters.push((instruction.ty()?, instruction.id()?)),
                     Op::Label => {
-                        function.blocks.push(Block { label: instruction.id()?, body: number + 1..number + 1 });
+                        function.begin(Block { label: instruction.id()?, body: number + 1..number + 1 });
                     }
                     Op::Line | Op::NoLine => {
                         if let Some(block) = function.blocks.last_mut() {
@@ -141,7 +155,8 @@ impl Spirv {
             }
             match instruction.op {
                 Op::Function => {
-                    let function = Function { parameters: Vec::new(), blocks: Vec::new(), at: number };
+                    let function =
+                        Function { parameters: Vec::new(), blocks: Vec::new(), numbers: HashMap::new(), at: number };
                     open = Some((instruction.id()?, function));
                 }
                 Op::MemoryModel => model = Some(memory_model(instruction)?),

@@ -9,7 +9,7 @@ use super::{Lowering, Pointer, Value};
 use crate::code::{Exchange, Guard, NO_REG, Op, Ordering, Reduction, Reg, Source, Special, Src, Vote};
 use crate::refused::Refused;
 use crate::spirv::instruction::{Id, Instruction};
-use crate::spirv::module::Block;
+use crate::spirv::module::{Block, Function};
 
 /// A label of a call.
 pub(super) type Target = (u32, Id);
@@ -44,7 +44,7 @@ impl Lowering<'_> {
         self.calls.push(id);
         self.frame += 1;
         let frame = Frame { number: self.frame, result };
-        let reachable = self.reachable(&function.blocks, first)?;
+        let reachable = self.reachable(function, first)?;
         for block in function.blocks.iter().filter(|block| reachable.contains(&block.label)) {
             self.phis(block)?;
         }
@@ -57,10 +57,10 @@ impl Lowering<'_> {
     }
 
     /// The labels that control can come to.
-    fn reachable(&self, blocks: &[Block], first: &Block) -> Result<HashSet<Id>, Refused> {
+    fn reachable(&self, function: &Function, first: &Block) -> Result<HashSet<Id>, Refused> {
         let (mut reached, mut open) = (HashSet::new(), vec![first.label]);
         while let Some(label) = open.pop() {
-            let Some(block) = blocks.iter().find(|block| block.label == label) else { continue };
+            let Some(block) = function.block(label) else { continue };
             if !reached.insert(label) {
                 continue;
             }
@@ -180,19 +180,21 @@ impl Lowering<'_> {
         self.jump(Guard { reg: NO_REG, negated: false }, (frame.number, to))
     }
 
+    /// A block of the function that is being lowered.
+    fn block_of(&self, label: Id) -> Option<&Block> {
+        self.module.functions.get(self.calls.last()?)?.block(label)
+    }
+
     /// Whether an edge has moves.
     fn has_moves(&self, to: Id) -> bool {
-        let blocks = self.module.functions.values().flat_map(|function| &function.blocks);
-        let mut to = blocks.filter(|block| block.label == to);
-        to.next()
+        self.block_of(to)
             .is_some_and(|block| block.body.clone().any(|number| self.module.instruction(number).op == Opcode::Phi))
     }
 
     /// The values of the phis behind an edge, all at once: what one reads, no other has changed.
     fn moves(&mut self, from: Id, to: Id) -> Result<(), Refused> {
         let module = self.module;
-        let open = self.calls.last().and_then(|id| module.functions.get(id));
-        let Some(block) = open.and_then(|function| function.blocks.iter().find(|block| block.label == to)) else {
+        let Some(block) = self.block_of(to).cloned() else {
             return Err(Refused::new(self.line, format!("there is no label `%{}`", module.name(to))));
         };
         let mut all: Vec<(Reg, Src)> = Vec::new();
