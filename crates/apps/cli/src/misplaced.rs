@@ -5,7 +5,7 @@ use wattle::memory::Target;
 use crate::args::CheckArgs;
 use crate::check_module;
 use crate::exit::Input;
-use crate::module_launch::{ModuleArgs, Shape};
+use crate::module_launch::ModuleArgs;
 
 /// What `check` can be given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,8 +68,8 @@ fn applies_to_nothing(args: &CheckArgs) -> Option<Input> {
         ("--sample", args.sample.is_some(), &[Scenario]),
         ("--progress", args.progress.is_some(), &[Scenario, Litmus]),
         ("--entry", entry.is_some(), &[Module]),
-        ("--grid", *grid != Shape::default(), &[Module]),
-        ("--block", *block != Shape::default(), &[Module]),
+        ("--grid", grid.is_some(), &[Module]),
+        ("--block", block.is_some(), &[Module]),
         ("--arg", !arguments.is_empty(), &[Module]),
         ("--dynamic-shared", *dynamic_shared != 0, &[Module]),
         ("--assert", !asserted.is_empty(), &[Module]),

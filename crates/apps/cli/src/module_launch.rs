@@ -1,5 +1,6 @@
 //! The launches of a module's kernel that `wattle check` judges: as the options and the module's comments describe them.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use clap::Args;
@@ -25,12 +26,12 @@ pub struct ModuleArgs {
     /// The kernel, by its name in the module [default: the only one]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
-    /// The blocks of the launch: 2 or 2,2,1
-    #[arg(long, value_name = "BLOCKS", default_value = "1")]
-    pub grid: Shape,
-    /// The threads of a block: 64 or 8,8,1
-    #[arg(long, value_name = "THREADS", default_value = "1")]
-    pub block: Shape,
+    /// The blocks of the launch: 2 or 2,2,1 [default: 1, or what the comments of a SPIR-V module say]
+    #[arg(long, value_name = "BLOCKS")]
+    pub grid: Option<Shape>,
+    /// The threads of a block: 64 or 8,8,1 [default: 1, or what a SPIR-V module says]
+    #[arg(long, value_name = "THREADS")]
+    pub block: Option<Shape>,
     /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number; of SPIR-V the first contents
     /// of the variable of that name
     #[arg(long = "arg", value_name = "NAME=VALUE")]
@@ -76,8 +77,8 @@ impl FromStr for Shape {
 pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, Stop> {
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("{name} is no text")))?;
     let launch = Launch {
-        grid: asked.grid.0,
-        block: asked.block.0,
+        grid: asked.grid.unwrap_or_default().0,
+        block: asked.block.unwrap_or_default().0,
         arguments: asked.arguments.clone(),
         dynamic_shared: asked.dynamic_shared,
     };
@@ -97,11 +98,21 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     if header.config.is_none() {
         (setting.local_size, setting.subgroup) = (None, None);
     }
-    if asked.grid != Shape::default() {
-        setting.workgroups = asked.grid.0;
+    if let Some(Shape(grid)) = asked.grid {
+        setting.workgroups = grid;
     }
-    if asked.block != Shape::default() {
-        (setting.local_size, setting.subgroup) = (Some(asked.block.0), None);
+    if let Some(Shape(block)) = asked.block {
+        let own = module.interface(asked.entry.as_deref()).map_err(wrong)?.local_size;
+        if let Some(own) = own.filter(|own| *own != block && header.config.is_none()) {
+            return Err(wrong(format!(
+                "{name} fixes the threads of a workgroup, {own:?}, and --block says {block:?}: leave the option out"
+            )));
+        }
+        (setting.local_size, setting.subgroup) = (Some(block), None);
+    }
+    let mut names = HashSet::new();
+    if let Some(twice) = asked.arguments.iter().find(|argument| !names.insert(&argument.name)) {
+        return Err(wrong(format!("`{}` is given contents twice", twice.name)));
     }
     setting.inputs.extend(spirv::contents(&asked.arguments));
     let given = setting.subgroup;

@@ -119,13 +119,29 @@ fn what_spirv_leaves_open_or_undefined() -> Result {
         assert_eq!(output.status.code(), Some(code), "{body}, {assertion}: {out}{err}");
         assert!(out.contains(said), "{body}, {assertion}: {out}");
     }
+    std::fs::write(folder.join("one.spvasm"), one_thread("OpStore %out %one"))?;
+    for (option, value, said) in [
+        ("--block", "1", ""),
+        ("--block", "2", "fixes the threads"),
+        ("--arg", "x=u32[4]:7", ""),
+        ("--arg", "x=u32[3]:7", "12 bytes are given for 16"),
+        ("--arg", "out=u32[1]:5", "twice"),
+        ("--arg", "main=5", "is no variable"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        let args = ["check", "one.spvasm", "--no-cache", "--arg", "out=u32[1]:5", option, value];
+        let output = command.current_dir(&folder).args(args).output()?;
+        let err = String::from_utf8(output.stderr)?;
+        let code = if said.is_empty() { 0 } else { 2 };
+        assert!(output.status.code() == Some(code) && err.contains(said), "{option} {value}: {err}");
+    }
     let large =
         one_thread("OpStore %out %one").replace("%two = OpConstant %uint 2", "%two = OpConstant %uint 700000000");
     std::fs::write(folder.join("one.spvasm"), large)?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
     let output = command.current_dir(&folder).args(["check", "one.spvasm", "--arg", "x=u32[4]:7"]).output()?;
     let err = String::from_utf8(output.stderr)?;
-    assert!(output.status.code() == Some(2) && err.contains("bytes are too many"), "{err}");
+    assert!(output.status.code() == Some(2) && err.contains("16 bytes are given for 2800000008"), "{err}");
     std::fs::remove_dir_all(&folder)?;
     Ok(())
 }

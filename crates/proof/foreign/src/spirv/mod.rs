@@ -161,6 +161,10 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
     if let Some(name) = setting.inputs.keys().find(|name| module.id(name).is_none()) {
         return Err(Unsupported::Shape(format!("the module has no result `%{name}`, which is given contents")));
     }
+    if let Some(name) = setting.inputs.keys().find(|name| !module.takes_contents(name)) {
+        let what = format!("`%{name}` is given contents, and is no variable or specialization constant");
+        return Err(Unsupported::Shape(what));
+    }
     let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
     let source = Source { file: file.to_owned(), text: module.text.clone() };
     Ok(World::of_spirv(part(lowered, source)?, buffers))

@@ -219,6 +219,19 @@ impl Spirv {
         self.listing.names.iter().find(|(_, known)| *known == name).map(|(&id, _)| id)
     }
 
+    /// Whether a launch may give the result of that name contents: a variable, or a specialization constant.
+    pub fn takes_contents(&self, name: &str) -> bool {
+        let takes = |instruction: &&Instruction| {
+            use Op::{SpecConstant, SpecConstantComposite, SpecConstantFalse, SpecConstantTrue, Variable};
+            matches!(
+                instruction.op,
+                Variable | SpecConstant | SpecConstantTrue | SpecConstantFalse | SpecConstantComposite
+            )
+        };
+        let id = self.id(name);
+        self.listing.instructions.iter().filter(takes).any(|instruction| instruction.result == id)
+    }
+
     /// The name of a result, as the text writes it behind the `%`.
     pub fn name(&self, id: Id) -> String {
         self.listing.names.get(&id).cloned().unwrap_or_else(|| id.to_string())

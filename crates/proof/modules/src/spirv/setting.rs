@@ -70,7 +70,8 @@ impl Contents {
             Contents::Number(_) | Contents::List(_) => self.fill(ty, types, 0, &mut bytes)?,
         }
         if let Some(size) = types.size(ty) {
-            if bytes.len() as u64 > size {
+            let is_short = matches!(self, Contents::Bytes(_)) && (bytes.len() as u64) < size;
+            if bytes.len() as u64 > size || is_short {
                 return Err(format!("{} bytes are given for {size}", bytes.len()));
             }
             if size > MOST_BYTES {

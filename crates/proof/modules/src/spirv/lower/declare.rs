@@ -197,7 +197,9 @@ impl Lowering<'_> {
         };
         let bound = match (&self.setting.bound, space) {
             (Some(bound), Space::Param) => {
-                initial = Some(Contents::Bytes(bound.push.clone()).bytes(to, &self.types).map_err(wrong)?);
+                let mut push = bound.push.clone();
+                push.resize(push.len().max(self.types.size(to).unwrap_or(0).min(MOST_BYTES) as usize), 0);
+                initial = Some(Contents::Bytes(push).bytes(to, &self.types).map_err(wrong)?);
                 None
             }
             (Some(bound), Space::Global) => {
