@@ -170,3 +170,18 @@ fn what_is_undefined_fixes_nothing() {
         assert_ne!(answer, Answer::Yes, "{undefined}");
     }
 }
+
+/// Constants are computed from others, in text as in words.
+#[test]
+fn operations_on_constants() {
+    let text = |body: &str| {
+        let head = format!("{}\n; @Output: forall (%out[0][0] == 35)", head("1, 1, 1"));
+        module(&head, "Vulkan", body).replace(
+            "%m7 = OpConstant",
+            "%pair = OpSpecConstantComposite %v2uint %5 %7\n%first = OpSpecConstantOp %uint CompositeExtract %pair 0\n\
+             %product = OpSpecConstantOp %uint IMul %first %7\n%m7 = OpConstant",
+        )
+    };
+    assert_eq!(ask(&text("OpStore %out0 %product\nOpReturn"), "assertion"), Answer::Yes);
+    assert!(matches!(ask(&text("OpStore %out0 %first\nOpReturn"), "assertion"), Answer::No(_)));
+}

@@ -162,6 +162,9 @@ impl Assembler {
             let set = before.first().and_then(|set| self.sets.get(set)).ok_or("its set is not imported")?;
             return extended(set, word).ok_or_else(|| format!("`{word}` is no instruction of {set}"));
         }
+        if known.opcode == Op::SpecConstantOp && before.is_empty() {
+            return grammar().get(word).map(|operation| operation.opcode as u32).ok_or_else(unknown);
+        }
         for kind in kinds {
             if let Some(value) = enumerant(kind, word) {
                 return Ok(value);
