@@ -29,7 +29,7 @@ pub fn number_type(ty: Type) -> &'static str {
 pub fn bits_type(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "pred",
-        Type::F16 | Type::BF16 => "b16",
+        _ if ty.is_half() => "b16",
         _ if ty.size() == 8 => "b64",
         _ => "b32",
     }

@@ -14,32 +14,8 @@ const MOST: usize = 64;
 
 /// Whether a statement is an access that orders nothing, or an assignment.
 fn is_plain(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Assign { .. }
-        | Stmt::Load { .. }
-        | Stmt::LoadLanes { .. }
-        | Stmt::Store { .. }
-        | Stmt::StoreLanes { .. } => true,
-        Stmt::Divide { .. }
-        | Stmt::AtomicLoad { .. }
-        | Stmt::AtomicStore { .. }
-        | Stmt::AtomicUpdate { .. }
-        | Stmt::CompareExchange { .. }
-        | Stmt::Fence { .. }
-        | Stmt::Barrier { .. }
-        | Stmt::Warp { .. }
-        | Stmt::WarpBarrier { .. }
-        | Stmt::If { .. }
-        | Stmt::Loop { .. }
-        | Stmt::Block { .. }
-        | Stmt::Break(_)
-        | Stmt::Continue(_)
-        | Stmt::Return
-        | Stmt::Fault { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Print { .. }
-        | Stmt::Clock { .. } => false,
-    }
+    let parts = stmt.parts();
+    matches!(stmt, Stmt::Assign { .. }) || parts.place.is_some() && parts.order.is_none()
 }
 
 impl Emitter<'_> {

@@ -22,10 +22,30 @@ impl Emitter<'_> {
             Stmt::Divide { dst, op, left, right, .. } => self.divide(*dst, *op, *left, *right),
             Stmt::Load { dst, place, index, .. } => self.load(*dst, *place, index),
             Stmt::Store { place, index, value, .. } => self.store(*place, index, *value),
-            Stmt::AtomicLoad { .. }
-            | Stmt::AtomicStore { .. }
-            | Stmt::AtomicUpdate { .. }
-            | Stmt::CompareExchange { .. } => self.atomic(stmt)?,
+            Stmt::AtomicLoad { dst, place, index, order, scope, site } => {
+                let label = self.lowering.atomic_read(*order, *scope, place.memory_class());
+                self.atomic_load(*dst, *place, index, label.map_err(|_| self.no_system_scope(*site))?);
+            }
+            Stmt::AtomicStore { place, index, value, order, scope, site } => {
+                let label = self.lowering.atomic_write(*order, *scope, place.memory_class());
+                self.atomic_store(*place, index, *value, label.map_err(|_| self.no_system_scope(*site))?);
+            }
+            Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site } => {
+                let labels = self.lowering.update(*order, *scope, place.memory_class());
+                self.atomic_update(
+                    *dst,
+                    *op,
+                    *place,
+                    index,
+                    *operand,
+                    labels.map_err(|_| self.no_system_scope(*site))?,
+                );
+            }
+            Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site } => {
+                let labels = self.lowering.update(*order, *scope, place.memory_class());
+                let labels = labels.map_err(|_| self.no_system_scope(*site))?;
+                self.compare_exchange(*dst, *place, index, [*expected, *desired], labels);
+            }
             Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
             Stmt::Barrier { .. } => self.barrier(),
             Stmt::Warp { dst, op, value, operand, .. } => self.warp(*dst, *op, *value, *operand),
