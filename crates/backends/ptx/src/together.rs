@@ -104,16 +104,9 @@ impl Emitter<'_> {
     fn apart_in(&mut self, check: &Check<'_>) -> Vec<Value> {
         let mut apart = Vec::new();
         for stmt in check.within {
-            let found = match stmt {
-                Stmt::LoadLanes { dst, place: Place::Param(id), index, .. } => {
-                    self.lanes_apart(*id, *index, self.kernel.locals[dst.index()].len as usize)
-                }
-                Stmt::StoreLanes { place: Place::Param(id), index, values, .. } => {
-                    self.lanes_apart(*id, *index, values.len())
-                }
-                _ => None,
-            };
-            apart.extend(found);
+            if let (Some(Place::Param(id)), Some(([index], lanes @ 2..))) = (stmt.place(), stmt.accessed(self.kernel)) {
+                apart.extend(self.lanes_apart(id, *index, lanes as usize));
+            }
         }
         apart
     }
