@@ -2,6 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Scope as SpirvScope, StorageClass, Word};
+use wattle_ir::visit::Jump;
 use wattle_ir::{DivOp, ExprId, Packed, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
@@ -55,9 +56,9 @@ impl Emitter<'_> {
                 self.loop_over(*label, body, continuing, *bounded, *site)?;
             }
             Stmt::Block { label, body } => self.labelled(*label, body)?,
-            Stmt::Break(label) => self.break_from(*label),
-            Stmt::Continue(label) => self.continue_at(*label),
-            Stmt::Return => self.end_thread(),
+            Stmt::Break(label) => self.exit(Jump::Break(*label)),
+            Stmt::Continue(label) => self.exit(Jump::Continue(*label)),
+            Stmt::Return => self.exit(Jump::Return),
             Stmt::Fault { fault, index, site } => {
                 let index = self.index(index);
                 self.fault(*site, fault.clone(), &index);
