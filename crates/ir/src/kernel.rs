@@ -126,6 +126,22 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// A kernel of this name, defined at `site`, with launches of `rank` dimensions, that has no parameters and does nothing.
+    pub fn new(name: impl Into<String>, site: Site, rank: usize) -> Kernel {
+        Kernel {
+            name: name.into(),
+            site,
+            rank,
+            wide: false,
+            params: Vec::new(),
+            shared: Vec::new(),
+            locals: Vec::new(),
+            slots: Vec::new(),
+            exprs: Vec::new(),
+            body: Vec::new(),
+        }
+    }
+
     /// The type of the extents of a place: `U64` of a view in a kernel that is wide, else `U32`.
     pub fn extent_type(&self, place: Place) -> Type {
         match place {

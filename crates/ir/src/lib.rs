@@ -63,7 +63,7 @@ pub use scalar::{
     greater, lesser, native,
 };
 pub use specialize::{DeviceProperty, specialize};
-pub use types::{Type, TypeInfo, TypeKind};
+pub use types::{FloatFormat, Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
 pub use warp::{WarpMask, WarpOp};
 pub use wattle_operations::{atomics, compositions, faulting, operations, types, vectors, warps};

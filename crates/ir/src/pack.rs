@@ -132,16 +132,11 @@ mod tests {
             Stmt::Load { dst, place, index: vec![ExprId(0)], site }
         };
         let kernel = Kernel {
-            name: "pairs".into(),
-            site,
-            rank: 1,
-            wide: false,
             params: vec![param(0), param(1)],
-            shared: vec![],
-            locals: vec![],
             slots: vec![Slot { ty: Type::U32, name: None }; 3],
             exprs: vec![Expr::Slot(SlotId(0))],
             body: vec![load(0), load(1)],
+            ..Kernel::new("pairs", site, 1)
         };
         kernel.packed_loads(&kernel.body).is_some()
     }

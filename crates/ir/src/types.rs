@@ -17,6 +17,16 @@ pub enum TypeKind {
     Float,
 }
 
+/// The format of a floating-point type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they are the types of these names")]
+pub enum FloatFormat {
+    F16,
+    BF16,
+    F32,
+    F64,
+}
+
 /// What there is to know of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeInfo {
@@ -114,6 +124,25 @@ impl Type {
     /// Whether it is a floating-point type of 16 bits, which is computed with as `F32`.
     pub const fn is_half(self) -> bool {
         self.is_float() && self.bits() == 16
+    }
+
+    /// The format of its values, if they are floats.
+    pub const fn float_format(self) -> Option<FloatFormat> {
+        match self {
+            Type::F16 => Some(FloatFormat::F16),
+            Type::BF16 => Some(FloatFormat::BF16),
+            Type::F32 => Some(FloatFormat::F32),
+            Type::F64 => Some(FloatFormat::F64),
+            Type::Bool
+            | Type::U8
+            | Type::I8
+            | Type::U16
+            | Type::I16
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64 => None,
+        }
     }
 
     /// Whether it has negative values.

@@ -16,10 +16,6 @@ fn kernel() -> Kernel {
         |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     let shared = |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(4), atomic, site: AT };
     Kernel {
-        name: "wrong".into(),
-        site: AT,
-        rank: 1,
-        wide: false,
         params: vec![
             Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },
             view("read", Access::Read),
@@ -31,7 +27,7 @@ fn kernel() -> Kernel {
         slots: [Type::U32, Type::F32, Type::Bool].map(|ty| Slot { ty, name: None }).to_vec(),
         // e0: a u32, e1: an f32, e2: a bool
         exprs: vec![Expr::Const(Const::of(1u32)), Expr::Const(Const::of(1.0f32)), Expr::Const(Const::of(true))],
-        body: Vec::new(),
+        ..Kernel::new("wrong", AT, 1)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Emits the host's function: the user's body, with its memory accesses and arithmetic as calls, compiled by rustc.
 //!
-//! Loops are written in `host/loops.rs` and `host/rows.rs`, `match` and patterns in `host/patterns.rs`.
+//! Loops are written in `host/loops.rs` and `host/rows.rs`, assignments in `host/assign.rs`, what stands in memory in
+//! `host/places.rs`, `match` and patterns in `host/patterns.rs`.
 
+mod assign;
 mod cuts;
 mod loops;
+mod message;
 mod patterns;
 mod places;
 mod rows;
@@ -16,12 +19,9 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{
-    Block, Callee, Change, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View,
-};
+use crate::ast::{Block, Callee, Class, Expr, ExprKind, Function, Local, Pattern, Statement, Target, View};
 use crate::emit;
-use crate::names::{self, private};
-use places::Indexed;
+use crate::names;
 use windows::Windows;
 
 pub struct Host {
@@ -81,12 +81,10 @@ impl Host {
         });
         Host {
             views: views.collect(),
-            windows: None,
-            loops: Vec::new(),
-            next: 0,
             is_kernel,
             reassociate: function.reassociate,
             ranks: Some(names::Ranks::of(function)),
+            ..Host::of_closure()
         }
     }
 
@@ -166,15 +164,6 @@ impl Host {
         }
     }
 
-    /// What a compound assignment makes of what its place holds, with the value in the variable `held`.
-    fn changed(&self, change: &Change, span: Span, old: TokenStream, held: &Ident) -> TokenStream {
-        let support = support(span);
-        match change {
-            Change::Op(op) => self.binary(op, span, old, quote!(#held)),
-            Change::Fused(name) => quote_spanned!(span=> #support::#name(#old, #held.0, #held.1)),
-        }
-    }
-
     fn binary(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
         let support = support(span);
         let thread = private_at("thread", span);
@@ -233,152 +222,9 @@ impl Host {
                 let (left, right) = (self.expr(left), self.expr(right));
                 self.binary(op, span, left, right)
             }
-            ExprKind::Assign(place, value) => {
-                let value_span = value.span;
-                let value = self.expr(value);
-                match &**place {
-                    Place::Variable(local, fields) => {
-                        let to = variable(local, fields);
-                        quote_spanned!(span=> #to = #value)
-                    }
-                    Place::Index(base, index) => {
-                        let held = private_at("value", value_span);
-                        if let Some((line, number)) = self.shared(base, index) {
-                            let line = quote_spanned!(base.span=> &#line);
-                            return quote_spanned!(span=> {
-                                let #held = #value;
-                                #support::set(#line, #number, #held, #thread)
-                            });
-                        }
-                        let at = private_at("index", index.span);
-                        let (Indexed { first, written, .. }, index) = (self.indexed(base), self.expr(index));
-                        quote_spanned!(span=> {
-                            let #held = #value;
-                            #first
-                            let #at = #index;
-                            #support::set(#written, #at, #held, #thread)
-                        })
-                    }
-                    Place::Deref(item) => {
-                        let item = self.expr(item);
-                        quote_spanned!(span=> *#item = #value)
-                    }
-                    Place::Element(of, steps) => {
-                        let held = private_at("value", value_span);
-                        let write = self.written(of, steps, span, |_, _| quote!(#held));
-                        quote_spanned!(span=> { let #held = #value; #write })
-                    }
-                    Place::Part { base, index, fields } => {
-                        let (held, row) = (private_at("value", value_span), private_at("row", span));
-                        let (first, written) = self.row(base, index);
-                        quote_spanned!(span=> {
-                            let #held = #value;
-                            #first
-                            if let ::core::option::Option::Some(#row) = #written {
-                                #row #(.#fields)* = #held;
-                            }
-                        })
-                    }
-                }
-            }
-            ExprKind::AssignWith(change, place, value) => {
-                let held = private_at("value", value.span);
-                let value = self.expr(value);
-                match &**place {
-                    Place::Variable(local, fields) => {
-                        let to = variable(local, fields);
-                        let result = self.changed(change, span, to.clone(), &held);
-                        quote_spanned!(span=> { let #held = #value; #to = #result })
-                    }
-                    Place::Index(base, index) => {
-                        if let Some((line, number)) = self.shared(base, index) {
-                            let old = private_at("old", span);
-                            let result = self.changed(change, span, quote!(#old), &held);
-                            let written = quote_spanned!(base.span=> &#line);
-                            return quote_spanned!(span=> {
-                                let #held = #value;
-                                let #old = #support::get(&#line, #number, #thread);
-                                #support::set(#written, #number, #result, #thread)
-                            });
-                        }
-                        let index_span = index.span;
-                        let (Indexed { first, read, written }, index) = (self.indexed(base), self.expr(index));
-                        let (at, old) = (private_at("index", index_span), private_at("old", span));
-                        let result = self.changed(change, span, quote!(#old), &held);
-                        quote_spanned!(span=> {
-                            let #held = #value;
-                            #first
-                            let #at = #index;
-                            let #old = #support::get(&#read, #at, #thread);
-                            #support::set(#written, #at, #result, #thread)
-                        })
-                    }
-                    Place::Deref(item) => {
-                        let item = self.expr(item);
-                        let result = self.changed(change, span, quote!(*#item), &held);
-                        quote_spanned!(span=> { let #held = #value; *#item = #result })
-                    }
-                    Place::Element(of, steps) => {
-                        let write = self.written(of, steps, span, |host, old| host.changed(change, span, old, &held));
-                        quote_spanned!(span=> { let #held = #value; #write })
-                    }
-                    Place::Part { base, index, fields } => {
-                        let row = private_at("row", span);
-                        let (first, written) = self.row(base, index);
-                        let to = quote!(#row #(.#fields)*);
-                        let result = self.changed(change, span, to.clone(), &held);
-                        quote_spanned!(span=> {
-                            let #held = #value;
-                            #first
-                            if let ::core::option::Option::Some(#row) = #written {
-                                #to = #result;
-                            }
-                        })
-                    }
-                }
-            }
-            ExprKind::Index(base, index) => {
-                if let Some(element) = self.window(base, index) {
-                    return quote_spanned!(span=> #element);
-                }
-                if let Some((line, number)) = self.shared(base, index) {
-                    return quote_spanned!(span=> #support::get(&#line, #number, #thread));
-                }
-                let index = self.expr(index);
-                let base = match &base.kind {
-                    ExprKind::Local(local) if local.is_item => {
-                        let name = &local.name;
-                        quote!(&*#name)
-                    }
-                    ExprKind::Element(of, fields) if !self.is_item(of) => {
-                        let window = match &of.kind {
-                            ExprKind::Index(view, at) => self.window(view, at),
-                            _ => None,
-                        };
-                        match window {
-                            Some(element) => quote_spanned!(base.span=> &#element #(.#fields)*),
-                            None => {
-                                let place = self.element(of, fields);
-                                quote!(&#place)
-                            }
-                        }
-                    }
-                    ExprKind::Index(view, at)
-                        if matches!(&view.kind, ExprKind::Local(local) if local.is_view)
-                            && self.window(view, at).is_none() =>
-                    {
-                        let place = self.element(base, &[]);
-                        quote!(&#place)
-                    }
-                    // In its place: a copy of a long array would take longer than the access.
-                    ExprKind::Constant(path) => quote_spanned!(base.span=> ::wattle::__private::constants(&#path)),
-                    _ => {
-                        let place = self.expr(base);
-                        quote!(&#place)
-                    }
-                };
-                quote_spanned!(span=> #support::get(#base, #index, #thread))
-            }
+            ExprKind::Assign(place, value) => self.assign(None, place, value, span),
+            ExprKind::AssignWith(change, place, value) => self.assign(Some(change), place, value, span),
+            ExprKind::Index(base, index) => self.read_at(base, index, span),
             ExprKind::Method { receiver: of, name, generics, arguments } => {
                 let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
@@ -529,27 +375,6 @@ impl Host {
                 quote_spanned!(span=> if #condition {} else { #fail })
             }
             ExprKind::Print(message) => self.message(span, "print", message),
-        }
-    }
-    /// A call of the thread's method with a message. The format string is there for rustc alone, which refuses what
-    /// cannot be formatted so.
-    fn message(&mut self, span: Span, method: &str, Message { literal, pieces, arguments }: &Message) -> TokenStream {
-        let (thread, method) = (private("thread"), Ident::new(method, span));
-        let numbered = |(number, x): (usize, &Expr)| private_at(&format!("value{number}"), x.span);
-        let names: Vec<_> = arguments.iter().enumerate().map(numbered).collect();
-        let values: Vec<_> =
-            names.iter().map(|name| quote_spanned!(name.span()=> ::wattle::__private::printed(#name))).collect();
-        let arguments = self.exprs(arguments);
-        let text = names::text(pieces);
-        quote_spanned! {span=>
-            match (#(&(#arguments),)*) {
-                (#(#names,)*) => {
-                    if false {
-                        let _ = ::core::format_args!(#literal, #(#names),*);
-                    }
-                    #thread.#method(&#text, &[#(#values),*])
-                }
-            }
         }
     }
 }

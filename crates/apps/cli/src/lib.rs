@@ -34,6 +34,7 @@ mod findings;
 mod kept;
 mod limits;
 mod list;
+mod listed;
 mod litmus;
 mod misplaced;
 mod module_launch;

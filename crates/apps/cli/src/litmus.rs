@@ -1,8 +1,6 @@
 //! `wattle litmus`: judges litmus files.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -14,7 +12,7 @@ use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, Finding, FindingArgs, Outcome, Place};
 use crate::kept::KeepArgs;
 use crate::limits::{LimitArgs, Reached};
-use crate::progress::Progress;
+use crate::listed;
 use crate::session::Session;
 use crate::text::{self, Tone};
 
@@ -238,36 +236,15 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
     }
     let expected = Expected::read(expected).map_err(|error| Input::new("expected_file", error.to_string()))?;
     let all = expected.cases.len();
-    let listed = expected.cases.clone();
-    let progress = Progress::new(all as u64);
-    let limits = session.limits.clone();
-    let (sender, judged) = mpsc::channel();
+    let files = expected.cases.clone();
     let (root, model) = (args.path.clone(), args.model);
-    let work = move || {
-        run_folder(&root, model, question, &expected, &options, &mut |judged| {
-            // The receiver is gone where the command has ended.
-            let _ = sender.send((case(judged), judged.to_string()));
-        });
-    };
-    let (mut cases, mut said) = (Vec::new(), Ok(()));
-    let ended = limits.watched(work, &mut || {
-        for (case, line) in judged.try_iter() {
-            progress.step();
-            if !case.passed && !session.json && said.is_ok() {
-                said = progress.aside(|| session.line(session.style.paint(Tone::Bad, &line)));
-                if said.is_err() {
-                    limits.cancelled.store(true, Ordering::Relaxed);
-                }
-            }
-            cases.push(case);
-        }
-    });
-    drop(progress);
-    said?;
-    let ended = ended.err().or_else(|| limits.reached());
+    let tone = |case: &CaseReport| (!case.passed).then_some(Tone::Bad);
+    let (mut cases, ended) = listed::judged(session, all, tone, move |said| {
+        run_folder(&root, model, question, &expected, &options, &mut |judged| said(case(judged), judged.to_string()));
+    })?;
     if let Some(reached) = ended {
         let is_left = |case: &&wattle_litmus::Case| cases.iter().all(|judged: &CaseReport| judged.line != case.line);
-        let left: Vec<_> = listed.iter().filter(is_left).map(|case| not_begun(case, reached)).collect();
+        let left: Vec<_> = files.iter().filter(is_left).map(|case| not_begun(case, reached)).collect();
         cases.extend(left);
     }
     cases.sort_by_key(|case| case.line);

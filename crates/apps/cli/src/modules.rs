@@ -1,7 +1,6 @@
 //! `wattle modules`: judges a corpus of SPIR-V modules.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -14,7 +13,7 @@ use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case as Found, Finding, FindingArgs, Outcome, Place};
 use crate::kept::KeepArgs;
 use crate::limits::{LimitArgs, Reached};
-use crate::progress::Progress;
+use crate::listed;
 use crate::session::Session;
 use crate::text::Tone;
 
@@ -92,40 +91,22 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     };
     let cases = list(&args.expected)?;
     let all = cases.len();
-    let progress = Progress::new(all as u64);
-    let limits = session.limits.clone();
     let options = Options {
         loop_bound: args.loop_bound,
-        limits: limits.of_search(),
+        limits: session.limits.of_search(),
         keeper: session.keeper.clone(),
         ..Options::default()
     };
-    let (sender, judged) = mpsc::channel();
-    let (root, listed) = (args.root.clone(), cases.clone());
-    let work = move || {
-        // The receiver is gone where the command has ended.
-        corpus::run(&root, ask, &cases, &options, &mut |judged| {
-            drop(sender.send((report(&judged), judged.to_string())))
-        });
-    };
-    let (mut reports, mut said) = (Vec::new(), Ok(()));
-    let ended = limits.watched(work, &mut || {
-        for (report, line) in judged.try_iter() {
-            progress.step();
-            if !session.json && said.is_ok() {
-                let tone = if report.passed { Tone::Good } else { Tone::Bad };
-                said = progress.aside(|| session.line(session.style.paint(tone, &line)));
-            }
-            reports.push(report);
-        }
-    });
-    drop(progress);
-    said?;
+    let (root, modules) = (args.root.clone(), cases.clone());
+    let tone = |report: &CaseReport| Some(if report.passed { Tone::Good } else { Tone::Bad });
+    let (mut reports, ended) = listed::judged(session, all, tone, move |said| {
+        corpus::run(&root, ask, &modules, &options, &mut |judged| said(report(&judged), judged.to_string()));
+    })?;
     let judged = reports.len();
-    let stopped = ended.err().or_else(|| limits.reached()).filter(|_| judged < all);
+    let stopped = ended.filter(|_| judged < all);
     if let Some(reached) = stopped {
         let is_left = |case: &&Case| reports.iter().all(|report: &CaseReport| report.line != case.line);
-        let left: Vec<_> = listed.iter().filter(is_left).map(|case| not_judged(case, reached)).collect();
+        let left: Vec<_> = cases.iter().filter(is_left).map(|case| not_judged(case, reached)).collect();
         reports.extend(left);
     }
     reports.sort_by_key(|report| report.line);

@@ -112,7 +112,7 @@ pub fn notes(machine: &Machine) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if machine.device.starts_with("host") {
+    if machine.is_host {
         notes.push(
             "A block of the host is one thread of one core: block scope is for the compiler alone. Host-mapped memory is \
              the device's own. Writes to device memory go to lines beyond the second-level cache, one after the other; \

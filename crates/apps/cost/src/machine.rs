@@ -18,6 +18,9 @@ pub struct Machine {
     pub processors: u32,
     /// The operating system's kernel.
     pub system: String,
+    /// Whether the device is the host's cores.
+    #[serde(default)]
+    pub is_host: bool,
     /// Whether the device is a driver that computes on the host's processor.
     pub is_software: bool,
 }
@@ -32,6 +35,7 @@ impl Machine {
             processor: processor().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
             processors: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
             system: output("uname", &["-sr"]).unwrap_or_else(|| std::env::consts::OS.to_owned()),
+            is_host: properties.kind == DeviceKind::Host,
             is_software: properties.kind == DeviceKind::Software,
         }
     }
@@ -39,7 +43,7 @@ impl Machine {
     /// The machine in a line.
     pub fn line(&self) -> String {
         let host = format!("{}, {} processors, {}", self.processor, self.processors, self.system);
-        if self.device.starts_with("host") {
+        if self.is_host {
             format!("{}: {host}", self.device)
         } else {
             format!("{}: {} ({host})", self.device, self.description)

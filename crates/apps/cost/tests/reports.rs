@@ -21,7 +21,7 @@ fn report(question: &str, machine: &str, rows: Vec<serde_json::Value>) -> Report
         "question": question,
         "machine": {
             "device": "host", "description": "cores", "processor": machine, "processors": 2, "system": "Linux",
-            "is_software": false,
+            "is_host": true, "is_software": false,
         },
         "rows": rows, "notes": ["One note."], "is_partial": false,
     });

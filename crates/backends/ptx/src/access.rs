@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use wattle_ir::visit::Jump;
 use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
@@ -54,10 +55,23 @@ impl Emitter<'_> {
             Stmt::LoadLanes { dst, place, index, .. } => self.load_lanes(*dst, *place, *index),
             Stmt::Store { place, index, value, .. } => self.store(*place, index, *value),
             Stmt::StoreLanes { place, index, values, .. } => self.store_lanes(*place, *index, values),
-            Stmt::AtomicLoad { .. }
-            | Stmt::AtomicStore { .. }
-            | Stmt::AtomicUpdate { .. }
-            | Stmt::CompareExchange { .. } => self.atomic(stmt)?,
+            Stmt::AtomicLoad { dst, place, index, order, scope, site } => {
+                let label = self.lowering.atomic_read(*order, *scope, place.memory_class());
+                self.atomic_load(*dst, *place, index, label.map_err(|_| self.no_scope(*site))?);
+            }
+            Stmt::AtomicStore { place, index, value, order, scope, site } => {
+                let label = self.lowering.atomic_write(*order, *scope, place.memory_class());
+                self.atomic_store(*place, index, *value, label.map_err(|_| self.no_scope(*site))?);
+            }
+            Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site } => {
+                let labels = self.lowering.update(*order, *scope, place.memory_class());
+                self.atomic_update(*dst, *op, *place, index, *operand, labels.map_err(|_| self.no_scope(*site))?);
+            }
+            Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site } => {
+                let labels = self.lowering.update(*order, *scope, place.memory_class());
+                let labels = labels.map_err(|_| self.no_scope(*site))?;
+                self.compare_exchange(*dst, *place, index, [*expected, *desired], labels);
+            }
             Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
             Stmt::Barrier { .. } => self.barrier(),
             Stmt::Warp { dst, op, value, operand, .. } => self.warp(*dst, *op, *value, *operand),
@@ -70,9 +84,9 @@ impl Emitter<'_> {
                 self.loop_over(*label, body, continuing, *bounded, *site)?;
             }
             Stmt::Block { label, body } => self.labelled(*label, body)?,
-            Stmt::Break(label) => self.break_from(*label),
-            Stmt::Continue(label) => self.continue_at(*label),
-            Stmt::Return => self.end_thread(),
+            Stmt::Break(label) => self.exit(Jump::Break(*label)),
+            Stmt::Continue(label) => self.exit(Jump::Continue(*label)),
+            Stmt::Return => self.exit(Jump::Return),
             Stmt::Fault { fault, index, site } => {
                 let index = self.index(index);
                 self.fault(*site, fault.clone(), &index);

@@ -2,9 +2,9 @@
 //!
 //! Source: PTX ISA 8.8, 9.7.13.5 "atom" and 9.7.13.6 "red", 9.7.9.8 "ld", 9.7.9.11 "st".
 
-use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Stmt, Type};
+use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type};
+use wattle_memory::Label;
 
-use crate::Lacking;
 use crate::access::Address;
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
@@ -12,74 +12,58 @@ use crate::expr::bits_type;
 use crate::ordering::ordering;
 
 impl Emitter<'_> {
-    pub(crate) fn atomic(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
-        match *stmt {
-            Stmt::AtomicLoad { dst, place, ref index, order, scope, site } => {
-                let label = self.lowering.atomic_read(order, scope, place.memory_class());
-                let ordering = ordering(&[label.map_err(|_| self.no_scope(site))?]);
-                let (at, to, ty) = (self.element(place, index), self.slot(dst), self.kernel.element_of(place));
-                ins!(self, "ld.{ordering}.{}.{} {to}, {at}", at.space, memory_type(ty));
-            }
-            Stmt::AtomicStore { place, ref index, value, order, scope, site } => {
-                let label = self.lowering.atomic_write(order, scope, place.memory_class());
-                let ordering = ordering(&[label.map_err(|_| self.no_scope(site))?]);
-                let (value, ty) = (self.value(value), self.kernel.element_of(place));
-                let at = self.element(place, index);
-                ins!(self, "st.{ordering}.{}.{} {at}, {value}", at.space, memory_type(ty));
-            }
-            Stmt::AtomicUpdate { dst, op, place, ref index, operand, order, scope, site } => {
-                let labels = self.lowering.update(order, scope, place.memory_class());
-                let (read, write) = labels.map_err(|_| self.no_scope(site))?;
-                let ordering = ordering(&[read, write]);
-                let (operand, at) = (self.value(operand), self.element(place, index));
-                let (ty, used) = (self.kernel.element_of(place), self.read.contains(&dst));
-                // Legal kernels have no other updates.
-                if let Some((name, of)) = instruction(op, ty) {
-                    self.update(dst, name, of, ty, &at, operand, &ordering, used);
-                }
-            }
-            Stmt::CompareExchange { dst, place, ref index, expected, desired, order, scope, site } => {
-                // A failed exchange is a read that acquires as a successful one does: PTX has no other.
-                let labels = self.lowering.update(order, scope, place.memory_class());
-                let (read, write) = labels.map_err(|_| self.no_scope(site))?;
-                let ordering = ordering(&[read, write]);
-                let (expected, desired, at) = (self.value(expected), self.value(desired), self.element(place, index));
-                let ty = self.kernel.element_of(place);
-                let of = bits_type(ty);
-                if !ty.is_float() {
-                    let to = self.slot(dst);
-                    ins!(self, "atom.{ordering}.{}.cas.{of} {to}, {at}, {expected}, {desired}", at.space);
-                    return Ok(());
-                }
-                // Floats are exchanged as bits.
-                let [expected, desired] = [expected, desired].map(|value| self.bits(ty, ty.bits_type(), value));
-                let to = self.asm.fresh(ty.bits_type());
-                ins!(self, "atom.{ordering}.{}.cas.{of} {to}, {at}, {expected}, {desired}", at.space);
-                let old = self.bits(ty.bits_type(), ty, to);
-                self.set_slot(dst, old);
-            }
-            Stmt::Assign { .. }
-            | Stmt::Divide { .. }
-            | Stmt::Load { .. }
-            | Stmt::LoadLanes { .. }
-            | Stmt::Store { .. }
-            | Stmt::StoreLanes { .. }
-            | Stmt::Fence { .. }
-            | Stmt::Barrier { .. }
-            | Stmt::Warp { .. }
-            | Stmt::WarpBarrier { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Block { .. }
-            | Stmt::Break(_)
-            | Stmt::Continue(_)
-            | Stmt::Return
-            | Stmt::Assert { .. }
-            | Stmt::Print { .. }
-            | Stmt::Clock { .. }
-            | Stmt::Fault { .. } => unreachable!("only atomic operations are emitted here"),
+    pub(crate) fn atomic_load(&mut self, dst: SlotId, place: Place, index: &[ExprId], label: Label) {
+        let (at, to, ty) = (self.element(place, index), self.slot(dst), self.kernel.element_of(place));
+        ins!(self, "ld.{}.{}.{} {to}, {at}", ordering(&[label]), at.space, memory_type(ty));
+    }
+
+    pub(crate) fn atomic_store(&mut self, place: Place, index: &[ExprId], value: ExprId, label: Label) {
+        let (value, ty) = (self.value(value), self.kernel.element_of(place));
+        let at = self.element(place, index);
+        ins!(self, "st.{}.{}.{} {at}, {value}", ordering(&[label]), at.space, memory_type(ty));
+    }
+
+    pub(crate) fn atomic_update(
+        &mut self,
+        dst: SlotId,
+        op: AtomicOp,
+        place: Place,
+        index: &[ExprId],
+        operand: ExprId,
+        (read, write): (Label, Label),
+    ) {
+        let (operand, at) = (self.value(operand), self.element(place, index));
+        let (ty, used) = (self.kernel.element_of(place), self.read.contains(&dst));
+        // Legal kernels have no other updates.
+        if let Some((name, of)) = instruction(op, ty) {
+            self.update(dst, name, of, ty, &at, operand, &ordering(&[read, write]), used);
         }
-        Ok(())
+    }
+
+    /// A failed exchange is a read that acquires as a successful one does: PTX has no other.
+    pub(crate) fn compare_exchange(
+        &mut self,
+        dst: SlotId,
+        place: Place,
+        index: &[ExprId],
+        [expected, desired]: [ExprId; 2],
+        (read, write): (Label, Label),
+    ) {
+        let ordering = ordering(&[read, write]);
+        let (expected, desired, at) = (self.value(expected), self.value(desired), self.element(place, index));
+        let ty = self.kernel.element_of(place);
+        let of = bits_type(ty);
+        if !ty.is_float() {
+            let to = self.slot(dst);
+            ins!(self, "atom.{ordering}.{}.cas.{of} {to}, {at}, {expected}, {desired}", at.space);
+            return;
+        }
+        // Floats are exchanged as bits.
+        let [expected, desired] = [expected, desired].map(|value| self.bits(ty, ty.bits_type(), value));
+        let to = self.asm.fresh(ty.bits_type());
+        ins!(self, "atom.{ordering}.{}.cas.{of} {to}, {at}, {expected}, {desired}", at.space);
+        let old = self.bits(ty.bits_type(), ty, to);
+        self.set_slot(dst, old);
     }
 
     fn element(&mut self, place: Place, index: &[ExprId]) -> Address {

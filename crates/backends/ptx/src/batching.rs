@@ -211,8 +211,9 @@ impl<'k> Turn<'k> {
             left.slots.insert(slot);
             left.set.insert(slot);
         }
-        if let Stmt::Store { place, .. } = stmt {
-            left.places.insert(*place);
+        // What is no load may store.
+        if !matches!(stmt, Stmt::Load { .. } | Stmt::LoadLanes { .. }) {
+            left.places.extend(stmt.place());
         }
         stmt.blocks().flatten().for_each(|stmt| self.leave(stmt, left));
     }
@@ -321,7 +322,7 @@ impl Emitter<'_> {
                     ins!(self, "{name}.{of} {}, {at}", turn[dst.index()]);
                 }
             }
-            _ => {}
+            _ => unreachable!("assignments and loads alone go first"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Conversions, as Rust's `as` does them.
 
-use wattle_ir::{Scalar, Type, TypeKind, eval};
+use wattle_ir::FloatFormat::{BF16, F16, F32, F64};
+use wattle_ir::{Scalar, Type, eval};
 
 use crate::assemble::{Class, Value};
 use crate::emit::{Emitter, memory_type};
@@ -29,39 +30,39 @@ impl Emitter<'_> {
             return x;
         }
         let x = self.in_register(from, x);
-        let kinds = (from.kind(), to.kind());
-        match (from, to) {
-            (Type::Bool, _) => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
+        match (from.float_format(), to.float_format()) {
+            _ if from == Type::Bool => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
             // The verifier refuses such a cast.
-            (_, Type::Bool) => self.compare("ne", from, x, Value::Constant(from, 0)),
-            (Type::F16, Type::F32) => self.op("cvt.f32.f16", class, &[x]),
-            (Type::F32, Type::F16 | Type::BF16) => self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x]),
+            _ if to == Type::Bool => self.compare("ne", from, x, Value::Constant(from, 0)),
+            (Some(F16), Some(F32)) => self.op("cvt.f32.f16", class, &[x]),
+            (Some(F32), Some(F16 | BF16)) => self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x]),
             // It is the upper half.
-            (Type::BF16, Type::F32) => {
+            (Some(BF16), Some(F32)) => {
                 let low = self.op("cvt.u32.u16", Class::Word, &[x]);
                 let high = self.op("shl.b32", Class::Word, &[low, Value::word(16)]);
                 self.op("mov.b32", class, &[high])
             }
-            (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
-            (Type::F64, Type::F32) => self.op("cvt.rn.f32.f64", class, &[x]),
-            // The other floats are converted through `F32` (`expand::halves`, which rounds once).
-            _ if kinds == (TypeKind::Float, TypeKind::Float) => {
+            (Some(F32), Some(F64)) => self.op("cvt.f64.f32", class, &[x]),
+            (Some(F64), Some(F32)) => self.op("cvt.rn.f32.f64", class, &[x]),
+            (Some(F32), Some(F32)) | (Some(F64), Some(F64)) => x,
+            // These are converted through `F32` (`expand::halves`, which rounds once).
+            (Some(F16 | BF16), Some(F16 | BF16 | F64)) | (Some(F64), Some(F16 | BF16)) => {
                 let single = self.cast(from, Type::F32, x);
                 self.cast(Type::F32, to, single)
             }
-            _ if from.is_float() => self.saturate(from, to, x),
+            (Some(_), None) => self.saturate(from, to, x),
             // Small integers are extended as 32 bits.
-            _ if to.is_float() => self.op(&format!("cvt.rn.{}.{}", number_type(to), int_type(from)), class, &[x]),
-            _ if to.size() == 8 && from.size() == 8 => x,
-            _ if to.size() == 8 => {
+            (None, Some(_)) => self.op(&format!("cvt.rn.{}.{}", number_type(to), int_type(from)), class, &[x]),
+            (None, None) if to.size() == 8 && from.size() == 8 => x,
+            (None, None) if to.size() == 8 => {
                 let name = if from.is_signed() { "cvt.s64.s32" } else { "cvt.u64.u32" };
                 self.op(name, class, &[x])
             }
-            _ if from.size() == 8 => {
+            (None, None) if from.size() == 8 => {
                 let low = self.op("cvt.u32.u64", class, &[x]);
                 self.wrapped(to, low)
             }
-            _ => self.wrapped(to, x),
+            (None, None) => self.wrapped(to, x),
         }
     }
 
@@ -72,26 +73,15 @@ impl Emitter<'_> {
         let class = Class::of(to);
         let (float, int) = (number_type(from), int_type(to));
         let whole = self.op(&format!("cvt.rzi.{int}.{float}"), class, &[x]);
-        match to {
-            Type::U8 | Type::U16 => {
-                let most = Value::word(if to == Type::U8 { 0xff } else { 0xffff });
-                self.op("min.u32", class, &[whole, most])
-            }
-            Type::I8 | Type::I16 => {
-                let (least, most) = if to == Type::I8 { (-128, 127) } else { (-32_768, 32_767) };
-                let bound = |value: i32| Value::Constant(Type::I32, value.to_raw());
-                let whole = self.op("min.s32", class, &[whole, bound(most)]);
-                self.op("max.s32", class, &[whole, bound(least)])
-            }
-            Type::Bool
-            | Type::U32
-            | Type::I32
-            | Type::U64
-            | Type::I64
-            | Type::F16
-            | Type::BF16
-            | Type::F32
-            | Type::F64 => whole,
+        if to.bits() >= 32 {
+            return whole;
         }
+        let most = (1 << (to.bits() - u32::from(to.is_signed()))) - 1;
+        if !to.is_signed() {
+            return self.op("min.u32", class, &[whole, Value::word(most)]);
+        }
+        let bound = |value: i32| Value::Constant(Type::I32, value.to_raw());
+        let whole = self.op("min.s32", class, &[whole, bound(most as i32)]);
+        self.op("max.s32", class, &[whole, bound(-1 - most as i32)])
     }
 }

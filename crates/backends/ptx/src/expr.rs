@@ -29,7 +29,7 @@ pub fn number_type(ty: Type) -> &'static str {
 pub fn bits_type(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "pred",
-        Type::F16 | Type::BF16 => "b16",
+        _ if ty.is_half() => "b16",
         _ if ty.size() == 8 => "b64",
         _ => "b32",
     }
@@ -205,10 +205,7 @@ impl Emitter<'_> {
 
     /// The bits of a small integer, extended by zeros.
     fn bare(&mut self, ty: Type, x: Value) -> Value {
-        match ty {
-            Type::I8 | Type::I16 => self.wrapped(ty.bits_type(), x),
-            _ => x,
-        }
+        if ty.kind() == TypeKind::Signed && ty.bits() < 32 { self.wrapped(ty.bits_type(), x) } else { x }
     }
 
     pub(crate) fn unary(&mut self, op: UnaryOp, ty: Type, x: Value) -> Value {

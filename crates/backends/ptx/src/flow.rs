@@ -218,19 +218,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    pub(crate) fn break_from(&mut self, label: Label) {
-        self.exit(Jump::Break(label));
-    }
-
-    pub(crate) fn continue_at(&mut self, label: Label) {
-        self.exit(Jump::Continue(label));
-    }
-
-    pub(crate) fn end_thread(&mut self) {
-        self.exit(Jump::Return);
-    }
-
-    fn exit(&mut self, jump: Jump) {
+    pub(crate) fn exit(&mut self, jump: Jump) {
         // The verifier has seen that there is somewhere to go.
         let to = match self.target_of(jump) {
             Some(to) => to,

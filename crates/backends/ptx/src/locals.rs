@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wattle_ir::{Kernel, LocalId, Place, Stmt, Type};
+use wattle_ir::{Kernel, LocalId, Place, Type};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
@@ -62,12 +62,7 @@ impl Emitter<'_> {
     pub(crate) fn declare_locals(&mut self) {
         let mut chosen = vec![false; self.kernel.locals.len()];
         walk_unrolled(self.kernel, &self.kernel.body, &mut Vec::new(), &mut |stmt, counters| {
-            let (id, index) = match stmt {
-                Stmt::Load { place: Place::Local(id), index, .. }
-                | Stmt::Store { place: Place::Local(id), index, .. } => (id, index.as_slice()),
-                Stmt::LoadLanes { place: Place::Local(id), index, .. } => (id, std::slice::from_ref(index)),
-                _ => return,
-            };
+            let (Some(Place::Local(id)), Some((index, _))) = (stmt.place(), stmt.accessed(self.kernel)) else { return };
             chosen[id.index()] |= !index.iter().all(|index| is_constant(self.kernel, *index, counters));
         });
         for (number, array) in self.kernel.locals.iter().enumerate() {

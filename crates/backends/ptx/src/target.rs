@@ -1,7 +1,7 @@
 //! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
-use wattle_ir::{DeviceProperty, Halves, Site, Type, UnaryOp};
+use wattle_ir::{DeviceProperty, FloatFormat, Halves, Site, Type, UnaryOp};
 
 /// The least compute capability that code is made for, in tenths.
 pub const LEAST_SM: u32 = *wattle_memory::CAPABILITIES.start();
@@ -72,23 +72,13 @@ impl Target {
     /// conversion and the fused multiply-add since sm_80 and PTX 7.0, the other arithmetic since sm_90 and PTX 7.8 (PTX
     /// ISA 8.8, 9.7.4 "Half precision floating-point instructions", 9.7.9.21 "cvt"). Subnormal numbers are kept.
     pub(crate) fn halves(self, ty: Type) -> Halves {
-        match ty {
-            Type::F16 => Halves { values: true, sums: true, fma: true },
-            Type::BF16 => {
+        match ty.float_format() {
+            Some(FloatFormat::F16) => Halves { values: true, sums: true, fma: true },
+            Some(FloatFormat::BF16) => {
                 let has = self.sm >= 80 && self.ptx >= (7, 0);
                 Halves { values: has, sums: self.sm >= 90 && self.ptx >= (7, 8), fma: has }
             }
-            Type::Bool
-            | Type::U8
-            | Type::I8
-            | Type::U16
-            | Type::I16
-            | Type::U32
-            | Type::I32
-            | Type::U64
-            | Type::I64
-            | Type::F32
-            | Type::F64 => Halves::NONE,
+            Some(FloatFormat::F32 | FloatFormat::F64) | None => Halves::NONE,
         }
     }
 

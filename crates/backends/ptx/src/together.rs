@@ -14,32 +14,8 @@ const MOST: usize = 64;
 
 /// Whether a statement is an access that orders nothing, or an assignment.
 fn is_plain(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Assign { .. }
-        | Stmt::Load { .. }
-        | Stmt::LoadLanes { .. }
-        | Stmt::Store { .. }
-        | Stmt::StoreLanes { .. } => true,
-        Stmt::Divide { .. }
-        | Stmt::AtomicLoad { .. }
-        | Stmt::AtomicStore { .. }
-        | Stmt::AtomicUpdate { .. }
-        | Stmt::CompareExchange { .. }
-        | Stmt::Fence { .. }
-        | Stmt::Barrier { .. }
-        | Stmt::Warp { .. }
-        | Stmt::WarpBarrier { .. }
-        | Stmt::If { .. }
-        | Stmt::Loop { .. }
-        | Stmt::Block { .. }
-        | Stmt::Break(_)
-        | Stmt::Continue(_)
-        | Stmt::Return
-        | Stmt::Fault { .. }
-        | Stmt::Assert { .. }
-        | Stmt::Print { .. }
-        | Stmt::Clock { .. } => false,
-    }
+    let parts = stmt.parts();
+    matches!(stmt, Stmt::Assign { .. }) || parts.place.is_some() && parts.order.is_none()
 }
 
 impl Emitter<'_> {
@@ -128,16 +104,9 @@ impl Emitter<'_> {
     fn apart_in(&mut self, check: &Check<'_>) -> Vec<Value> {
         let mut apart = Vec::new();
         for stmt in check.within {
-            let found = match stmt {
-                Stmt::LoadLanes { dst, place: Place::Param(id), index, .. } => {
-                    self.lanes_apart(*id, *index, self.kernel.locals[dst.index()].len as usize)
-                }
-                Stmt::StoreLanes { place: Place::Param(id), index, values, .. } => {
-                    self.lanes_apart(*id, *index, values.len())
-                }
-                _ => None,
-            };
-            apart.extend(found);
+            if let (Some(Place::Param(id)), Some(([index], lanes @ 2..))) = (stmt.place(), stmt.accessed(self.kernel)) {
+                apart.extend(self.lanes_apart(id, *index, lanes as usize));
+            }
         }
         apart
     }

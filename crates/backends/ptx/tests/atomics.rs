@@ -36,19 +36,14 @@ fn kernel(name: &str, ty: Type, read: bool, body: Vec<Stmt>) -> Kernel {
         body.push(Stmt::Assign { slot: SlotId(1), value: ExprId(2) });
     }
     Kernel {
-        name: name.into(),
-        site: Site::caller(),
-        rank: 1,
-        wide: false,
         params: vec![
             Param { name: "data", kind: view, field: None },
             Param { name: "x", kind: ParamKind::Scalar(ty), field: None },
         ],
-        shared: vec![],
-        locals: vec![],
         slots: vec![Slot { ty, name: None }; 2],
         exprs,
         body,
+        ..Kernel::new(name, Site::caller(), 1)
     }
 }
 

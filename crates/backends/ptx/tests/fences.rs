@@ -21,16 +21,11 @@ fn kernel(order: FenceOrder, scope: Scope) -> Kernel {
     let constant = |value: u32| Expr::Const(Const::of(value));
     let view = ParamKind::View { access: Access::Shared, element: Type::U32, rank: 1 };
     Kernel {
-        name: "fenced".into(),
-        site,
-        rank: 1,
-        wide: false,
         params: vec![Param { name: "data", kind: view, field: None }],
-        shared: vec![],
-        locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; 2],
         exprs: (0..4).map(constant).chain([Expr::Slot(SlotId(0)), Expr::Slot(SlotId(1))]).collect(),
         body: vec![load(0, 0), Stmt::Fence { order, scope, site }, load(1, 1), store(0, 2), store(1, 3)],
+        ..Kernel::new("fenced", site, 1)
     }
 }
 

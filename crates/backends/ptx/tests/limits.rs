@@ -16,16 +16,11 @@ fn kernel(lens: &[SharedLen]) -> Kernel {
         site,
     };
     Kernel {
-        name: "shared".into(),
-        site,
-        rank: 1,
-        wide: false,
-        params: vec![],
         shared: lens.iter().map(array).collect(),
-        locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: Some("at") }],
         exprs: vec![Expr::Const(Const::of(1u32)), Expr::Slot(SlotId(0))],
         body: (0..lens.len() as u32).map(store).collect(),
+        ..Kernel::new("shared", site, 1)
     }
 }
 

@@ -18,15 +18,10 @@ fn kernel(ty: Type, len: u32, to: Expr) -> Kernel {
     let load = Stmt::Load { dst: SlotId(1), place: local, index: vec![counter], site };
     let step = Stmt::Assign { slot: SlotId(0), value: next };
     Kernel {
-        name: format!("lanes_{ty}_{len}"),
-        site,
-        rank: 1,
-        wide: false,
         params: vec![
             Param { name: "data", kind: ParamKind::View { access: Access::Shared, element: ty, rank: 1 }, field: None },
             Param { name: "to", kind: ParamKind::Scalar(Type::U32), field: None },
         ],
-        shared: vec![],
         locals: vec![LocalArray::new(ty, len)],
         slots: vec![Slot { ty: Type::U32, name: None }, Slot { ty, name: None }],
         exprs: vec![
@@ -44,6 +39,7 @@ fn kernel(ty: Type, len: u32, to: Expr) -> Kernel {
             Stmt::Loop { label, body: vec![leaves, load], continuing: vec![step], bounded: true, site },
             Stmt::Store { place: view, index: vec![counter], value, site },
         ],
+        ..Kernel::new(format!("lanes_{ty}_{len}"), site, 1)
     }
 }
 

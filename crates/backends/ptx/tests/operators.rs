@@ -17,16 +17,11 @@ fn kernel(types: [Type; 2], result: Type, exprs: &[Expr], stmt: Stmt) -> Kernel 
     let scalar = |name, ty| Param { name, kind: ParamKind::Scalar(ty), field: None };
     let operands = [Expr::Param(ParamId(0)), Expr::Param(ParamId(1))];
     Kernel {
-        name: "operator".into(),
-        site: Site::caller(),
-        rank: 1,
-        wide: false,
         params: vec![scalar("x", types[0]), scalar("y", types[1])],
-        shared: vec![],
-        locals: vec![],
         slots: vec![Slot { ty: result, name: None }],
         exprs: operands.into_iter().chain(exprs.iter().copied()).collect(),
         body: vec![stmt],
+        ..Kernel::new("operator", Site::caller(), 1)
     }
 }
 

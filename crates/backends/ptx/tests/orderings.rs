@@ -16,16 +16,11 @@ fn ordering(body: Vec<Stmt>, sm: u32) -> Vec<String> {
     let mut body = body;
     body.push(Stmt::Assign { slot: SlotId(1), value: ExprId(1) });
     let kernel = Kernel {
-        name: "ordered".into(),
-        site: Site::caller(),
-        rank: 1,
-        wide: false,
         params: vec![Param { name: "data", kind: view, field: None }],
-        shared: vec![],
-        locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; 2],
         exprs: vec![Expr::Const(Const::of(0u32)), Expr::Slot(SlotId(0))],
         body,
+        ..Kernel::new("ordered", Site::caller(), 1)
     };
     wattle_ir::verify(&kernel).expect("well typed");
     let text = tools::module(&kernel, &Target::new(sm)).body;

@@ -226,17 +226,14 @@ fn case(seed: u64) -> Case {
         let contents = (0..u64::from(len)).map(|i| (i + seed).wrapping_mul(0x9e37_79b9) >> 7 & 31).collect();
         ArgumentValue::View(ViewValue { extent: vec![len], before: vec![], after: vec![], contents })
     };
+    let site = made.site();
     let kernel = Kernel {
-        name: format!("turns_{seed}"),
-        site: made.site(),
-        rank: 1,
-        wide: false,
         params: params.map(view).collect(),
-        shared: vec![],
         locals: vec![LocalArray::new(Type::U32, 8)],
         slots: vec![Slot { ty: Type::U32, name: None }; VARS.end as usize],
         exprs: made.exprs,
         body,
+        ..Kernel::new(format!("turns_{seed}"), site, 1)
     };
     let arguments = lens.into_iter().map(argument).collect();
     Case { note: String::new(), blocks: vec![1], threads: vec![1], warp_size: 0, shared_len: 0, arguments, kernel }

@@ -2,10 +2,9 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
-use wattle_ir::{AtomicOp, Place, Stmt, Type};
+use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type};
 use wattle_memory::Label;
 
-use crate::Lacking;
 use crate::emit::Emitter;
 
 /// An atomic operation's scope and semantics, as constants.
@@ -16,78 +15,64 @@ struct Ordering {
 }
 
 impl Emitter<'_> {
-    pub(crate) fn atomic(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
-        match *stmt {
-            Stmt::AtomicLoad { dst, place, ref index, order, scope, site } => {
-                let label = self.lowering.atomic_read(order, scope, place.memory_class());
-                let ordering = self.ordering(&[label.map_err(|_| self.no_system_scope(site))?]);
-                let at = self.element(place, index);
-                let value = self.atomic_op(Op::AtomicLoad, place, at, ordering, None);
-                self.set_slot(dst, value);
-            }
-            Stmt::AtomicStore { place, ref index, value, order, scope, site } => {
-                let label = self.lowering.atomic_write(order, scope, place.memory_class());
-                let ordering = self.ordering(&[label.map_err(|_| self.no_system_scope(site))?]);
-                let (value, at) = (self.value(value), self.element(place, index));
-                let operands = vec![
-                    Operand::IdRef(at),
-                    Operand::IdScope(ordering.scope),
-                    Operand::IdMemorySemantics(ordering.semantics),
-                    Operand::IdRef(value),
-                ];
-                self.asm.act(Op::AtomicStore, operands);
-            }
-            Stmt::AtomicUpdate { dst, op, place, ref index, operand, order, scope, site } => {
-                let labels = self.lowering.update(order, scope, place.memory_class());
-                let (read, write) = labels.map_err(|_| self.no_system_scope(site))?;
-                let ordering = self.ordering(&[read, write]);
-                // Legal kernels have no other updates.
-                let Some(instruction) = instruction(op, self.kernel.element_of(place)) else { return Ok(()) };
-                let (operand, at) = (self.value(operand), self.element(place, index));
-                let old = self.atomic_op(instruction, place, at, ordering, Some(operand));
-                self.set_slot(dst, old);
-            }
-            Stmt::CompareExchange { dst, place, ref index, expected, desired, order, scope, site } => {
-                let class = place.memory_class();
-                let labels = self.lowering.update(order, scope, class);
-                let (read, write) = labels.map_err(|_| self.no_system_scope(site))?;
-                // A failed exchange is a read.
-                let (equal, unequal) = (self.ordering(&[read, write]), self.ordering(&[read]));
-                let [from, to] = [expected, desired].map(|id| self.value(id));
-                let (at, of) = (self.element(place, index), self.asm.ty(self.kernel.element_of(place)));
-                let operands = vec![
-                    Operand::IdRef(at),
-                    Operand::IdScope(equal.scope),
-                    Operand::IdMemorySemantics(equal.semantics),
-                    Operand::IdMemorySemantics(unequal.semantics),
-                    Operand::IdRef(to),
-                    Operand::IdRef(from),
-                ];
-                let old = self.asm.op(Op::AtomicCompareExchange, of, operands);
-                self.set_slot(dst, old);
-            }
-            Stmt::Assign { .. }
-            | Stmt::Divide { .. }
-            | Stmt::Load { .. }
-            | Stmt::LoadLanes { .. }
-            | Stmt::Store { .. }
-            | Stmt::StoreLanes { .. }
-            | Stmt::Fence { .. }
-            | Stmt::Barrier { .. }
-            | Stmt::Warp { .. }
-            | Stmt::WarpBarrier { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Block { .. }
-            | Stmt::Break(_)
-            | Stmt::Continue(_)
-            | Stmt::Return
-            | Stmt::Assert { .. }
-            | Stmt::Print { .. }
-            | Stmt::Clock { .. }
-            | Stmt::Fault { .. } => unreachable!("only atomic operations are emitted here"),
-        }
-        Ok(())
+    pub(crate) fn atomic_load(&mut self, dst: SlotId, place: Place, index: &[ExprId], label: Label) {
+        let ordering = self.ordering(&[label]);
+        let at = self.element(place, index);
+        let value = self.atomic_op(Op::AtomicLoad, place, at, ordering, None);
+        self.set_slot(dst, value);
+    }
+
+    pub(crate) fn atomic_store(&mut self, place: Place, index: &[ExprId], value: ExprId, label: Label) {
+        let ordering = self.ordering(&[label]);
+        let (value, at) = (self.value(value), self.element(place, index));
+        let operands = vec![
+            Operand::IdRef(at),
+            Operand::IdScope(ordering.scope),
+            Operand::IdMemorySemantics(ordering.semantics),
+            Operand::IdRef(value),
+        ];
+        self.asm.act(Op::AtomicStore, operands);
+    }
+
+    pub(crate) fn atomic_update(
+        &mut self,
+        dst: SlotId,
+        op: AtomicOp,
+        place: Place,
+        index: &[ExprId],
+        operand: ExprId,
+        (read, write): (Label, Label),
+    ) {
+        let ordering = self.ordering(&[read, write]);
+        // Legal kernels have no other updates.
+        let Some(instruction) = instruction(op, self.kernel.element_of(place)) else { return };
+        let (operand, at) = (self.value(operand), self.element(place, index));
+        let old = self.atomic_op(instruction, place, at, ordering, Some(operand));
+        self.set_slot(dst, old);
+    }
+
+    /// A failed exchange is a read.
+    pub(crate) fn compare_exchange(
+        &mut self,
+        dst: SlotId,
+        place: Place,
+        index: &[ExprId],
+        values: [ExprId; 2],
+        (read, write): (Label, Label),
+    ) {
+        let (equal, unequal) = (self.ordering(&[read, write]), self.ordering(&[read]));
+        let [from, to] = values.map(|id| self.value(id));
+        let (at, of) = (self.element(place, index), self.asm.ty(self.kernel.element_of(place)));
+        let operands = vec![
+            Operand::IdRef(at),
+            Operand::IdScope(equal.scope),
+            Operand::IdMemorySemantics(equal.semantics),
+            Operand::IdMemorySemantics(unequal.semantics),
+            Operand::IdRef(to),
+            Operand::IdRef(from),
+        ];
+        let old = self.asm.op(Op::AtomicCompareExchange, of, operands);
+        self.set_slot(dst, old);
     }
 
     fn ordering(&mut self, labels: &[Label]) -> Ordering {

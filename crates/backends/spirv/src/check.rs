@@ -81,7 +81,7 @@ fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt,
     let ty = kernel.element_of(place);
     let (has, feature) = match place {
         Place::Param(_) => (features.buffer_int64_atomics, "shaderBufferInt64Atomics"),
-        _ => (features.shared_int64_atomics, "shaderSharedInt64Atomics"),
+        Place::Shared(_) | Place::Local(_) => (features.shared_int64_atomics, "shaderSharedInt64Atomics"),
     };
     // A sum of doubles that the device has an instruction for needs no 64-bit integers, if nothing else is done there.
     let only_sums =

@@ -5,7 +5,7 @@ use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::visit::StmtOrder;
-use wattle_ir::{AtomicOp, ExprId, Kernel, Legal, Place, SlotId, Stmt, Type};
+use wattle_ir::{AtomicOp, ExprId, FloatFormat, Kernel, Legal, Place, SlotId, Stmt, Type};
 use wattle_memory::{Lowering, Target};
 
 use crate::assemble::Assembler;
@@ -183,9 +183,10 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
     }
     for place in added {
         asm.extension("SPV_EXT_shader_atomic_float_add");
-        asm.capability(match kernel.element_of(*place) {
-            Type::F64 => Capability::AtomicFloat64AddEXT,
-            _ => Capability::AtomicFloat32AddEXT,
+        asm.capability(match kernel.element_of(*place).float_format() {
+            Some(FloatFormat::F64) => Capability::AtomicFloat64AddEXT,
+            Some(FloatFormat::F32) => Capability::AtomicFloat32AddEXT,
+            Some(FloatFormat::F16 | FloatFormat::BF16) | None => continue,
         });
     }
 }

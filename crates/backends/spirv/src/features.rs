@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Capability;
 use thiserror::Error;
-use wattle_ir::{DeviceProperty, Place, Site, Type};
+use wattle_ir::{DeviceProperty, FloatFormat, Place, Site, Type};
 
 /// What a Vulkan device has, as far as code depends on it.
 ///
@@ -162,19 +162,10 @@ impl Workarounds {
 impl Features {
     /// Whether the device has an instruction to add a float of type `ty` to a place.
     pub(crate) fn adds(&self, place: Place, ty: Type) -> bool {
-        let (in_buffer, in_shared) = match ty {
-            Type::F32 => (self.buffer_float32_add, self.shared_float32_add),
-            Type::F64 => (self.buffer_float64_add, self.shared_float64_add),
-            Type::F16 | Type::BF16 => return false,
-            Type::Bool
-            | Type::U8
-            | Type::I8
-            | Type::U16
-            | Type::I16
-            | Type::U32
-            | Type::I32
-            | Type::U64
-            | Type::I64 => return false,
+        let (in_buffer, in_shared) = match ty.float_format() {
+            Some(FloatFormat::F32) => (self.buffer_float32_add, self.shared_float32_add),
+            Some(FloatFormat::F64) => (self.buffer_float64_add, self.shared_float64_add),
+            Some(FloatFormat::F16 | FloatFormat::BF16) | None => return false,
         };
         match place {
             Place::Param(_) => in_buffer,

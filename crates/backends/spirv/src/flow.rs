@@ -28,15 +28,7 @@ pub struct Flow {
     constructs: Vec<Construct>,
     leave: Option<Word>,
     /// The exits that the numbers in `leave` stand for, from 1.
-    exits: Vec<Exit>,
-}
-
-/// The destination of an exit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Exit {
-    Break(Label),
-    Continue(Label),
-    Return,
+    exits: Vec<Jump>,
 }
 
 #[derive(Clone, Copy)]
@@ -51,7 +43,7 @@ struct Construct {
     kind: Kind,
     merge: Word,
     /// Exits that go further than this construct.
-    pending: Vec<Exit>,
+    pending: Vec<Jump>,
     /// Whether code behind it can be reached.
     left: bool,
     /// Whether its continue target can be reached.
@@ -259,7 +251,7 @@ impl Emitter<'_> {
             self.asm.terminate(Op::BranchConditional, [stop, yes, end].map(Operand::IdRef).to_vec());
             self.asm.label(yes);
             self.report_stop(site);
-            self.exit(Exit::Return);
+            self.exit(Jump::Return);
             self.asm.label(end);
         }
         self.block(body)
@@ -297,23 +289,11 @@ impl Emitter<'_> {
         self.when(cut, |emitter| emitter.fault(site, Fault::LoopCut, &[]));
     }
 
-    pub(crate) fn break_from(&mut self, label: Label) {
-        self.exit(Exit::Break(label));
-    }
-
-    pub(crate) fn continue_at(&mut self, label: Label) {
-        self.exit(Exit::Continue(label));
-    }
-
-    pub(crate) fn end_thread(&mut self) {
-        self.exit(Exit::Return);
-    }
-
-    fn exit(&mut self, exit: Exit) {
+    pub(crate) fn exit(&mut self, exit: Jump) {
         let (target, continues) = match exit {
-            Exit::Return => (None, false),
-            Exit::Break(label) => (Some(label), false),
-            Exit::Continue(label) => (Some(label), true),
+            Jump::Return => (None, false),
+            Jump::Break(label) => (Some(label), false),
+            Jump::Continue(label) => (Some(label), true),
         };
         let constructs = &self.flow.constructs;
         let Some(at) = constructs.iter().rposition(|construct| construct.label == target) else {
@@ -373,7 +353,7 @@ impl Emitter<'_> {
     }
 
     /// Emits, behind a construct, the exits that go further.
-    fn go_further(&mut self, pending: &[Exit]) {
+    fn go_further(&mut self, pending: &[Jump]) {
         let bool = self.asm.ty(Type::Bool);
         for exit in pending {
             let number = self.flow.exits.iter().position(|known| known == exit).unwrap_or(0);

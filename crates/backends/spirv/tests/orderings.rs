@@ -28,16 +28,11 @@ fn ordering(body: Vec<Stmt>) -> Vec<String> {
     let mut body = body;
     body.push(Stmt::Assign { slot: SlotId(1), value: ExprId(1) });
     let kernel = Kernel {
-        name: "ordered".into(),
-        site: Site::caller(),
-        rank: 1,
-        wide: false,
         params: vec![Param { name: "data", kind: view, field: None }],
-        shared: vec![],
-        locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; 2],
         exprs: vec![Expr::Const(Const::of(7u32)), Expr::Slot(SlotId(0))],
         body,
+        ..Kernel::new("ordered", Site::caller(), 1)
     };
     wattle_ir::verify(&kernel).expect("well typed");
     let module = build(&kernel, &Features::least()).expect("nothing is lacking");
@@ -96,18 +91,7 @@ fn block_scope_is_the_device_s_in_a_kernel_that_uses_wider_scopes() {
 #[test]
 fn there_is_no_system_scope() {
     let body = fence(FenceOrder::Release, Scope::System);
-    let kernel = Kernel {
-        name: "far".into(),
-        site: Site::caller(),
-        rank: 1,
-        wide: false,
-        params: vec![],
-        shared: vec![],
-        locals: vec![],
-        slots: vec![],
-        exprs: vec![],
-        body,
-    };
+    let kernel = Kernel { body, ..Kernel::new("far", Site::caller(), 1) };
     let error = build(&kernel, &Features::least()).unwrap_err().to_string();
     assert!(error.contains("kernel `far` uses Scope::System at"), "{error}");
 }

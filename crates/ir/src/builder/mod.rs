@@ -113,18 +113,7 @@ enum Open {
 impl Builder {
     /// Starts the kernel `name`, defined at `site`, with launches of `rank` dimensions.
     pub fn new(name: &str, site: Site, rank: usize) -> Builder {
-        let kernel = Kernel {
-            name: name.to_owned(),
-            site,
-            rank,
-            wide: false,
-            params: Vec::new(),
-            shared: Vec::new(),
-            locals: Vec::new(),
-            slots: Vec::new(),
-            exprs: Vec::new(),
-            body: Vec::new(),
-        };
+        let kernel = Kernel::new(name, site, rank);
         Builder {
             state: RefCell::new(State {
                 kernel,

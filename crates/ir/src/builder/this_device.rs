@@ -1,6 +1,6 @@
 //! What a kernel asks of its device, while it is built.
 
-use super::{Builder, IrValue, Val, Variable};
+use super::{Builder, Val};
 use crate::{Builtin, DeviceProperty, Expr};
 
 /// The device that a kernel runs on, in the kernel that is being built.
@@ -66,29 +66,4 @@ impl<'b> ThisDevice<'b> {
     pub fn has_clock(&self) -> Val<'b, bool> {
         self.has(DeviceProperty::Clock)
     }
-}
-
-impl<'b> IrValue<'b> for ThisDevice<'b> {
-    type Var = Self;
-    fn bind(self, _: &'b Builder, _: Option<&'static str>) -> Self {
-        self
-    }
-    fn variable(self, _: &'b Builder, _: Option<&'static str>) -> Self {
-        self
-    }
-    fn unreachable(builder: &'b Builder) -> Self {
-        ThisDevice::new(builder)
-    }
-}
-
-impl<'b> Variable<'b> for ThisDevice<'b> {
-    type Value = Self;
-    fn get(&self) -> Self {
-        *self
-    }
-    fn snapshot(&self) -> Self {
-        *self
-    }
-    // All are the same one.
-    fn set(&self, _: Self) {}
 }

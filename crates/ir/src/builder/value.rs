@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use wattle_memory::{Scope, marker};
 
-use super::{Builder, Element};
+use super::{Builder, Element, ThisDevice, Warp};
 use crate::{ExprId, KernelType, Scalar, SlotId, Stmt, worker};
 
 /// An expression of type `T` in the kernel that is being built.
@@ -79,6 +79,39 @@ pub trait IrValue<'b>: Sized {
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self::Var;
     /// An arbitrary value, for code that is never reached.
     fn unreachable(builder: &'b Builder) -> Self;
+}
+
+/// What a kernel has one of: all values and variables of it are the same.
+macro_rules! only_one {
+    ($($name:ident |$builder:ident| $value:expr;)+) => {$(
+        impl<'b> IrValue<'b> for $name<'b> {
+            type Var = Self;
+            fn bind(self, _: &'b Builder, _: Option<&'static str>) -> Self {
+                self
+            }
+            fn variable(self, _: &'b Builder, _: Option<&'static str>) -> Self {
+                self
+            }
+            fn unreachable($builder: &'b Builder) -> Self {
+                $value
+            }
+        }
+
+        impl<'b> Variable<'b> for $name<'b> {
+            type Value = Self;
+            fn get(&self) -> Self {
+                *self
+            }
+            fn snapshot(&self) -> Self {
+                *self
+            }
+            fn set(&self, _: Self) {}
+        }
+    )+};
+}
+only_one! {
+    ThisDevice |builder| ThisDevice::new(builder);
+    Warp |builder| Warp::new(builder, builder.lit(1));
 }
 
 /// What the `break`s out of a loop or block give: a variable that the first of them declares.

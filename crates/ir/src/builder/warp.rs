@@ -98,31 +98,6 @@ impl<'b> Warp<'b> {
     }
 }
 
-impl<'b> IrValue<'b> for Warp<'b> {
-    type Var = Self;
-    fn bind(self, _: &'b Builder, _: Option<&'static str>) -> Self {
-        self
-    }
-    fn variable(self, _: &'b Builder, _: Option<&'static str>) -> Self {
-        self
-    }
-    fn unreachable(builder: &'b Builder) -> Self {
-        Warp::new(builder, builder.lit(1))
-    }
-}
-
-impl<'b> Variable<'b> for Warp<'b> {
-    type Value = Self;
-    fn get(&self) -> Self {
-        *self
-    }
-    fn snapshot(&self) -> Self {
-        *self
-    }
-    // All are the same one.
-    fn set(&self, _: Self) {}
-}
-
 /// A [`WarpMask`] in the kernel that is being built.
 #[derive(Clone, Copy)]
 pub struct Mask<'b> {

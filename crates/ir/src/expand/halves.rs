@@ -13,7 +13,7 @@ use super::template::Template;
 use super::term::{Target, Term};
 use super::{Arena, drop_unused, renamed};
 use crate::visit::walk_mut;
-use crate::{BinaryOp, Const, Expr, ExprId, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp};
+use crate::{BinaryOp, Const, Expr, ExprId, FloatFormat, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp};
 
 /// What a target does by itself with a floating-point type of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,20 +134,10 @@ impl Format {
 
     /// The format of a floating-point type of 16 bits.
     fn of(ty: Type) -> Format {
-        match ty {
-            Type::F16 => Format::new::<Binary16>(),
-            Type::BF16 => Format::new::<Bfloat16>(),
-            Type::Bool
-            | Type::U8
-            | Type::I8
-            | Type::U16
-            | Type::I16
-            | Type::U32
-            | Type::I32
-            | Type::U64
-            | Type::I64
-            | Type::F32
-            | Type::F64 => unreachable!("only floats of 16 bits are lowered"),
+        match ty.float_format() {
+            Some(FloatFormat::F16) => Format::new::<Binary16>(),
+            Some(FloatFormat::BF16) => Format::new::<Bfloat16>(),
+            Some(FloatFormat::F32 | FloatFormat::F64) | None => unreachable!("only floats of 16 bits are lowered"),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::setup::Setups;
 use super::term::{Target, Term};
 use super::{Arena, Exact, Format, Replaced, div, rename, renamed};
 use crate::builder::Builder;
-use crate::{BinaryOp, Expr, ExprId, Kernel, ParamId, Scalar, Site, SlotId, Type, UnaryOp};
+use crate::{BinaryOp, Expr, ExprId, FloatFormat, Kernel, ParamId, Scalar, Site, SlotId, Type, UnaryOp};
 
 /// The replacement of an operation: expressions over its operands, which are parameters there. Statements may set slots
 /// first: these read none, and what they use comes before the first expression that reads one.
@@ -70,20 +70,12 @@ operations!(expansions);
 
 impl Template {
     pub(super) fn new(replaced: Replaced, ty: Type, exact: Exact) -> Template {
-        match ty {
-            Type::F32 => Template::of::<f32>(replaced, exact),
-            Type::F64 => Template::of::<f64>(replaced, exact),
+        match ty.float_format() {
+            Some(FloatFormat::F32) => Template::of::<f32>(replaced, exact),
+            Some(FloatFormat::F64) => Template::of::<f64>(replaced, exact),
             // These are computed with as `F32` by now.
-            Type::F16 | Type::BF16 => unreachable!("floats of 16 bits are replaced before"),
-            Type::Bool
-            | Type::U8
-            | Type::I8
-            | Type::U16
-            | Type::I16
-            | Type::U32
-            | Type::I32
-            | Type::U64
-            | Type::I64 => unreachable!("operations on floats alone are replaced"),
+            Some(FloatFormat::F16 | FloatFormat::BF16) => unreachable!("floats of 16 bits are replaced before"),
+            None => unreachable!("operations on floats alone are replaced"),
         }
     }
 

@@ -28,21 +28,16 @@ fn applying(applied: Expr, ty: Type) -> Kernel {
     let mut exprs: Vec<Expr> = (0..3).map(|number| Expr::Param(ParamId(number))).collect();
     exprs.push(applied);
     Kernel {
-        name: format!("{applied:?}"),
-        site: AT,
-        rank: 1,
-        wide: false,
         params: NAMES
             .map(|name| {
                 let is_integer = name == "y" && matches!(applied, Expr::Binary(BinaryOp::Powi, ..));
                 Param { name, kind: ParamKind::Scalar(if is_integer { Type::I32 } else { ty }), field: None }
             })
             .to_vec(),
-        shared: Vec::new(),
-        locals: Vec::new(),
         slots: vec![Slot { ty, name: None }],
         exprs,
         body: vec![Stmt::Assign { slot: SlotId(0), value: ExprId(3) }],
+        ..Kernel::new(format!("{applied:?}"), AT, 1)
     }
 }
 

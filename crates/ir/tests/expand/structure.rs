@@ -30,16 +30,11 @@ fn everywhere(value: &[Expr]) -> Kernel {
     let index = || vec![whole];
     let set = || Stmt::Assign { slot: SlotId(0), value };
     Kernel {
-        name: "everywhere".into(),
-        site,
-        rank: 1,
-        wide: false,
         params: vec![
             Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },
             view("plain", Access::Shared),
             view("atomic", Access::Atomic),
         ],
-        shared: Vec::new(),
         locals: vec![LocalArray::new(Type::U32, 4)],
         slots: [Type::F32, Type::U32].map(|ty| Slot { ty, name: None }).to_vec(),
         exprs,
@@ -77,6 +72,7 @@ fn everywhere(value: &[Expr]) -> Kernel {
             Stmt::Assert { condition, message: "so".into(), site },
             Stmt::Return,
         ],
+        ..Kernel::new("everywhere", site, 1)
     }
 }
 

@@ -55,6 +55,50 @@ impl Host {
         }
     }
 
+    /// `base[index]`, read.
+    pub(super) fn read_at(&mut self, base: &Expr, index: &Expr, span: Span) -> TokenStream {
+        let (support, thread) = (support(span), private_at("thread", span));
+        if let Some(element) = self.window(base, index) {
+            return quote_spanned!(span=> #element);
+        }
+        if let Some((line, number)) = self.shared(base, index) {
+            return quote_spanned!(span=> #support::get(&#line, #number, #thread));
+        }
+        let index = self.expr(index);
+        let base = match &base.kind {
+            ExprKind::Local(local) if local.is_item => {
+                let name = &local.name;
+                quote!(&*#name)
+            }
+            ExprKind::Element(of, fields) if !self.is_item(of) => {
+                let window = match &of.kind {
+                    ExprKind::Index(view, at) => self.window(view, at),
+                    _ => None,
+                };
+                match window {
+                    Some(element) => quote_spanned!(base.span=> &#element #(.#fields)*),
+                    None => {
+                        let place = self.element(of, fields);
+                        quote!(&#place)
+                    }
+                }
+            }
+            ExprKind::Index(view, at)
+                if matches!(&view.kind, ExprKind::Local(local) if local.is_view) && self.window(view, at).is_none() =>
+            {
+                let place = self.element(base, &[]);
+                quote!(&#place)
+            }
+            // In its place: a copy of a long array would take longer than the access.
+            ExprKind::Constant(path) => quote_spanned!(base.span=> ::wattle::__private::constants(&#path)),
+            _ => {
+                let place = self.expr(base);
+                quote!(&#place)
+            }
+        };
+        quote_spanned!(span=> #support::get(#base, #index, #thread))
+    }
+
     /// Whether it is a part of an element of an array.
     pub(super) fn is_indexed(&self, x: &Expr) -> bool {
         match &x.kind {

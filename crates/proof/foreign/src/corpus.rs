@@ -4,15 +4,12 @@ use std::fmt;
 use std::fs;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
 use wattle_check::keep::{Answered, Content};
-use wattle_check::search::{Statistics, Watch};
-use wattle_litmus::Schedule;
+use wattle_check::search::Statistics;
+use wattle_litmus::{Schedule, on_all_cores};
 
 use crate::judge::Options;
 use crate::spirv::{self, Answer, Header, Question};
@@ -132,26 +129,12 @@ impl fmt::Display for Judged {
 /// Judges all modules of a list, whose paths start at `root`, on all cores. `on_done` is called for each when it is done,
 /// in no particular order.
 pub fn run(root: &Path, ask: Ask, cases: &[Case], options: &Options, on_done: &mut dyn FnMut(Judged)) {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(cases.len());
-    let next = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        for _ in 0..workers {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                while Watch::new(&options.limits).check().is_none()
-                    && let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let start = Instant::now();
-                    let (answer, kept) = kept_or_judged(&root.join(&case.path), ask, case, options);
-                    // The receiver is gone only when the whole run is over.
-                    let _ = sender.send(Judged { case: case.clone(), answer, time: start.elapsed(), kept });
-                }
-            });
-        }
-        drop(sender);
-        receiver.into_iter().for_each(on_done);
-    });
+    let judged = |case: &Case| {
+        let start = Instant::now();
+        let (answer, kept) = kept_or_judged(&root.join(&case.path), ask, case, options);
+        Judged { case: case.clone(), answer, time: start.elapsed(), kept }
+    };
+    on_all_cores(cases, &options.limits, judged, |_, judged| on_done(judged));
 }
 
 /// The answer about one module that was kept from an earlier run, or else a new one; returns whether it was kept.

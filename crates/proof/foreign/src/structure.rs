@@ -2,7 +2,7 @@
 //! same iteration of each of these loops.
 
 use wattle_memory::Set;
-use wattle_modules::code::{Kernel, Op, Ordering};
+use wattle_modules::code::Kernel;
 
 /// A declared loop: its first instruction, and all that are in it. A way out of the loop is in it as far as no other way leads
 /// there, as SPIR-V has it (SPIR-V 2.11 "Structured Control Flow"): what control comes to from the head alone, up to the
@@ -31,7 +31,8 @@ impl Structure {
             others.into_iter().for_each(|at| inside.remove(at));
             Construct { head, inside }
         });
-        let meets = |construct: &Construct| construct.inside.iter().any(|at| is_meeting(&kernel.steps[at].op));
+        let meets =
+            |construct: &Construct| construct.inside.iter().any(|at| kernel.steps[at].op.outline(|_| {}, |_| {}).meets);
         Structure(constructs.filter(meets).collect())
     }
 
@@ -65,38 +66,4 @@ fn reached(next: &[Vec<usize>], from: usize, without: &[usize]) -> Set {
         }
     }
     reached
-}
-
-/// Whether threads meet at an operation.
-fn is_meeting(op: &Op) -> bool {
-    match op {
-        Op::Ordering(ordering) => matches!(**ordering, Ordering::Barrier { .. }),
-        Op::Barrier { .. } | Op::Exchange { .. } => true,
-        Op::Mov { .. }
-        | Op::Un { .. }
-        | Op::Bin { .. }
-        | Op::Tern { .. }
-        | Op::Test { .. }
-        | Op::TestJoin(_)
-        | Op::Select { .. }
-        | Op::Convert { .. }
-        | Op::Carry { .. }
-        | Op::Special { .. }
-        | Op::Pack { .. }
-        | Op::Unpack { .. }
-        | Op::ToGeneric { .. }
-        | Op::FromGeneric { .. }
-        | Op::IsSpace { .. }
-        | Op::Load { .. }
-        | Op::LoadMany { .. }
-        | Op::Store { .. }
-        | Op::StoreMany { .. }
-        | Op::Rmw { .. }
-        | Op::Cas { .. }
-        | Op::Fence(_)
-        | Op::Yield
-        | Op::Branch { .. }
-        | Op::Exit
-        | Op::Trap(_) => false,
-    }
 }

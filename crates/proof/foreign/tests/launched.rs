@@ -131,3 +131,24 @@ fn values_that_nothing_fixes_leave_the_verdict_open() {
     let report = report.expect("it is judged");
     assert_eq!(report.verdict, Verdict::Unknown, "{report}");
 }
+
+/// The second of two launches that run at the same time has a lane outside of its shuffle's mask.
+#[test]
+fn a_fault_of_a_shuffle_names_its_own_launch() {
+    let text = ".version 8.6\n.target sm_90\n.address_size 64\n\
+                .visible .entry first(.param .u64 p)\n{ .reg .u64 %a;\nld.param.u64 %a, [p];\nst.global.u32 [%a], 1;\n\
+                st.global.u32 [%a], 2;\nst.global.u32 [%a], 3;\nst.global.u32 [%a], 4;\nret; }\n\
+                .visible .entry second(.param .u64 p)\n{ .reg .u64 %a; .reg .u32 %t;\nld.param.u64 %a, [p];\n\
+                mov.u32 %t, %tid.x;\nshfl.sync.idx.b32 %t, %t, 0, 31, 1;\nst.global.u32 [%a], %t;\nret; }\n";
+    let report = Checker::new(Model::Ptx).assert_refuted(|device| {
+        let module = Module::ptx_file("two.ptx", text)?;
+        let (first, second) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+        let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+        first.launch(ThreadSpec::new(1, 1), module.kernel("first")?.args((&x,)))?;
+        second.launch(ThreadSpec::new(1, 2), module.kernel("second")?.args((&y,)))?;
+        first.wait()?;
+        second.wait()
+    });
+    let report = report.to_string();
+    assert!(report.contains("two.ptx:16"), "{report}");
+}

@@ -5,17 +5,13 @@ use std::fs;
 use std::hash::Hash;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use wattle_check::keep::{Answered, Content};
-use wattle_check::search::{Limits, Watch};
-
 use wattle_memory::Model;
 
 use crate::ask::{Case, Expected, Question};
+use crate::cores::on_all_cores;
 use crate::error::ParseError;
 use crate::judge::{Answer, JudgeError, Options, Verdict, judge};
 use crate::parse::parse;
@@ -127,39 +123,18 @@ pub fn run_folder(
     options: &Options,
     on_progress: &mut dyn FnMut(&Judged),
 ) -> Summary {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(expected.cases.len());
-    let next = AtomicUsize::new(0);
     let mut done: Vec<Option<Judged>> = expected.cases.iter().map(|_| None).collect();
-    thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        for _ in 0..workers {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                while let Some((number, case)) = take(next, expected, &options.limits) {
-                    let start = Instant::now();
-                    let (verdict, kept) = kept_or_judged(&root.join(&case.path), &case.path, model, question, options);
-                    let judged = Judged { case: case.clone(), verdict, time: start.elapsed(), kept };
-                    // The receiver is gone only when the whole run is over.
-                    let _ = sender.send((number, judged));
-                }
-            });
-        }
-        drop(sender);
-        for (number, judged) in receiver {
-            on_progress(&judged);
-            done[number] = Some(judged);
-        }
+    let judged = |case: &Case| {
+        let start = Instant::now();
+        let (verdict, kept) = kept_or_judged(&root.join(&case.path), &case.path, model, question, options);
+        Judged { case: case.clone(), verdict, time: start.elapsed(), kept }
+    };
+    on_all_cores(&expected.cases, &options.limits, judged, |number, judged| {
+        on_progress(&judged);
+        done[number] = Some(judged);
     });
     let cases: Vec<_> = done.into_iter().flatten().collect();
     Summary { left: expected.cases.len() - cases.len(), cases }
-}
-
-fn take<'e>(next: &AtomicUsize, expected: &'e Expected, limits: &Limits) -> Option<(usize, &'e Case)> {
-    if Watch::new(limits).check().is_some() {
-        return None;
-    }
-    let number = next.fetch_add(1, Ordering::Relaxed);
-    Some((number, expected.cases.get(number)?))
 }
 
 /// The answer about one file that was kept from an earlier run, or else a new one; returns whether it was kept.

@@ -9,6 +9,7 @@
 
 mod ask;
 mod condition;
+mod cores;
 mod divided;
 mod emit;
 mod ends;
@@ -28,6 +29,7 @@ mod words;
 
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
+pub use cores::on_all_cores;
 pub use divided::Divided;
 pub use emit::{EmitError, EmitOptions, emit, emit_scenario};
 pub use ends::{Ends, ends};

@@ -124,21 +124,7 @@ impl Program {
             | Operand::Extent(..)
             | Operand::SharedLen => false,
         };
-        let calcs = self.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
-        let access = match instr.op {
-            Op::Access(number) => self.accesses.get(number as usize),
-            _ => None,
-        };
-        let message = match instr.op {
-            Op::Assert { message, .. } => self.messages.get(message as usize),
-            _ => None,
-        };
-        calcs.iter().any(|calc| calc.op.operands().iter().any(is_position))
-            || instr.op.operands().iter().any(is_position)
-            || message.is_some_and(|message| message.values.iter().any(|(_, operand)| is_position(operand)))
-            || access.is_some_and(|access| {
-                access.index.iter().any(is_position) || access.operands(self).iter().any(is_position)
-            })
+        self.operands_of(instr).iter().any(is_position)
     }
 }
 
@@ -151,7 +137,7 @@ pub(crate) fn reads_position_ahead(program: &Program) -> Vec<bool> {
         for (number, instr) in program.code.iter().enumerate().rev() {
             let at = |number: u32| ahead.get(number as usize).copied().unwrap_or(false);
             let next = number as u32 + 1;
-            let behind = match instr.op.next() {
+            let behind = match instr.op.parts().next {
                 Next::Following => at(next),
                 Next::Target(target) => at(target),
                 Next::Either(target) => at(target) || at(next),
@@ -177,7 +163,7 @@ pub(crate) fn writes_ahead(program: &Program) -> Vec<u64> {
         for (number, instr) in program.code.iter().enumerate().rev() {
             let at = |number: u32| ahead.get(number as usize).copied().unwrap_or(0);
             let next = number as u32 + 1;
-            let mut accesses = match instr.op.next() {
+            let mut accesses = match instr.op.parts().next {
                 Next::Following => at(next),
                 Next::Target(target) => at(target),
                 Next::Either(target) => at(target) | at(next),

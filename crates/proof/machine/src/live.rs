@@ -51,7 +51,7 @@ fn dead(program: &Program, live: &Set) -> Vec<Range<usize>> {
 /// about as many passes as loops are nested.
 fn live_at_targets(program: &Program) -> HashMap<u32, Set> {
     let units = program.kernel.slots.len() + program.locals.len();
-    let targets = program.code.iter().filter_map(|instr| match instr.op.next() {
+    let targets = program.code.iter().filter_map(|instr| match instr.op.parts().next {
         Next::Target(target) | Next::Either(target) => Some(target),
         Next::Following | Next::End => None,
     });
@@ -75,7 +75,7 @@ fn live_at_targets(program: &Program) -> HashMap<u32, Set> {
 
 /// Turns what is live after an instruction into what is live before it.
 fn before(program: &Program, instr: &Instr, targets: &HashMap<u32, Set>, live: &mut Set) {
-    match instr.op.next() {
+    match instr.op.parts().next {
         Next::Following => {}
         Next::Target(target) => {
             live.clear();
@@ -101,9 +101,6 @@ fn array(program: &Program, place: Place) -> Option<usize> {
 /// division by zero would have given is 0.
 fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
     match instr.op {
-        Op::Assign { slot: dst, .. } | Op::Divide { dst, .. } | Op::Warp { dst, .. } | Op::Clock { dst } => {
-            Some(dst as usize)
-        }
         Op::Access(number) => match program.accesses.get(number as usize)?.kind {
             AccessKind::Load { dst }
             | AccessKind::AtomicLoad { dst, .. }
@@ -112,32 +109,18 @@ fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
             AccessKind::LoadLanes { dst, .. } => array(program, Place::Local(dst)),
             AccessKind::Store { .. } | AccessKind::StoreLanes { .. } | AccessKind::AtomicStore { .. } => None,
         },
-        _ => None,
+        op => op.parts().slot.map(|slot| slot as usize),
     }
 }
 
 /// Adds the slots and arrays that an instruction reads.
 fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
-    let mut read = |operands: &[Operand]| {
-        for operand in operands {
-            if let Operand::Slot(slot) = operand {
-                live.insert(*slot as usize);
-            }
+    for operand in program.operands_of(instr) {
+        if let Operand::Slot(slot) = operand {
+            live.insert(slot as usize);
         }
-    };
-    let calcs = program.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
-    for calc in calcs {
-        read(&calc.op.operands());
     }
-    read(&instr.op.operands());
-    if let Op::Assert { message, .. } = instr.op {
-        let values = program.messages.get(message as usize).map_or(&[][..], |message| &message.values);
-        values.iter().for_each(|&(_, value)| read(&[value]));
-    }
-    let Op::Access(number) = instr.op else { return };
-    let Some(access) = program.accesses.get(number as usize) else { return };
-    read(access.index.get(..access.rank).unwrap_or(&access.index));
-    read(&access.operands(program));
+    let Some(access) = program.access_of(instr) else { return };
     if let (AccessKind::Load { .. } | AccessKind::LoadLanes { .. }, Some(array)) =
         (access.kind, array(program, access.place))
     {

@@ -57,9 +57,6 @@ impl Program {
                 return None;
             }
             let action = match instr.op {
-                Op::Fence { order, scope } => Action::Fence { order, scope },
-                Op::Barrier(_) => Action::Barrier,
-                Op::WarpBarrier(_) => Action::WarpBarrier,
                 Op::Access(number) => {
                     let access = self.accesses.get(number as usize)?;
                     let place = access.place;
@@ -75,18 +72,7 @@ impl Program {
                         | AccessKind::CompareExchange { order, scope, .. } => Action::Update { place, order, scope },
                     }
                 }
-                Op::Assign { .. }
-                | Op::Divide { .. }
-                | Op::Warp { .. }
-                | Op::Enter { .. }
-                | Op::Count { .. }
-                | Op::Jump(_)
-                | Op::JumpUnless { .. }
-                | Op::LoopHead { .. }
-                | Op::BackEdge { .. }
-                | Op::Assert { .. }
-                | Op::Clock { .. }
-                | Op::Return => return None,
+                op => op.parts().ordering?,
             };
             let seq_cst = at.checked_sub(1).filter(|&before| self.begins_seq_cst_access(before));
             Some(Instruction { at, seq_cst, site: self.site_at(at), action })

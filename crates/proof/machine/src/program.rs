@@ -13,6 +13,7 @@ use wattle_ir::{
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::lower::Lowering;
+use crate::orders::Action;
 
 /// The greatest number of elements that the private arrays of one thread can have together.
 pub const MAX_LOCAL_ELEMENTS: u64 = 1 << 16;
@@ -244,67 +245,51 @@ pub(crate) enum Next {
     End,
 }
 
-impl Op {
+/// What an operation is made of.
+pub(crate) struct OpParts {
     /// Where a thread goes on after it, unless it faults.
-    pub(crate) fn next(&self) -> Next {
-        match *self {
-            Op::Jump(target) | Op::BackEdge { target, .. } => Next::Target(target),
-            Op::JumpUnless { target, .. } => Next::Either(target),
-            Op::Return => Next::End,
-            Op::Assign { .. }
-            | Op::Divide { .. }
-            | Op::Access(_)
-            | Op::Fence { .. }
-            | Op::Barrier(_)
-            | Op::Warp { .. }
-            | Op::WarpBarrier(_)
-            | Op::Enter { .. }
-            | Op::Count { .. }
-            | Op::LoopHead { .. }
-            | Op::Assert { .. }
-            | Op::Clock { .. } => Next::Following,
-        }
-    }
-
+    pub next: Next,
     /// The threads that wait for one another at it.
-    pub(crate) fn meeting(&self) -> Option<Meeting> {
-        match self {
-            Op::Barrier(_) => Some(Meeting::Block),
-            Op::Warp { .. } | Op::WarpBarrier(_) => Some(Meeting::Warp),
-            Op::Assign { .. }
-            | Op::Divide { .. }
-            | Op::Access(_)
-            | Op::Fence { .. }
-            | Op::Enter { .. }
-            | Op::Count { .. }
-            | Op::Jump(_)
-            | Op::JumpUnless { .. }
-            | Op::LoopHead { .. }
-            | Op::BackEdge { .. }
-            | Op::Assert { .. }
-            | Op::Clock { .. }
-            | Op::Return => None,
-        }
-    }
-
+    pub meeting: Option<Meeting>,
+    /// The slot that it sets, if it is no access.
+    pub slot: Option<u32>,
+    /// How it orders memory, if it is no access.
+    pub ordering: Option<Action>,
     /// The operands of the operation itself; those of an access belong to the access.
-    pub(crate) fn operands(&self) -> Vec<Operand> {
+    pub operands: [Option<Operand>; 2],
+}
+
+impl Op {
+    /// What the operation is made of: no other list of operations says so.
+    pub(crate) fn parts(&self) -> OpParts {
+        let none = OpParts { next: Next::Following, meeting: None, slot: None, ordering: None, operands: [None; 2] };
         match *self {
-            Op::Assign { value, .. } => vec![value],
-            Op::Divide { left, right, .. } => vec![left, right],
-            Op::JumpUnless { condition, .. } | Op::Assert { condition, .. } => vec![condition],
-            Op::Warp { value, operand, .. } => vec![value, operand],
+            Op::Assign { slot, value } => OpParts { slot: Some(slot), operands: [Some(value), None], ..none },
+            Op::Divide { dst, op: _, ty: _, left, right } => {
+                OpParts { slot: Some(dst), operands: [Some(left), Some(right)], ..none }
+            }
+            Op::Fence { order, scope } => OpParts { ordering: Some(Action::Fence { order, scope }), ..none },
+            Op::Barrier(_) => OpParts { meeting: Some(Meeting::Block), ordering: Some(Action::Barrier), ..none },
+            Op::Warp { dst, op: _, ty: _, value, operand, barrier: _ } => OpParts {
+                slot: Some(dst),
+                meeting: Some(Meeting::Warp),
+                operands: [Some(value), Some(operand)],
+                ..none
+            },
+            Op::WarpBarrier(_) => OpParts { meeting: Some(Meeting::Warp), ordering: Some(Action::WarpBarrier), ..none },
+            Op::Jump(target) | Op::BackEdge { label: _, target, number: _ } => {
+                OpParts { next: Next::Target(target), ..none }
+            }
+            Op::JumpUnless { condition, target } => {
+                OpParts { next: Next::Either(target), operands: [Some(condition), None], ..none }
+            }
+            Op::Assert { condition, message: _ } => OpParts { operands: [Some(condition), None], ..none },
+            Op::Clock { dst } => OpParts { slot: Some(dst), ..none },
+            Op::Return => OpParts { next: Next::End, ..none },
             Op::Access(_)
-            | Op::Fence { .. }
-            | Op::Barrier(_)
-            | Op::WarpBarrier(_)
-            | Op::Enter { .. }
-            | Op::Count { .. }
-            | Op::Jump(_)
-            | Op::LoopHead { .. }
-            | Op::BackEdge { .. }
-            | Op::Clock { .. }
-            | Op::Return => Vec::new(),
+            | Op::Enter { counter: _ }
+            | Op::Count { counter: _ }
+            | Op::LoopHead { label: _, number: _ } => none,
         }
     }
 }
@@ -371,6 +356,29 @@ impl Program {
         self.lanes.get(first as usize..(first + lanes) as usize).unwrap_or(&[])
     }
 
+    /// The access that an instruction makes.
+    pub(crate) fn access_of(&self, instr: &Instr) -> Option<&Access> {
+        let Op::Access(number) = instr.op else { return None };
+        self.accesses.get(number as usize)
+    }
+
+    /// All operands that an instruction reads: those of its expressions, of its operation, and of its access or message.
+    pub(crate) fn operands_of(&self, instr: &Instr) -> Vec<Operand> {
+        let calcs = self.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
+        let mut all: Vec<_> = calcs.iter().flat_map(|calc| calc.op.operands()).collect();
+        all.extend(instr.op.parts().operands.into_iter().flatten());
+        if let Op::Assert { message, .. } = instr.op {
+            all.extend(
+                self.messages.get(message as usize).iter().flat_map(|message| &message.values).map(|(_, of)| of),
+            );
+        }
+        if let Some(access) = self.access_of(instr) {
+            all.extend(access.index.iter().take(access.rank));
+            all.extend(access.operands(self));
+        }
+        all
+    }
+
     /// The source line of an instruction, by its number ([`Thread::at`](crate::Thread::at)).
     pub fn site_at(&self, at: u32) -> Site {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)
@@ -383,17 +391,17 @@ impl Program {
 
     /// Whether a thread may wait for others: in a loop without a bound, at a barrier, or at an operation of its warp.
     pub fn waits(&self) -> bool {
-        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. }) || instr.op.meeting().is_some())
+        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. }) || instr.op.parts().meeting.is_some())
     }
 
     /// Whether the lanes of a warp wait for each other.
     pub fn has_warps(&self) -> bool {
-        self.code.iter().any(|instr| instr.op.meeting() == Some(Meeting::Warp))
+        self.code.iter().any(|instr| instr.op.parts().meeting == Some(Meeting::Warp))
     }
 
     /// Whether the threads of a block wait for each other.
     pub fn has_barriers(&self) -> bool {
-        self.code.iter().any(|instr| instr.op.meeting() == Some(Meeting::Block))
+        self.code.iter().any(|instr| instr.op.parts().meeting == Some(Meeting::Block))
     }
 
     /// Whether it matters how many lanes a warp has: the kernel has operations of warps, or numbers that depend on their

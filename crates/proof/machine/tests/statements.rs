@@ -28,10 +28,6 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
     let mut exprs: Vec<Expr> = (0..10u32).map(|value| Expr::Const(Const::of(value))).collect();
     exprs.extend([Expr::Slot(DST), Expr::Const(Const::of(true)), Expr::Const(Const::of(false))]);
     Kernel {
-        name: "test".into(),
-        site: site(1),
-        rank: 1,
-        wide: false,
         params: vec![
             Param { name: "plain", kind: view(Access::Shared, 2), field: None },
             Param { name: "atomic", kind: view(Access::Atomic, 1), field: None },
@@ -47,6 +43,7 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
         slots: vec![Slot { ty: Type::U32, name: Some("x") }],
         exprs,
         body,
+        ..Kernel::new("test", site(1), 1)
     }
 }
 

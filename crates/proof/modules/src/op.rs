@@ -232,6 +232,8 @@ pub struct Outline<'o> {
     pub reads_memory: bool,
     /// Whether it may write to that memory.
     pub writes_memory: bool,
+    /// Whether threads meet at it.
+    pub meets: bool,
     /// Which step comes next, where no guard keeps it from being executed.
     pub next: Next,
 }
@@ -253,9 +255,11 @@ impl Op {
     pub fn outline(&self, mut read: impl FnMut(Reg), mut write: impl FnMut(Reg)) -> Outline<'_> {
         let mut sources = |sources: &[Src]| sources.iter().filter_map(|src| src.as_reg()).for_each(&mut read);
         let mut results = |results: &[Reg]| results.iter().filter(|&&reg| reg != NO_REG).for_each(|&reg| write(reg));
-        let mut outline = Outline { access: None, reads_memory: false, writes_memory: false, next: Next::Follows };
+        let none =
+            Outline { access: None, reads_memory: false, writes_memory: false, meets: false, next: Next::Follows };
+        let mut outline = none;
         let mut memory = |access, reads_memory, writes_memory| {
-            outline = Outline { access: Some(access), reads_memory, writes_memory, next: Next::Follows };
+            outline = Outline { access: Some(access), reads_memory, writes_memory, ..none };
         };
         match self {
             Op::Mov { d, a }
@@ -326,16 +330,19 @@ impl Op {
                 results(&[*d]);
             }
             Op::Barrier { a, b, .. } => {
+                outline.meets = true;
                 sources(&[*a]);
                 sources(b.as_slice());
             }
             Op::Exchange { d, p, a, b, c, mask, .. } => {
+                outline.meets = true;
                 sources(&[*a, *b, *c, *mask]);
                 results(&[*d, *p]);
             }
             Op::Branch { target } => outline.next = Next::Jumps(*target),
             Op::Exit | Op::Trap(_) => outline.next = Next::Ends,
-            Op::Fence(_) | Op::Ordering(_) | Op::Yield => {}
+            Op::Ordering(ordering) => outline.meets = matches!(**ordering, Ordering::Barrier { .. }),
+            Op::Fence(_) | Op::Yield => {}
         }
         outline
     }

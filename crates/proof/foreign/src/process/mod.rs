@@ -150,10 +150,8 @@ impl Process for ModuleThread {
             Some(Open::Load { read, any, .. }) => read.push(value.any_if(*any)),
             Some(Open::Update { at, any }) => {
                 let any = *any;
-                let to = match kernel.steps[*at as usize].op {
-                    Op::Rmw { d, .. } | Op::Cas { d, .. } => d,
-                    _ => NO_REG,
-                };
+                let mut to = NO_REG;
+                kernel.steps[*at as usize].op.outline(|_| {}, |register| to = register);
                 self.open = None;
                 self.set(to, value.any_if(any));
             }

@@ -4,9 +4,10 @@
 //! several, or memory is read in other pieces than it was written in, each byte is what it was; a computation with some
 //! unwritten byte gives an unwritten value.
 
+use smallvec::SmallVec;
 use wattle_check::search::Action;
 use wattle_modules::Value;
-use wattle_modules::code::{Kernel, NO_REG, Op, Reg, Src, Step};
+use wattle_modules::code::{Kernel, NO_REG, Reg, Step};
 
 use super::ModuleThread;
 use crate::world::World;
@@ -22,7 +23,6 @@ impl ModuleThread {
             return None;
         }
         let of = |register: Reg| self.registers[register as usize].unwritten();
-        let of_all = |sources: &[Src]| sources.iter().filter_map(|source| source.as_reg()).find_map(of);
         let guard = step.guard;
         if guard.reg != NO_REG {
             if let Some(number) = of(guard.reg) {
@@ -33,36 +33,12 @@ impl ModuleThread {
                 return None;
             }
         }
-        match &step.op {
-            Op::Load { access, .. }
-            | Op::LoadMany { access, .. }
-            | Op::Store { access, .. }
-            | Op::StoreMany { access, .. } => of_all(&[access.base]),
-            Op::Rmw { access, a, .. } => of_all(&[access.base, *a]),
-            Op::Cas { access, a, b, .. } => of_all(&[access.base, *a, *b]),
-            Op::Barrier { a, b, .. } => of_all(&[*a]).or_else(|| of_all(b.as_slice())),
-            Op::Exchange { a, b, c, mask, .. } => of_all(&[*a, *b, *c, *mask]),
-            Op::Mov { .. }
-            | Op::Un { .. }
-            | Op::Bin { .. }
-            | Op::Tern { .. }
-            | Op::Test { .. }
-            | Op::TestJoin(_)
-            | Op::Select { .. }
-            | Op::Convert { .. }
-            | Op::Carry { .. }
-            | Op::Special { .. }
-            | Op::Pack { .. }
-            | Op::Unpack { .. }
-            | Op::ToGeneric { .. }
-            | Op::FromGeneric { .. }
-            | Op::IsSpace { .. }
-            | Op::Fence(_)
-            | Op::Ordering(_)
-            | Op::Yield
-            | Op::Branch { .. }
-            | Op::Exit
-            | Op::Trap(_) => None,
+        let mut read = SmallVec::<[Reg; 4]>::new();
+        let outline = step.op.outline(|register| read.push(register), |_| {});
+        match outline.access {
+            Some(access) if !(outline.reads_memory && outline.writes_memory) => access.base.as_reg().and_then(of),
+            Some(_) => read.into_iter().find_map(of),
+            None => read.into_iter().find_map(of).filter(|_| outline.meets),
         }
     }
 

@@ -90,20 +90,16 @@ impl Build {
     pub fn run(self, body: Vec<Stmt>) -> Run {
         let view = |access, rank| ParamKind::View { access, element: Type::U32, rank };
         let kernel = Kernel {
-            name: "test".into(),
-            site: site(),
-            rank: 1,
-            wide: false,
             params: vec![
                 Param { name: "data", kind: view(Access::Shared, 1), field: None },
                 Param { name: "flags", kind: view(Access::Atomic, 1), field: None },
                 Param { name: "matrix", kind: view(Access::Shared, 2), field: None },
             ],
-            shared: vec![],
             locals: [4, 2].map(|len| LocalArray::new(Type::U32, len)).to_vec(),
             slots: vec![Slot { ty: Type::U32, name: None }; SLOTS as usize],
             exprs: self.0,
             body,
+            ..Kernel::new("test", site(), 1)
         };
         Run::new(kernel)
     }

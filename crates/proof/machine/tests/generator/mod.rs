@@ -91,9 +91,7 @@ impl Generator {
             shared.map(|len| SharedArray { name: "shared", element: Type::F32, len, atomic: false, site }).to_vec();
         let slots = TYPES.iter().flat_map(|&ty| [Slot { ty, name: None }; SLOTS as usize]).collect();
         let locals = LOCALS.map(|(element, len)| LocalArray::new(element, len)).to_vec();
-        let name = "random".into();
-        let kernel =
-            Kernel { name, site, rank: 2, wide: false, params, shared, locals, slots, exprs: vec![], body: vec![] };
+        let kernel = Kernel { params, shared, locals, slots, ..Kernel::new("random", site, 2) };
         Generator { entropy, position: 0, kernel, types: Vec::new(), labels: 0, memory }
     }
 

@@ -56,45 +56,12 @@ pub struct Modes {
 
 /// The minimum of two numbers; -0 is less than +0, and a NaN is ignored.
 fn least(a: f64, b: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (true, _) => b,
-        (_, true) => a,
-        _ if a == b => {
-            if a.is_sign_negative() {
-                a
-            } else {
-                b
-            }
-        }
-        _ => {
-            if a < b {
-                a
-            } else {
-                b
-            }
-        }
-    }
+    let is_first = if a == b { a.is_sign_negative() } else { a < b };
+    if !a.is_nan() && (b.is_nan() || is_first) { a } else { b }
 }
 
 fn greatest(a: f64, b: f64) -> f64 {
-    match (a.is_nan(), b.is_nan()) {
-        (true, _) => b,
-        (_, true) => a,
-        _ if a == b => {
-            if a.is_sign_negative() {
-                b
-            } else {
-                a
-            }
-        }
-        _ => {
-            if a > b {
-                a
-            } else {
-                b
-            }
-        }
-    }
+    -least(-a, -b)
 }
 
 fn single<const F: bool, const S: bool>(which: Two) -> Bin {

@@ -1,9 +1,9 @@
 //! Kernels as people write them, each at the size at which a check must still be quick.
 
 use wattle::prelude::*;
-use wattle_kernels::{block_scan, grid_barrier, histogram, last_block_sum, stencil, transpose};
+use wattle_kernels::{block_scan, histogram, stencil, transpose};
 
-use crate::families::{Family, Size, count, size};
+use crate::families::{Family, Size, count, cross_block, size, sum};
 
 /// A family of one size, whose check must end within `bar` seconds.
 const fn one(name: &'static str, work: crate::families::Work, at: &'static [(&'static str, Size)]) -> Family {
@@ -129,31 +129,6 @@ fn count_bytes(device: &Device, size: Size) -> Result<()> {
     let (input, counts) = (device.from_slice(&values)?, device.alloc_zeroed::<u32>(8)?);
     queue.launch(ThreadSpec::new(size.blocks, size.threads), histogram::count_bytes::<8>(&input, &counts))?;
     assert_eq!(counts.read(&queue)?, histogram::reference(&values)[..8]);
-    Ok(())
-}
-
-fn sum(device: &Device, size: Size) -> Result<()> {
-    let queue = device.queue()?;
-    let n = size.blocks * size.threads;
-    let values = device.from_slice(&(0..n).map(|i| i as f32).collect::<Vec<_>>())?;
-    let partials = device.alloc::<f32>(size.blocks)?;
-    let counter = device.alloc_zeroed::<u32>(1)?;
-    let totals = device.alloc::<f32>(1)?;
-    let kernel = last_block_sum::sum::<true, false>(size.rounds, 0, &values, &partials, &counter, &totals);
-    queue.launch(ThreadSpec::new(size.blocks, size.threads), kernel)?;
-    assert_eq!(totals.read(&queue)?, [(n * (n - 1) / 2) as f32]);
-    Ok(())
-}
-
-fn cross_block(device: &Device, size: Size) -> Result<()> {
-    let queue = device.queue()?;
-    let n = size.blocks * size.threads;
-    let arrived = device.alloc_zeroed::<u32>(1)?;
-    let cells = device.alloc_zeroed::<u32>(2 * n)?;
-    let kernel = grid_barrier::shift_and_count(size.rounds, &arrived, &cells);
-    queue.launch_with(LaunchOptions::new().cooperative(), ThreadSpec::new(size.blocks, size.threads), kernel)?;
-    let last = size.rounds as usize % 2 * n;
-    assert_eq!(cells.read(&queue)?[last..last + n], vec![size.rounds; n]);
     Ok(())
 }
 

@@ -215,7 +215,7 @@ fn iriw(device: &Device, size: Size) -> Result<()> {
     Ok(())
 }
 
-fn cross_block(device: &Device, size: Size) -> Result<()> {
+pub fn cross_block(device: &Device, size: Size) -> Result<()> {
     let queue = device.queue()?;
     let n = size.blocks * size.threads;
     let arrived = device.alloc_zeroed::<u32>(1)?;
@@ -265,7 +265,7 @@ fn exchange(device: &Device, size: Size) -> Result<()> {
     Ok(())
 }
 
-fn sum(device: &Device, size: Size) -> Result<()> {
+pub fn sum(device: &Device, size: Size) -> Result<()> {
     let queue = device.queue()?;
     let n = size.blocks * size.threads;
     let values = device.from_slice(&(0..n).map(|i| i as f32).collect::<Vec<_>>())?;

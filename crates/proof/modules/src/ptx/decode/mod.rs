@@ -98,8 +98,10 @@ impl Layout {
                 image.constants.resize((at + variable.bytes) as usize, 0);
                 self.variables.push((name, Space::Const, at));
             }
-            _ if variable.dynamic => self.dynamic.push((name, variable.align)),
-            _ => {
+            Space::Generic | Space::Shared | Space::Local | Space::Param if variable.dynamic => {
+                self.dynamic.push((name, variable.align))
+            }
+            Space::Generic | Space::Shared | Space::Local | Space::Param => {
                 let at = self.shared.next_multiple_of(variable.align);
                 self.shared = at + variable.bytes;
                 self.variables.push((name, Space::Shared, at));
@@ -196,10 +198,12 @@ fn labels(body: &[Statement]) -> Parsed<HashMap<&str, u32>> {
     for statement in body {
         match statement {
             Statement::Instruction(_) => at += 1,
-            Statement::Label(name, line) if labels.insert(name.as_str(), at).is_some() => {
-                return Err(Refused::new(*line, format!("Duplicate definition of label '{name}'")));
+            Statement::Label(name, line) => {
+                if labels.insert(name.as_str(), at).is_some() {
+                    return Err(Refused::new(*line, format!("Duplicate definition of label '{name}'")));
+                }
             }
-            _ => {}
+            Statement::Register { .. } | Statement::Variable(_) | Statement::Loc(_) | Statement::Scope(_) => {}
         }
     }
     Ok(labels)
