@@ -31,7 +31,7 @@ fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
         // "Which operand is the result is undefined if one of the operands is a NaN."
         Name::FClamp => floats!(bits, Three, |F| |a, least, most| {
             let (a, least, most) = (F::of(a), F::of(least), F::of(most));
-            u64::from(a.is_nan() || !(least <= most))
+            u64::from(a.is_nan() || least.is_nan() || most.is_nan() || least > most)
         }),
         Name::FMin | Name::FMax => {
             floats!(bits, Two, |F| |a, b| (F::of(a).is_nan() || F::of(b).is_nan()).into())

@@ -1,7 +1,5 @@
 //! The operands for which SPIR-V leaves an instruction's result undefined, or what the module does at all.
 
-#![expect(clippy::useless_conversion, reason = "the functions are written once for all widths, and one of them is 64")]
-
 use rspirv::spirv::Op;
 
 use super::arithmetic::{F32, F64, Meaning, floats, ints};

@@ -153,7 +153,7 @@ impl Lowering<'_> {
             return Err(by.refused("its operands do not fit each other"));
         }
         let mut parts = Vec::new();
-        for number in 0..first.len() {
+        for (number, _) in first.iter().enumerate() {
             let operand = |of: usize| operands[of][number];
             let condition = undefined.map(|undefined| self.apply(undefined.condition(), &operand)).transpose()?;
             parts.push(match (undefined, condition) {
