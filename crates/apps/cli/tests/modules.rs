@@ -124,6 +124,7 @@ fn what_spirv_leaves_open_or_undefined() -> Result {
         ("--block", "1", ""),
         ("--block", "2", "fixes the threads"),
         ("--arg", "x=u32[4]:7", ""),
+        ("--arg", "x=u32[5]:7", ""),
         ("--arg", "x=u32[3]:7", "12 bytes are given for 16"),
         ("--arg", "out=u32[1]:5", "twice"),
         ("--arg", "main=5", "is no variable"),

@@ -134,7 +134,7 @@ pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32) -> Option
 /// Why nothing can be said about an assertion.
 fn left_open(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u64>) -> String {
     let (text, values) = (condition.text(), condition.show(world.ranges(), item));
-    format!("nothing fixes what `{text}` looks at ({values}): give contents with @Input or --arg")
+    format!("`{text}` looks at what nothing fixes ({values}): memory that nobody has written, or an undefined result")
 }
 
 fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u64>) -> Violation {

@@ -46,8 +46,12 @@ impl ModuleJudge for Ptx {
             // What is found with some values is found; what is not may be there with others.
             if judged.violations.is_empty() {
                 let world = &prepared.world;
-                let why = world.why_unfixed(&|_| false).or_else(|| world.why_open_at_the_end());
-                judged.unknown.extend(why.map(Unknown::Stopped));
+                judged.unknown.extend(world.why_unfixed(&|_| false).map(Unknown::Stopped));
+                if let Some(why) = world.why_open_at_the_end() {
+                    // The scenario does not go on: it would look at values that are nobody's.
+                    judged.outcomes.clear();
+                    judged.unknown.push(Unknown::Stopped(why));
+                }
             }
             return Ok(judged);
         }

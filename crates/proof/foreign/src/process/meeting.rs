@@ -51,11 +51,12 @@ impl ModuleThread {
         let mut sources = lanes.as_slice();
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
-                let (source, within) = warp::source(how, own, b, c);
+                let is_spirv = self.part(world).spirv.is_some();
+                let (source, within) = if is_spirv { (lane(how, own, b), true) } else { warp::source(how, own, b, c) };
                 match lanes.iter().position(|&(lane, _)| lane == source) {
                     Some(place) => (operand, sources) = (place as u64, &lanes[place..=place]),
                     // The result is undefined, and the behaviour is not (SPIR-V 1.6, "OpGroupNonUniformShuffle").
-                    None if self.part(world).spirv.is_some() => sources = &[],
+                    None if is_spirv => sources = &[],
                     None => return self.fault(world, at, Wrong::NoLane(source)),
                 }
                 self.set(predicate, Deferred::Known(within.into()));
@@ -101,5 +102,17 @@ impl ModuleThread {
             Convergence { group: self.thread / self.part(world).warp(), instance: u64::from(at) << 32 | arrival }
         };
         Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) }
+    }
+}
+
+/// The lane from which a shuffle of SPIR-V takes its value, which may not exist.
+fn lane(how: Exchange, own: u32, operand: u64) -> u32 {
+    let operand = u32::try_from(operand).unwrap_or(u32::MAX);
+    match how {
+        Exchange::Up => own.wrapping_sub(operand),
+        Exchange::Down => own.saturating_add(operand),
+        Exchange::Butterfly => own ^ operand,
+        Exchange::Index => operand,
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Reduce(_) => own,
     }
 }

@@ -185,3 +185,32 @@ fn operations_on_constants() {
     assert_eq!(ask(&text("OpStore %out0 %product\nOpReturn"), "assertion"), Answer::Yes);
     assert!(matches!(ask(&text("OpStore %out0 %first\nOpReturn"), "assertion"), Answer::No(_)));
 }
+
+/// A function's variable is another one in each call.
+#[test]
+fn variables_of_calls_in_a_loop() {
+    let claim = |claim: &str, variable: &str, load: &str| {
+        let head = format!("{}\n; @Output: forall ({claim})", head("1, 1, 1"));
+        let body = format!(
+            "OpBranch %loop\n%loop = OpLabel\n%n = OpPhi %uint %0 %entry %m %again\nOpLoopMerge %end %again None\n\
+             OpBranch %again\n%again = OpLabel\n%x = OpFunctionCall %uint %first %n\n\
+             %to = OpAccessChain %word %out %0 %n\nOpStore %to %x\n%m = OpIAdd %uint %n %1\n\
+             %go = OpULessThan %bool %m %2\nOpBranchConditional %go %loop %end\n%end = OpLabel\nOpReturn\nOpFunctionEnd\n\
+             %of = OpTypeFunction %uint %uint\n%first = OpFunction %uint None %of\n%a = OpFunctionParameter %uint\n\
+             %begin = OpLabel\n{variable}\n%is = OpIEqual %bool %a %0\nOpSelectionMerge %done None\n\
+             OpBranchConditional %is %yes %done\n%yes = OpLabel\nOpStore %var %5\nOpBranch %done\n%done = OpLabel\n\
+             {load}\nOpReturnValue %got"
+        );
+        ask(&module(&head, "Vulkan", &body), "assertion")
+    };
+    let load = "%got = OpLoad %uint %var";
+    for (variable, load) in [
+        ("%var = OpVariable %local Function", load.to_owned()),
+        // A variable by whose address an index reckons is memory.
+        ("%var = OpVariable %local Function", format!("%same = OpAccessChain %local %var\n{load}")),
+    ] {
+        assert_eq!(claim("%out[0][0] == 5", variable, &load), Answer::Yes);
+        assert!(matches!(claim("%out[0][1] == 5", variable, &load), Answer::No(_)));
+        assert!(matches!(claim("%out[0][1] == 0", variable, &load), Answer::No(_)));
+    }
+}

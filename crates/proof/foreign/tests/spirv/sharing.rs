@@ -187,4 +187,7 @@ fn subgroups() {
                 %a = OpLabel\nOpStore %out0 %sum\n%out1 = OpAccessChain %word %out %0 %1\nOpStore %out1 %last\n\
                 OpBranch %end\n%end = OpLabel\nOpReturn";
     assert_eq!(ask(&module(&head, "Vulkan", body), "assertion"), Answer::Yes);
+    // Of more lanes than a warp of PTX has: all of them are added.
+    let head = format!("{}\n; @Output: forall (%out[0][0] == 8128 and %out[0][1] == 66)", crate::head("128, 1, 1"));
+    assert_eq!(ask(&module(&head, "Vulkan", &body.replace("%thread %3\n", "%thread %66\n")), "assertion"), Answer::Yes);
 }

@@ -6,8 +6,10 @@
 //! SPIR-V specification, and that of its memory operands from the Vulkan memory model.
 //!
 //! # What is assumed and refused
-//! An undefined value, and a thread's own variable that nobody has written, is 0. Addresses are logical; images, atomic
-//! operations on less than 32 bits, and extended instructions without one exact result are refused by line.
+//! An undefined result, and a thread's own variable that nobody has written, may be anything, which is carried along
+//! ([`Deferred::Any`](crate::Deferred::Any)). Floats are rounded once for each operation: Vulkan lets a quotient be off by 2.5
+//! units in the last place, and a product and a sum be fused, and this is one of the results. Addresses are logical; images,
+//! atomic operations on less than 32 bits, and extended instructions without one exact result are refused by line.
 
 mod arithmetic;
 mod instruction;

@@ -71,13 +71,15 @@ impl Contents {
         }
         if let Some(size) = types.size(ty) {
             let is_short = matches!(self, Contents::Bytes(_)) && (bytes.len() as u64) < size;
-            if bytes.len() as u64 > size || is_short {
+            // A buffer may be longer than what the module declares of it, such as by the last padding.
+            let may_be_longer = matches!(types.get(ty), Some(Type::Many { .. } | Type::Struct(_)));
+            if bytes.len() as u64 > size && !may_be_longer || is_short {
                 return Err(format!("{} bytes are given for {size}", bytes.len()));
             }
             if size > MOST_BYTES {
                 return Err(format!("{size} bytes are too many"));
             }
-            bytes.resize(size as usize, 0);
+            bytes.resize(bytes.len().max(size as usize), 0);
         }
         Ok(bytes)
     }

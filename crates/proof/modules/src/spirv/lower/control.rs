@@ -408,9 +408,6 @@ impl Lowering<'_> {
         let value = *operands.first().ok_or_else(|| instruction.refused("it lacks an operand"))?;
         let ty = self.scalar_type(value, instruction)?;
         let parts = self.parts(value, instruction)?;
-        if self.shape.subgroup.min(self.shape.threads()) > 32 {
-            return Err(instruction.refused("operations of subgroups of more than 32 threads are not supported"));
-        }
         if ty.bits > 32 || is_reduction && ty.bits != 32 {
             return Err(instruction.refused(format!("operations of a subgroup on {} bits are not supported", ty.bits)));
         }
@@ -419,9 +416,8 @@ impl Lowering<'_> {
             Some(&lane) => self.scalar(lane, instruction)?,
             None => zero,
         };
-        // The lanes that take part are all of the subgroup, and their clamp is that of a warp of 32.
-        let (mask, clamp) = (self.lanes(), if how == Exchange::Up { 0 } else { 31 });
-        let (mask, c) = (self.constant(mask), self.constant(clamp));
+        // The lanes that take part are all of the subgroup; there is no clamp.
+        let (mask, c) = (self.constant(self.lanes()), zero);
         let without_source = self.without_source(how, b)?;
         let mut results = Vec::new();
         for a in parts {
@@ -450,7 +446,7 @@ impl Lowering<'_> {
 
     /// The mask of the lanes of a subgroup.
     fn lanes(&self) -> u64 {
-        u64::MAX >> (64 - self.shape.subgroup.clamp(1, 32))
+        u64::MAX >> (64 - self.shape.subgroup.clamp(1, 64))
     }
 }
 

@@ -220,7 +220,7 @@ impl Lowering<'_> {
         let bytes = match (self.types.size(to), &initial, given) {
             _ if bound.is_some() => bound.map_or(0, |memory| memory.bytes),
             (Some(_), ..) if class == StorageClass::Workgroup && self.is_sized_at_launch(to) => SIZED_AT_LAUNCH,
-            (Some(bytes), ..) => bytes,
+            (Some(bytes), initial, _) => initial.as_ref().map_or(0, |initial| initial.len() as u64).max(bytes),
             (None, Some(initial), _) => initial.len() as u64,
             (None, None, Some(Contents::Unwritten(bytes))) => *bytes,
             (None, None, _) => {

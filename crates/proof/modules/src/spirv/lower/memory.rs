@@ -52,8 +52,16 @@ impl Lowering<'_> {
         let bytes = self.types.size(pointer.to).filter(|&bytes| bytes < 1 << 16).ok_or_else(unknown)?;
         let address = self.allocate(bytes, None);
         let pointer = Pointer { address: self.constant(address), ..pointer };
-        if let Some(&initializer) = instruction.operands.get(1) {
-            let parts = self.parts(initializer, instruction)?;
+        let first = match instruction.operands.get(1) {
+            Some(&initializer) => Some(self.parts(initializer, instruction)?),
+            // Each call has a variable of its own.
+            None if self.calls.len() > 1 => {
+                let any = self.undefined();
+                Some(vec![any; self.leaves(pointer.to, instruction)?.len()])
+            }
+            None => None,
+        };
+        if let Some(parts) = first {
             self.store_parts(instruction, pointer, pointer.to, &parts, Operands::default())?;
         }
         self.set(instruction, Value::Pointer(pointer))

@@ -52,6 +52,11 @@ impl Lowering<'_> {
                     self.emit(Op::Mov { d, a })?;
                 }
             }
+            // Each call has a variable of its own.
+            None if self.calls.len() > 1 => {
+                let a = self.undefined();
+                registers.iter().try_for_each(|&d| self.emit(Op::Mov { d, a }))?;
+            }
             None => self.unfixed.extend(&registers),
         }
         self.set(variable, Value::Registers(registers, to))?;
