@@ -328,3 +328,31 @@ fn a_story_without_its_source_names_the_barrier_of_a_warp() {
     assert!(run.status.success(), "{story}{}", String::from_utf8_lossy(&run.stderr));
     assert!(story.contains("x[0] = 1") && !story.contains("assert!(x[0] != 1)"), "{story}");
 }
+
+/// A scenario whose host part asks how many lanes a warp has is tried with all numbers of them, whatever its kernels do.
+#[test]
+fn what_the_host_makes_of_the_size_of_warps_is_tried() {
+    #[kernel]
+    fn fill(acc: &Acc, out: Shared<u32>) {
+        out[acc.thread_in_block()] = 1;
+    }
+    fn of_one_warp(device: &Device, most: u32) -> Result<()> {
+        let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(128)?);
+        let lanes = device.properties().warp_width;
+        queue.launch(ThreadSpec::new(1, lanes.min(most)), fill(&out))?;
+        let sum: u32 = out.read(&queue)?.iter().sum();
+        assert!(sum == 2 || sum == 1, "{sum} lanes");
+        Ok(())
+    }
+    for model in [Model::Portable, Model::Vulkan] {
+        let report = Checker::new(model).assert_holds(|device| of_one_warp(device, 2));
+        assert_eq!(report.shapes_tried, 8, "{report}");
+        let report = Checker::new(model).assert_refuted(|device| of_one_warp(device, 128));
+        assert!(report.to_string().contains("32 lanes"), "{report}");
+        let report = Checker::new(model).assert_holds(|device| {
+            let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(4)?);
+            queue.launch(ThreadSpec::new(1, 4), fill(&out))
+        });
+        assert_eq!(report.shapes_tried, 1, "{report}");
+    }
+}

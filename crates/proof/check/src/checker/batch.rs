@@ -123,10 +123,18 @@ pub(super) fn shape_of(run: &Run, enqueued: &QueuedLaunch) -> Result<LaunchShape
         block_extent: block,
         frame_count: enqueued.shape.outer,
         frame_extent: enqueued.shape.inner,
-        warp_size: enqueued.options.lanes(&run.properties, |_| true)?,
+        warp_size: lanes(run, enqueued)?,
     };
     most_threads_fit(run, &shape)?;
     Ok(shape)
+}
+
+/// The lanes of a warp of a launch: what it says, or else what is tried.
+pub(super) fn lanes(run: &Run, enqueued: &QueuedLaunch) -> Result<u32> {
+    match enqueued.options.get_warp_size() {
+        Some(_) => enqueued.options.lanes(&run.properties, |_| true),
+        None => Ok(run.choice.warp_size),
+    }
 }
 
 /// Refuses blocks of more threads than any device has.

@@ -1,5 +1,6 @@
 //! Runs of a scenario's function, one for each distinct outcome of its launches.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -120,6 +121,13 @@ fn try_shapes(
             Ok(found) => {
                 warps = warps.and(found.warps);
                 asked = asked.and(found.asked);
+                let others = checker.warp_sizes().iter().filter(|size| **size != choice.warp_size);
+                let apart = |(first, observed): &(Path, Outcomes)| {
+                    others.clone().any(|&size| tells_apart(checker, choice, size, shared, scenario, first, observed))
+                };
+                if tried.is_empty() && report.violations.is_empty() && found.first_run.as_ref().is_some_and(apart) {
+                    warps = warps.and(OpenWarps::ASKED_BY_THE_HOST);
+                }
                 found.framed.into_iter().for_each(|launch| note(&mut framed, launch));
             }
             Err(error) if tried.is_empty() => return Err(error),
@@ -175,6 +183,9 @@ fn unknown(tried: &[Tried]) -> Vec<Unknown> {
     all
 }
 
+/// What runs observed, each with how often.
+type Outcomes = BTreeMap<String, u64>;
+
 /// What the launches of a scenario leave to devices.
 #[derive(Default)]
 struct LeftToDevices {
@@ -184,6 +195,8 @@ struct LeftToDevices {
     warps: OpenWarps,
     /// What kernels ask of their device.
     asked: Asked,
+    /// The first run, and what it observed.
+    first_run: Option<(Path, Outcomes)>,
 }
 
 /// Makes all runs with one choice of shapes.
@@ -259,6 +272,7 @@ fn explore(
         match summary {
             Err(error) if is_unanswered(&error) => return Err(error),
             Ok(summary) => {
+                left.first_run.get_or_insert_with(|| (path.again(), summary.outcomes.clone()));
                 if report.example.is_none() {
                     report.example.clone_from(&witness);
                 }
@@ -329,7 +343,29 @@ fn run_with(
     scenario: &dyn Fn(&Device) -> Result<Summary>,
     path: Path,
 ) -> (Result<Summary>, Path) {
-    let run = Arc::new(Run { fills, ..Run::new(checker, choice, shared.clone(), path) });
+    run_as(Run { fills, ..Run::new(checker, choice, shared.clone(), path) }, scenario)
+}
+
+/// Whether the scenario's host part does otherwise where the device says that its warps have `size` lanes: its launches differ
+/// from those of the first run, or what it observes does.
+fn tells_apart(
+    checker: &Checker,
+    choice: Choice,
+    size: u32,
+    shared: &Arc<Shared>,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    first: &Path,
+    observed: &Outcomes,
+) -> bool {
+    let mut run = Run::new(checker, choice, shared.clone(), first.again());
+    run.properties.warp_width = size;
+    let (summary, after) = run_as(run, scenario);
+    let is_same = after.strayed.is_none() && after.refused.is_none() && after.at == first.phases.len();
+    !is_same || summary.map_or(true, |summary| summary.outcomes != *observed)
+}
+
+fn run_as(run: Run, scenario: &dyn Fn(&Device) -> Result<Summary>) -> (Result<Summary>, Path) {
+    let run = Arc::new(run);
     let backend = CheckedBackend::new(&run);
     let device = Device::new(backend.clone());
     let summary = caught("the scenario", || scenario(&device));

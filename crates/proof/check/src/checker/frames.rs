@@ -39,6 +39,9 @@ pub(super) struct OpenWarps {
 }
 
 impl OpenWarps {
+    /// All numbers of lanes differ where the scenario's host part asks its device for them.
+    pub const ASKED_BY_THE_HOST: OpenWarps = OpenWarps { threads: u64::MAX, ask_size: true };
+
     /// The warps of a launch in blocks of so many threads, of a kernel that may ask how many lanes they have.
     pub fn of(threads: u64, ask_size: bool) -> OpenWarps {
         OpenWarps { threads, ask_size }

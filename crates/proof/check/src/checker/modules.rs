@@ -15,7 +15,7 @@ use wattle_ir::{Element as _, Layout};
 use wattle_machine::LaunchShape;
 use wattle_memory::{Model, Target};
 
-use super::batch::{Group, of_kernel, shape_of};
+use super::batch::{Group, lanes, of_kernel, shape_of};
 use super::frames::{OpenWarps, shape_text, text};
 use super::kept::KeptSearch;
 use super::memory::CheckedMemory;
@@ -316,7 +316,7 @@ fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<Ba
         grid: axes(enqueued.shape.outer),
         block: axes(enqueued.shape.inner),
         shared_bytes: enqueued.options.get_shared_len(),
-        warp_size: enqueued.options.lanes(&run.properties, |_| true)?,
+        warp_size: lanes(run, enqueued)?,
         arguments: arguments.collect::<Result<_>>()?,
         variables: variables(run, call.entry()),
     })
