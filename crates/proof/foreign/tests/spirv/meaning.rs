@@ -23,8 +23,8 @@ fn numbers() {
         ("%r = OpIMul %uint %7 %5", 35),
         ("%r = OpUDiv %uint %7 %2", 3),
         ("%r = OpSDiv %int %m7 %i2", -3),
-        ("%r = OpSRem %int %m7 %i2", -1),
-        ("%r = OpSMod %int %m7 %i2", 1),
+        ("%r = OpSRem %int %7 %i2", 1),
+        ("%r = OpSMod %int %7 %i2", 1),
         ("%r = OpShiftLeftLogical %uint %7 %3", 56),
         ("%r = OpShiftRightArithmetic %int %m7 %1", -4),
         ("%r = OpShiftRightLogical %uint %7 %1", 3),
@@ -139,6 +139,8 @@ fn what_is_undefined_fixes_nothing() {
         ("%r = OpShiftRightLogical %uint %72 %3", "%r = OpShiftRightLogical %uint %72 %32", 9),
         ("%r = OpShiftRightArithmetic %int %m7 %1", "%r = OpShiftRightArithmetic %int %m7 %32", -4),
         ("%r = OpBitFieldUExtract %uint %66 %1 %5", "%r = OpBitFieldUExtract %uint %66 %1 %32", 1),
+        ("%r = OpSRem %int %7 %i2", "%r = OpSRem %int %m7 %i2", 1),
+        ("%r = OpSMod %int %7 %i2", "%r = OpSMod %int %i2 %m7", 1),
         ("%r = OpBitFieldInsert %uint %0 %1 %3 %5", "%r = OpBitFieldInsert %uint %0 %1 %32 %1", 8),
     ] {
         assert_eq!(claim(defined, value), Answer::Yes, "{defined}");
@@ -150,7 +152,7 @@ fn what_is_undefined_fixes_nothing() {
     let half = "%7f = OpConvertSToF %float %m7\n%14f = OpFAdd %float %7f %7f\n%h = OpFDiv %float %7f %14f\n";
     for (defined, undefined, value) in [
         ("%r = OpSDiv %int %n %i2", "%r = OpSDiv %int %n %minus", -(1 << 30)),
-        ("%r = OpSRem %int %n %i2", "%r = OpSRem %int %n %minus", 0),
+        ("%r = OpSRem %int %i2 %i2", "%r = OpSRem %int %n %minus", 0),
         ("%r = OpConvertFToU %uint %h", "%r = OpConvertFToU %uint %7f", 0),
         (
             "%r = OpConvertFToS %int %7f",

@@ -16,18 +16,13 @@ pub enum Undefined {
     Behaviour(&'static str, Meaning),
 }
 
-impl Undefined {
-    /// The function.
-    pub fn condition(self) -> Meaning {
-        match self {
-            Undefined::Result(condition) | Undefined::Behaviour(_, condition) => condition,
-        }
-    }
+/// What an instruction on operands of a type leaves undefined (SPIR-V 1.6, 3.52.13 "Arithmetic Instructions" and 3.52.14 "Bit
+/// Instructions", each by its name).
+pub fn of(op: Op, ty: Scalar) -> Vec<Undefined> {
+    behaviour(op, ty).into_iter().chain(result(op, ty)).collect()
 }
 
-/// What an instruction on operands of a type leaves undefined, if anything (SPIR-V 1.6, 3.52.13 "Arithmetic Instructions" and
-/// 3.52.14 "Bit Instructions", each by its name).
-pub fn of(op: Op, ty: Scalar) -> Option<Undefined> {
+fn behaviour(op: Op, ty: Scalar) -> Option<Undefined> {
     let bits = ty.bits;
     Some(match op {
         // "Behavior is undefined if Operand 2 is 0."
@@ -37,20 +32,30 @@ pub fn of(op: Op, ty: Scalar) -> Option<Undefined> {
             "a division by zero, or of the least number by -1",
             ints!(bits, Two, |U, S| |a, b| (b as S == 0 || (a as S == S::MIN && b as S == -1)).into()),
         ),
-        // "The resulting value is undefined if Shift is greater than or equal to the bit width of the components of Base."
-        Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
-            Undefined::Result(ints!(bits, Two, |U, S| |_, b| (b >= U::BITS.into()).into()))
-        }
-        // "The resulting value is undefined if Count or Offset or their sum is greater than the number of bits."
-        Op::BitFieldUExtract | Op::BitFieldSExtract => Undefined::Result(ints!(bits, Three, |U, S| {
-            |_, offset, count| (offset.saturating_add(count) > U::BITS.into()).into()
-        })),
-        // "The resulting value is undefined if Operand 2 is 0."
-        Op::FRem | Op::FMod if ty.kind == Kind::Float => {
-            Undefined::Result(floats!(bits, Two, |F| |_, b| (F::of(b) == 0.0).into()))
-        }
         _ => return None,
     })
+}
+
+fn result(op: Op, ty: Scalar) -> Option<Undefined> {
+    let bits = ty.bits;
+    Some(Undefined::Result(match op {
+        // "For the OpSRem and OpSMod instructions, if either operand is negative the result is undefined" (Vulkan 1.3,
+        // "Precision and Operation of SPIR-V Instructions").
+        Op::SRem | Op::SMod => ints!(bits, Two, |U, S| |a, b| ((a as S) < 0 || (b as S) < 0).into()),
+        // "The resulting value is undefined if Shift is greater than or equal to the bit width of the components of Base."
+        Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
+            ints!(bits, Two, |U, S| |_, b| (b >= U::BITS.into()).into())
+        }
+        // "The resulting value is undefined if Count or Offset or their sum is greater than the number of bits."
+        Op::BitFieldUExtract | Op::BitFieldSExtract => {
+            ints!(bits, Three, |U, S| |_, offset, count| { (offset.saturating_add(count) > U::BITS.into()).into() })
+        }
+        // "The resulting value is undefined if Operand 2 is 0."
+        Op::FRem | Op::FMod if ty.kind == Kind::Float => {
+            floats!(bits, Two, |F| |_, b| (F::of(b) == 0.0).into())
+        }
+        _ => return None,
+    }))
 }
 
 /// Whether bits that are inserted into a number of so many bits do not all lie in it (SPIR-V 1.6, "OpBitFieldInsert").

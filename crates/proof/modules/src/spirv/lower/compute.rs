@@ -95,7 +95,7 @@ impl Lowering<'_> {
                 let operands = [vector.clone(), vec![scalar; vector.len()]];
                 let meaning = arithmetic::meaning(Opcode::FMul, ty);
                 let meaning = meaning.ok_or_else(|| self.not_supported(instruction))?;
-                self.by_parts(instruction, meaning, None, &operands)?;
+                self.by_parts(instruction, meaning, &[], &operands)?;
             }
             Opcode::Dot => self.dot(instruction)?,
             Opcode::ExtInst => return self.library(instruction),
@@ -103,7 +103,7 @@ impl Lowering<'_> {
                 let Some(&first) = instruction.operands.first() else { return Ok(false) };
                 let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
                 let Some(meaning) = arithmetic::meaning(instruction.op, ty) else { return Ok(false) };
-                self.operate(instruction, meaning, undefined::of(instruction.op, ty), &instruction.operands)?;
+                self.operate(instruction, meaning, &undefined::of(instruction.op, ty), &instruction.operands)?;
             }
         }
         Ok(true)
@@ -128,7 +128,7 @@ impl Lowering<'_> {
         &mut self,
         instruction: &Instruction,
         meaning: Meaning,
-        undefined: Option<Undefined>,
+        undefined: &[Undefined],
         operands: &[Id],
     ) -> Result<(), Refused> {
         let operands = operands.iter().map(|&operand| self.parts(operand, instruction));
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         &mut self,
         by: &Instruction,
         meaning: Meaning,
-        undefined: Option<Undefined>,
+        undefined: &[Undefined],
         operands: &[Vec<Src>],
     ) -> Result<(), Refused> {
         let wanted = match meaning {
@@ -155,18 +155,20 @@ impl Lowering<'_> {
         let mut parts = Vec::new();
         for (number, _) in first.iter().enumerate() {
             let operand = |of: usize| operands[of][number];
-            let condition = undefined.map(|undefined| self.apply(undefined.condition(), &operand)).transpose()?;
-            parts.push(match (undefined, condition) {
-                (Some(Undefined::Behaviour(what, _)), Some(condition)) => {
+            for undefined in undefined {
+                if let Undefined::Behaviour(what, condition) = *undefined {
+                    let condition = self.apply(condition, &operand)?;
                     self.trap_if(condition, what)?;
-                    self.apply(meaning, &operand)?
                 }
-                (Some(Undefined::Result(_)), Some(condition)) => {
-                    let result = self.apply(meaning, &operand)?;
-                    self.unless(condition, result)?
+            }
+            let mut result = self.apply(meaning, &operand)?;
+            for undefined in undefined {
+                if let Undefined::Result(condition) = *undefined {
+                    let condition = self.apply(condition, &operand)?;
+                    result = self.unless(condition, result)?;
                 }
-                (None, _) | (_, None) => self.apply(meaning, &operand)?,
-            });
+            }
+            parts.push(result);
         }
         self.set_parts(by, parts)
     }
@@ -424,7 +426,7 @@ impl Lowering<'_> {
         let Some(&first) = instruction.operands.get(2) else { return Ok(false) };
         let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
         let Some((meaning, undefined)) = library::meaning(set, instruction.operand(1)?, ty) else { return Ok(false) };
-        self.operate(instruction, meaning, undefined, instruction.rest(2))?;
+        self.operate(instruction, meaning, undefined.as_slice(), instruction.rest(2))?;
         Ok(true)
     }
 }
