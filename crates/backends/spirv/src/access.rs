@@ -85,13 +85,19 @@ impl Emitter<'_> {
     fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId) {
         let ty = self.types[left.index()];
         let (of, x, y) = (self.asm.ty(ty), self.value(left), self.value(right));
-        let op = match (op, ty.is_signed()) {
-            (DivOp::Div, true) => Op::SDiv,
-            (DivOp::Div, false) => Op::UDiv,
-            (DivOp::Rem, true) => Op::SRem,
-            (DivOp::Rem, false) => Op::UMod,
+        let mut two = |op, x, y| self.asm.of(op, of, &[x, y]);
+        let result = match (op, ty.is_signed()) {
+            (DivOp::Div, true) => two(Op::SDiv, x, y),
+            (DivOp::Div, false) => two(Op::UDiv, x, y),
+            // "For the OpSRem and OpSMod instructions, if either operand is negative the result is undefined" (Vulkan 1.3,
+            // "Precision and Operation of SPIR-V Instructions"); of a quotient it is not.
+            (DivOp::Rem, true) => {
+                let quotient = two(Op::SDiv, x, y);
+                let whole = two(Op::IMul, quotient, y);
+                two(Op::ISub, x, whole)
+            }
+            (DivOp::Rem, false) => two(Op::UMod, x, y),
         };
-        let result = self.asm.of(op, of, &[x, y]);
         self.set_slot(dst, result);
     }
 
