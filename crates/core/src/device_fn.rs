@@ -1,12 +1,14 @@
 //! Device functions as values: what a kernel is given for a parameter `f: F` with `F: DeviceFn<…>`.
 //!
-//! A device function has two bodies, the host's and the builder's. As a value it is a Rust function that returns both: it
-//! is evaluated before either runs, so that no frame but those that the macros wrote is below a body that may wait. Which
-//! bodies it returns is decided by its type alone ([`GivesBodies`]): a closure of a user's can pass the question on to one of
-//! several functions, and does not compile, since their answers have different types.
+//! A device function has two bodies, the host's and the builder's. As a value it is a Rust function that answers with a type
+//! which has both ([`GivesBodies`]), and only macros can make a value of such a type. So it is asked once: where a kernel is
+//! built, on the thread that launches it. The host's threads, which have small stacks and are built for what the macros
+//! wrote, run the type's body without asking: a closure of a user's may do whatever it likes before it passes the question
+//! on. It cannot pass it on to one of several functions, since their answers have different types.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 use wattle_ir::KernelType;
 use wattle_ir::builder::{Builder, Lift};
@@ -71,7 +73,8 @@ where
     type Answer = A;
     #[inline(always)]
     fn on_host(self, thread: &Thread<'_>, arguments: Args) -> A::Output {
-        self(Parameters(PhantomData)).on_host(thread, arguments)
+        // SAFETY: who has a thread runs a kernel; that has been built (`Kernel::run`), so there has been such an answer.
+        unsafe { A::on_host(thread, arguments) }
     }
     fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> <A::Output as KernelType>::Built<'b> {
         self(Parameters(PhantomData)).in_builder(builder, arguments)
@@ -98,16 +101,19 @@ where
 /// Implemented by nothing.
 pub trait Never {}
 
-/// An answer that has the bodies of a function with parameters `Args`.
+/// A type that has the bodies of a function with parameters `Args`.
 ///
 /// # Safety
-/// The bodies are those that a macro wrote of one function, and all values of the type have the same: the kernel is built with
-/// those of one, and the host runs those of another.
+/// Where there is a value of the type, the bodies are those that a macro wrote of one function: the kernel is built with one,
+/// and the host runs the other.
 pub unsafe trait GivesBodies<Args: KernelType>: Sized {
     /// The type of the function's result.
     type Output: KernelType;
     /// Runs the host's body.
-    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> Self::Output;
+    ///
+    /// # Safety
+    /// There has been a value of the type.
+    unsafe fn on_host(thread: &Thread<'_>, arguments: Args) -> Self::Output;
     /// Runs the builder's body.
     fn in_builder<'b>(
         self,
@@ -117,15 +123,30 @@ pub unsafe trait GivesBodies<Args: KernelType>: Sized {
 }
 
 // SAFETY: `DraftBodies::vouch` promises it.
-unsafe impl<Args: KernelType, R: KernelType, P> GivesBodies<Args> for DeviceBodies<Args, R, P> {
+unsafe impl<Args: KernelType, R: KernelType, P: Fn(Parameters<Args>) -> BothBodies<Args, R>> GivesBodies<Args>
+    for DeviceBodies<Args, R, P>
+{
     type Output = R;
     #[inline(always)]
-    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> R {
-        (self.host)(thread, arguments).0
+    unsafe fn on_host(thread: &Thread<'_>, arguments: Args) -> R {
+        // SAFETY: a value of this type, which the caller says there has been, is `DraftBodies::vouch`'s.
+        (unsafe { place::<P>() }(Parameters(PhantomData)).host)(thread, arguments).0
     }
     fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> R::Built<'b> {
-        (self.build)(builder, arguments)
+        // SAFETY: this value is `DraftBodies::vouch`'s.
+        (unsafe { place::<P>() }(Parameters(PhantomData)).build)(builder, arguments)
     }
+}
+
+/// The closure of this type.
+///
+/// # Safety
+/// It is that of a closure which a macro wrote and which captures nothing.
+#[inline(always)]
+unsafe fn place<'p, P: 'p>() -> &'p P {
+    const { assert!(size_of::<P>() == 0, "a macro's closure captures nothing") }
+    // SAFETY: nothing is read of what has no size, and the program has had the closure.
+    unsafe { NonNull::<P>::dangling().as_ref() }
 }
 
 /// The answer of a function that is never asked: it stands for all where a kernel's generics need an example.
@@ -134,8 +155,8 @@ pub struct NoBodies<Args, R>(Infallible, PhantomData<fn(Args) -> R>);
 // SAFETY: there is no value of the type.
 unsafe impl<Args: KernelType, R: KernelType> GivesBodies<Args> for NoBodies<Args, R> {
     type Output = R;
-    fn on_host(self, _: &Thread<'_>, _: Args) -> R {
-        match self.0 {}
+    unsafe fn on_host(_: &Thread<'_>, _: Args) -> R {
+        unreachable!("there has been no such value")
     }
     fn in_builder<'b>(self, _: &'b Builder, _: Args::Built<'b>) -> R::Built<'b> {
         match self.0 {}
@@ -157,8 +178,17 @@ impl<N, Args> Asked<N, Args> {
 unsafe impl<N: Takes<Args>, Args: KernelType> GivesBodies<Args> for Asked<N, Args> {
     type Output = N::Output;
     #[inline(always)]
-    fn on_host(self, thread: &Thread<'_>, arguments: Args) -> N::Output {
-        N::bodies(Parameters(PhantomData)).on_host(thread, arguments)
+    unsafe fn on_host(thread: &Thread<'_>, arguments: Args) -> N::Output {
+        #[inline(always)]
+        fn of<A: GivesBodies<Args>, Args: KernelType>(
+            _: fn(Parameters<Args>) -> A,
+            thread: &Thread<'_>,
+            arguments: Args,
+        ) -> A::Output {
+            // SAFETY: the function returns one.
+            unsafe { A::on_host(thread, arguments) }
+        }
+        of(N::bodies, thread, arguments)
     }
     fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> <N::Output as KernelType>::Built<'b> {
         N::bodies(Parameters(PhantomData)).in_builder(builder, arguments)
@@ -168,13 +198,9 @@ unsafe impl<N: Takes<Args>, Args: KernelType> GivesBodies<Args> for Asked<N, Arg
 /// Asks a device function for its bodies for parameters `Args`.
 pub struct Parameters<Args>(PhantomData<fn(Args)>);
 
-/// The bodies of a device function with parameters `Args` and result `R`, which a macro wrote at the place that `P` is a type
-/// of.
-pub struct DeviceBodies<Args: KernelType, R: KernelType, P> {
-    host: HostBody<Args, R>,
-    build: BuildBody<Args, R>,
-    place: PhantomData<fn() -> P>,
-}
+/// The bodies of a device function with parameters `Args` and result `R`, which the closure of type `P` returns that a macro
+/// wrote.
+pub struct DeviceBodies<Args, R, P>(PhantomData<fn(Args) -> (R, P)>);
 
 /// The host's body. The result has a companion, so that bodies of all functions are written alike.
 type HostBody<Args, R> = fn(&Thread<'_>, Args) -> (R, ());
@@ -182,9 +208,8 @@ type HostBody<Args, R> = fn(&Thread<'_>, Args) -> (R, ());
 /// The builder's body.
 type BuildBody<Args, R> = for<'b> fn(&'b Builder, <Args as KernelType>::Built<'b>) -> <R as KernelType>::Built<'b>;
 
-/// Bodies that are not promised to be those of one function yet: the macros make them of the user's words, and then
-/// promise, in an `unsafe` block without any of them, what they have made sure of.
-pub struct DraftBodies<Args: KernelType, R: KernelType> {
+/// The two bodies of a function with parameters `Args` and result `R`.
+pub struct BothBodies<Args: KernelType, R: KernelType> {
     host: HostBody<Args, R>,
     build: BuildBody<Args, R>,
 }
@@ -201,21 +226,34 @@ pub fn draft_host<Args: KernelType, R: KernelType>(_: Parameters<Args>, host: Ho
 impl<Args: KernelType, R: KernelType> DraftHost<Args, R> {
     /// Adds the builder's body.
     #[inline(always)]
-    pub fn build(self, build: BuildBody<Args, R>) -> DraftBodies<Args, R> {
-        DraftBodies { host: self.0, build }
+    pub fn build(self, build: BuildBody<Args, R>) -> BothBodies<Args, R> {
+        BothBodies { host: self.0, build }
     }
 }
 
-impl<Args: KernelType, R: KernelType> DraftBodies<Args, R> {
+/// Bodies that are not promised to be those of one function yet: the macros make them of the user's words, and then
+/// promise, in an `unsafe` block without any of them, what they have made sure of.
+pub struct DraftBodies<Args, R, P>(PhantomData<fn(Args) -> (R, P)>);
+
+/// The bodies that `place` returns. It is not called: its type says which closure it is.
+#[inline(always)]
+pub fn draft_bodies<Args: KernelType, R: KernelType, P: Fn(Parameters<Args>) -> BothBodies<Args, R>>(
+    _: Parameters<Args>,
+    _: P,
+) -> DraftBodies<Args, R, P> {
+    DraftBodies(PhantomData)
+}
+
+impl<Args, R, P> DraftBodies<Args, R, P> {
     /// The bodies, whose safety the caller promises.
     ///
     /// # Safety
-    /// The host's body keeps no view beyond its call, gives none to code that could, and has no value with a destructor
-    /// where it may wait; the builder's builds what the host's does. `P` is a type that exists at this place alone, and in
-    /// each instance of generic code is another: bodies with one `P` are the same.
+    /// `P` is the type of a closure that captures nothing and does nothing but return both bodies. The host's body keeps no
+    /// view beyond its call, gives none to code that could, and has no value with a destructor where it may wait; the
+    /// builder's builds what the host's does.
     #[inline(always)]
-    pub unsafe fn vouch<P>(self, _: P) -> DeviceBodies<Args, R, P> {
-        DeviceBodies { host: self.host, build: self.build, place: PhantomData }
+    pub unsafe fn vouch(self) -> DeviceBodies<Args, R, P> {
+        DeviceBodies(PhantomData)
     }
 }
 

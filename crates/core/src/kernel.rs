@@ -169,7 +169,8 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     /// is stopped meanwhile: nothing in it has a destructor then.
     ///
     /// # Safety
-    /// The uses of the arguments have been recorded and none conflicts with another that is not ordered, their memory is
+    /// The kernel has been built once, or another of its identity, and was not refused: so the functions that it was given
+    /// are known. The uses of the arguments have been recorded and none conflicts with another that is not ordered, their memory is
     /// the host's, and each thread of the launch runs once.
     unsafe fn run(&self, thread: &Thread<'_>);
     /// Builds the intermediate representation.

@@ -29,22 +29,24 @@ struct Bodies<'f> {
 impl Bodies<'_> {
     /// The statements that make the bodies, of what asks for them.
     fn write(&self, ask: &Ident) -> TokenStream {
-        let (host, draft, place) = (private("host"), private("draft"), private("place"));
+        let (host, both, draft) = (private("host"), private("both"), private("draft"));
         let (host_body, build_body) = (self.host(), self.build());
         let quiet = quiet();
         quote! {
-            #[allow(
-                unused_parens, unused_braces, unused_labels, clippy::all, clippy::pedantic,
-                reason = "a macro has written around it"
-            )]
-            let #host = ::wattle::__private::draft_host(#ask, #host_body);
-            #quiet
-            let #draft = ::wattle::__private::DraftHost::build(#host, #build_body);
-            let #place = || {};
+            let #draft = ::wattle::__private::draft_bodies(#ask, |#ask| {
+                #[allow(
+                    unused_parens, unused_braces, unused_labels, clippy::all, clippy::pedantic,
+                    reason = "a macro has written around it"
+                )]
+                let #host = ::wattle::__private::draft_host(#ask, #host_body);
+                #quiet
+                let #both = ::wattle::__private::DraftHost::build(#host, #build_body);
+                #both
+            });
             // SAFETY: these are the two bodies of one function, in the subset that keeps no view and names nothing but its
-            // own variables, constants and what this library gives to kernels. No word of the user's is in this block. No
-            // other closure is of this one's type.
-            unsafe { ::wattle::__private::DraftBodies::vouch(#draft, #place) }
+            // own variables, constants and what this library gives to kernels; the closure around them captures nothing. No
+            // word of the user's is in this block.
+            unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
         }
     }
 

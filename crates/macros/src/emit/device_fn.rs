@@ -175,7 +175,7 @@ fn as_value(function: &Function, generics: &[TokenStream], arguments: &[TokenStr
     let turbofish = (!arguments.is_empty()).then(|| quote!(::<#(#arguments),*>));
     let parts: Vec<_> = (0..types.len()).map(|number| private(&format!("parameter{number}"))).collect();
     let (ask, thread, builder) = (private("ask"), private("thread"), private("builder"));
-    let (host, draft, place, quiet) = (private("host"), private("draft"), private("place"), quiet());
+    let (host, draft, quiet) = (private("host"), private("draft"), quiet());
     Some(quote! {
         #quiet
         // SAFETY: these are the two bodies of one function, in the subset that keeps no view.
@@ -185,16 +185,17 @@ fn as_value(function: &Function, generics: &[TokenStream], arguments: &[TokenStr
             fn bodies(
                 #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
             ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #result> {
-                let #host = ::wattle::__private::draft_host(#ask, |#thread, (#(#parts,)*)| {
-                    (::wattle::__private::on_host(#thread, #name).__bodies().__host #turbofish (#(#parts),*).0, ())
+                let #draft = ::wattle::__private::draft_bodies(#ask, |#ask| {
+                    let #host = ::wattle::__private::draft_host(#ask, |#thread, (#(#parts,)*)| {
+                        (::wattle::__private::on_host(#thread, #name).__bodies().__host #turbofish (#(#parts),*).0, ())
+                    });
+                    ::wattle::__private::DraftHost::build(#host, |#builder, (#(#parts,)*)| {
+                        ::wattle::__private::in_builder(#builder, #name).__bodies().__build #turbofish (#(#parts),*)
+                    })
                 });
-                let #draft = ::wattle::__private::DraftHost::build(#host, |#builder, (#(#parts,)*)| {
-                    ::wattle::__private::in_builder(#builder, #name).__bodies().__build #turbofish (#(#parts),*)
-                });
-                let #place = || {};
-                // SAFETY: these are the two bodies of one function, in the subset that keeps no view; no other closure is of
-                // this one's type.
-                unsafe { ::wattle::__private::DraftBodies::vouch(#draft, #place) }
+                // SAFETY: these are the two bodies of one function, in the subset that keeps no view; the closure around them
+                // captures nothing.
+                unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
             }
         }
     })

@@ -1,5 +1,11 @@
 //! Functions as parameters of kernels and of device functions, and kernels that are generic over a trait.
 
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use wattle::__private::{BothBodies, DeviceBodies, Parameters, draft_host};
+use wattle::DeviceKind;
 use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome};
@@ -8,6 +14,8 @@ pub const CASES: &[Case] = &[
     ("a device function by name", by_name),
     ("closures", closures),
     ("functions that are passed on", passed_on),
+    ("closures around functions", around),
+    ("an answer that nobody gave", forged),
     ("functions of types and traits", traits),
     ("functions of views, arrays and tuples", of_views),
     ("a block's reduction by any function", of_blocks),
@@ -148,6 +156,66 @@ fn passed_on(device: &Device) -> Outcome {
     queue.launch(ThreadSpec::new(1, 1), passes_on(&out, &roots, device_closure!(|x| x - 1)))?;
     assert_eq!(out.read(&queue)?, [38, 10, 13, 65536, 8]);
     assert!((roots.read(&queue)?[0] - 2f32.sqrt()).abs() < 1e-6);
+    Ok(())
+}
+
+/// What a user writes around a device function is run where the kernel is built, by the thread that launches it: the threads
+/// of the launch have small stacks, and who waits in one waits for ever.
+fn around(device: &Device) -> Outcome {
+    static ASKED_ELSEWHERE: AtomicU32 = AtomicU32::new(0);
+    // The times that this thread is asked; `None` of other threads.
+    thread_local!(static ASKED: Cell<Option<u32>> = const { Cell::new(None) });
+    ASKED.set(Some(0));
+    let queue = device.queue()?;
+    let n = device.from_slice(&[1u32, 6, 27])?;
+    let mut out = device.alloc_zeroed::<u32>(3)?;
+    let closure = device_closure!(|x: u32| x + 1);
+    let counted = move |question| {
+        match ASKED.get() {
+            Some(times) => ASKED.set(Some(times + 1)),
+            None => _ = ASKED_ELSEWHERE.fetch_add(1, Ordering::Relaxed),
+        }
+        closure(question)
+    };
+    let mut launch = || -> Outcome {
+        queue.launch(FrameSpec::cover(3, 2), map(&n, &mut out, counted))?;
+        assert_eq!(out.read(&queue)?, [2, 7, 28]);
+        Ok(())
+    };
+    launch()?;
+    let while_built = ASKED.get();
+    launch()?;
+    if device.properties().kind == DeviceKind::Host {
+        assert_eq!(ASKED.get(), while_built);
+    }
+    assert_eq!(ASKED_ELSEWHERE.load(Ordering::Relaxed), 0);
+    Ok(())
+}
+
+/// A type can be named that has bodies of a user's, but no value of it can be made in safe code: a function that never
+/// returns the one that it promises ends where the kernel is built, and nothing of the bodies is run.
+fn forged(device: &Device) -> Outcome {
+    static RUN: AtomicU32 = AtomicU32::new(0);
+    fn forge<P: Fn(Parameters<(u32,)>) -> BothBodies<(u32,), u32>>(
+        _: P,
+    ) -> impl Fn(Parameters<(u32,)>) -> DeviceBodies<(u32,), u32, P> + Copy {
+        |_| panic!("no such answer")
+    }
+    let function = forge(|question| {
+        let host = draft_host(question, |_, (x,)| {
+            RUN.fetch_add(1, Ordering::Relaxed);
+            (x, ())
+        });
+        host.build(|_, (x,)| x)
+    });
+    let queue = device.queue()?;
+    let n = device.from_slice(&[1u32, 6, 27])?;
+    let mut out = device.alloc_zeroed::<u32>(3)?;
+    for _ in 0..2 {
+        let launch = || queue.launch(FrameSpec::cover(3, 2), map(&n, &mut out, function));
+        assert!(catch_unwind(AssertUnwindSafe(launch)).is_err());
+    }
+    assert_eq!(RUN.load(Ordering::Relaxed), 0);
     Ok(())
 }
 

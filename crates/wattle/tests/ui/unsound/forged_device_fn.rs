@@ -1,6 +1,6 @@
 //! The bodies of a device function cannot be made without `unsafe`, so a closure of a user's is none.
 
-use wattle::__private::{DraftHost, draft_host};
+use wattle::__private::{DraftHost, draft_bodies, draft_host};
 use wattle::prelude::*;
 
 #[kernel]
@@ -12,8 +12,11 @@ fn map<F: DeviceFn<(u32,), Output = u32>>(acc: &Acc, out: PerItem<u32>, f: F) {
 
 fn launch(out: &mut Buffer<u32>) {
     map(out, |ask| {
-        let host = draft_host(ask, |_, (x,)| (x, ()));
-        DraftHost::build(host, |_, (x,)| x).vouch(|| {})
+        let draft = draft_bodies(ask, |ask| {
+            let host = draft_host(ask, |_, (x,)| (x, ()));
+            DraftHost::build(host, |_, (x,)| x)
+        });
+        draft.vouch()
     });
 }
 
