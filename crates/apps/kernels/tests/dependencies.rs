@@ -9,7 +9,16 @@ use wattle_memory::Target;
 
 /// What the first thread does between its read and its store, by number.
 #[kernel]
-fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32>, seen: Atomic<u32>) {
+fn buffering(
+    acc: &Acc,
+    case: u32,
+    x: Atomic<u32>,
+    y: Atomic<u32>,
+    z: Atomic<u32>,
+    plain: Shared<u32>,
+    seen: Atomic<u32>,
+) {
+    let block = acc.shared::<u32, 2>();
     if acc.thread_in_grid() == 0 {
         let a = x.load(0);
         match case {
@@ -74,6 +83,20 @@ fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32
                 z.store(a & 0, 3);
                 y.store(0, z.load(1) + 1);
             }
+            // What a thread has stored plainly it reads, in block shared memory and in buffers.
+            14 => {
+                block[0] = a;
+                y.store(0, block[0] - a + 1);
+            }
+            15 => {
+                block[0] = 1;
+                block[1] = 1;
+                y.store(0, block[a & 1]);
+            }
+            16 => {
+                plain[0] = a;
+                y.store(0, plain[0] - a + 1);
+            }
             // Kept: some value of what was read leads to something else.
             20 => y.store(0, a),
             21 => {
@@ -116,10 +139,25 @@ fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32
                     y.store(0, 1);
                 }
             }
-            _ => {
+            28 => {
                 if a == z.load(0) + 1 {
                     y.store(0, 1);
                 }
+            }
+            29 => {
+                plain[0] = a;
+                y.store(0, plain[0]);
+            }
+            // Behind an acquire fence it may be another thread's.
+            30 => {
+                plain[0] = a;
+                acc.mem_fence(Scope::Device, Order::Acquire);
+                y.store(0, plain[0] - a + 1);
+            }
+            // An atomic store is read by atomic loads.
+            _ => {
+                z.store(0, a);
+                y.store(0, z.load(0) - a + 1);
             }
         }
         seen.store(0, a);
@@ -131,20 +169,22 @@ fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32
 }
 
 /// Launches a kernel with `x`, `y`, a third place, and what its two threads have seen.
-fn judge(checker: Checker, launch: impl Fn(&Queue, &[Buffer<u32>; 4]) -> wattle::Result<()>) -> Report {
+fn judge(checker: Checker, launch: impl Fn(&Queue, &[Buffer<u32>; 5]) -> wattle::Result<()>) -> Report {
     let scenario = |device: &Device| {
         let place = || device.alloc_zeroed::<u32>(2);
-        let places = [place()?, place()?, place()?, place()?];
+        let places = [place()?, place()?, place()?, place()?, place()?];
         let queue = device.queue()?;
         launch(&queue, &places)?;
-        assert_ne!(places[3].read(&queue)?, [1, 1], "both have read 1");
+        assert_ne!(places[4].read(&queue)?, [1, 1], "both have read 1");
         Ok(())
     };
     checker.check(scenario).unwrap()
 }
 
 fn check(checker: Checker, case: u32) -> Report {
-    judge(checker, |queue, [x, y, z, seen]| queue.launch(ThreadSpec::new(2, 1), buffering(case, x, y, z, seen)))
+    judge(checker, |queue, [x, y, z, plain, seen]| {
+        queue.launch(ThreadSpec::new(2, 1), buffering(case, x, y, z, plain, seen))
+    })
 }
 
 const TARGETS: [Target; 5] =
@@ -152,7 +192,7 @@ const TARGETS: [Target; 5] =
 
 #[test]
 fn a_store_that_needs_no_read_does_not_wait_for_it() {
-    for case in 0..=13 {
+    for case in 0..=16 {
         for target in TARGETS {
             let report = check(Checker::for_target(target), case);
             assert_eq!(report.verdict, Verdict::Violated, "case {case} for {target}");
@@ -162,7 +202,7 @@ fn a_store_that_needs_no_read_does_not_wait_for_it() {
 
 #[test]
 fn a_store_that_needs_a_read_waits_for_it() {
-    for case in (20..=25).chain(27..=28) {
+    for case in (20..=25).chain(27..=31) {
         for target in TARGETS {
             let report = check(Checker::for_target(target), case);
             // The second read of case 26 is not the one that is recorded.
@@ -182,7 +222,7 @@ fn a_store_behind_a_loop_that_waits_is_behind_it() {
 
 #[test]
 fn without_load_buffering_no_dependency_matters() {
-    for case in (0..=13).chain(20..=25).chain(27..=28) {
+    for case in (0..=13).chain(20..=25).chain(27..=31) {
         let report = check(Checker::new(Model::Sc), case);
         assert_eq!(report.verdict, Verdict::Holds, "case {case}");
     }
@@ -216,7 +256,7 @@ fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so() {
     let check =
-        |checker| judge(checker, |queue, [x, y, _, seen]| queue.launch(ThreadSpec::new(2, 1), kept_apart(x, y, seen)));
+        |checker| judge(checker, |queue, [x, y, _, _, seen]| queue.launch(ThreadSpec::new(2, 1), kept_apart(x, y, seen)));
     let text: Vec<&str> = include_str!("dependencies.rs").lines().map(str::trim).collect();
     let line = |at: u32| text[at as usize - 1];
     for target in [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
@@ -252,7 +292,7 @@ fn kept_apart_and_waited_for(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: At
 
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so_where_threads_wait_too() {
-    let report = judge(Checker::new(Model::Portable), |queue, [x, y, done, seen]| {
+    let report = judge(Checker::new(Model::Portable), |queue, [x, y, done, _, seen]| {
         queue.launch(ThreadSpec::new(2, 1), kept_apart_and_waited_for(x, y, seen, done))
     });
     assert_eq!(report.verdict, Verdict::Holds);

@@ -4,7 +4,7 @@ mod brute;
 mod script;
 
 use brute::agree::{compare, difference_on};
-use brute::random::{Case, case, half_plain};
+use brute::random::{Case, case, forwarding, half_plain};
 use script::{Op, constant};
 use wattle_memory::{Label, Model, Placement};
 
@@ -27,6 +27,11 @@ fn random_programs_have_the_executions_that_brute_force_finds() {
 #[test]
 fn random_programs_of_plain_accesses_have_the_executions_that_brute_force_finds() {
     agree(10_000, |random| half_plain(random, 64));
+}
+
+#[test]
+fn random_programs_that_read_their_own_stores_have_the_executions_that_brute_force_finds() {
+    agree(1_500, forwarding);
 }
 
 /// A store that needs the second of two reads of a cell, while the first waits for what the store makes possible.

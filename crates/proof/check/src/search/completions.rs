@@ -4,18 +4,19 @@
 //! `(a & 0) + 1` is 1, and a store that stands in both arms of a branch is a store. So a store may be added once the
 //! chosen reads determine it: every completion of the open ones performs the same store (place, value, order, scope)
 //! behind the same fences. A completion gives a read some value that some write gives its place; reads of one
-//! place with nothing between them that orders may be taken equal, since they may be made one. A loop that waits on
-//! atomics may never end, other loops end. What is not found out within bounds counts as no dependency.
+//! place with nothing between them that orders may be taken equal, since they may be made one. So a plain read returns
+//! what its thread has stored plainly, where the thread has synchronized with nobody since: any other value is a race. A
+//! loop that waits on atomics may never end, other loops end. What is not found out within bounds counts as no dependency.
 //!
 //! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on
-//! relaxed and on plain accesses alike, its control-flow simplification makes one read-modify-write of two equal ones in
+//! relaxed and on plain accesses alike, LLVM and ptxas pass what is stored plainly on to loads of it, its control-flow simplification makes one read-modify-write of two equal ones in
 //! the arms of a branch, ptxas merges weak loads and drops `and` with 0. A read or read-modify-write that all completions
 //! perform may be made early in the same way. C++20 [atomics.order]/8 only asks implementations to avoid values that
 //! justify themselves.
 
 use std::collections::VecDeque;
 
-use wattle_memory::{EventId, Label, Level, stop};
+use wattle_memory::{EventId, Kind, Label, Level, stop};
 
 use super::Setup;
 use super::agreement::{Act, Agreement, agree, trim};
@@ -38,11 +39,13 @@ const FEW_ACTIONS: u32 = 1 << 11;
 pub(super) enum Given<'v> {
     /// Any value: both ways at every branch.
     Anything,
-    /// The values of the writes that are in the graph; reads of one place that a compiler may make one are one.
+    /// The values of the writes that are in the graph; reads of one place that a compiler may make one are one, and what a
+    /// thread has stored plainly it reads.
     Present,
     /// The values that some write of the program gives the place; any value if they are too many.
     Possible(&'v Values),
-    /// The same values, or some of them; reads that may be merged are. The result need not be certain.
+    /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need not
+    /// be certain.
     Merged(&'v Values),
 }
 
@@ -59,10 +62,54 @@ struct Path<'w> {
     loops: Vec<(u32, bool)>,
     /// The last read of each place with which a later one may be merged.
     reads: Vec<(Address, EventId, u64)>,
+    /// What the thread has stored plainly since it last synchronized.
+    stored: Stored,
+    /// The reads that are merged with earlier reads, or that get what an earlier store has stored.
     ties: Vec<(EventId, EventId)>,
     ahead: usize,
     /// Whether it ended at an operation of its warp to which the thread has not come.
     met: bool,
+}
+
+/// What a thread has stored plainly, and would read again.
+#[derive(Clone, Default)]
+struct Stored {
+    /// The last store to each place, if it is known.
+    last: Vec<(Address, Option<Forwarded>)>,
+}
+
+/// A store, and what a read of its place gets.
+#[derive(Clone, Copy)]
+struct Forwarded {
+    value: u64,
+    /// If the thread has run ahead to it.
+    event: Option<EventId>,
+}
+
+impl Stored {
+    fn at(&self, address: Address) -> Option<Forwarded> {
+        self.last.iter().find(|(at, _)| *at == address)?.1
+    }
+
+    /// `address` is `None` where the store may be anywhere, `what` where it is not known or not plain.
+    fn store(&mut self, address: Option<Address>, what: Option<Forwarded>) {
+        self.last.retain(|(at, _)| address.is_some_and(|address| address != *at));
+        self.last.extend(address.map(|address| (address, what)));
+    }
+
+    /// What the thread sees from here on others may have written.
+    fn synchronize(&mut self) {
+        self.last.clear();
+    }
+}
+
+/// Whether what others have done may be seen behind it.
+fn synchronizes(label: Label) -> bool {
+    match label.kind {
+        Kind::Read | Kind::Write => label.acquire,
+        Kind::Fence => label.level > Level::Thread,
+        Kind::Barrier | Kind::MakeAvailable | Kind::MakeVisible => true,
+    }
 }
 
 /// The outcome of running a completion.
@@ -149,6 +196,7 @@ impl<'w> Completions<'_, 'w> {
             kept: 0,
             loops: Vec::new(),
             reads: Vec::new(),
+            stored: Stored::default(),
             ties: Vec::new(),
             ahead: 0,
             met: false,
@@ -158,11 +206,31 @@ impl<'w> Completions<'_, 'w> {
         let (label, mut open) = (event.label, VecDeque::new());
         self.answer(&mut start, first, address, label, &mut open);
         open.push_front(start);
+        let mut stored = if label.acquire { Stored::default() } else { self.stored_before(first) };
         // No later read is one with that of a read-modify-write, whose write comes between.
         if self.runner.update.is_some() {
             open.iter_mut().for_each(|path| path.reads.clear());
+            stored.store(address, None);
         }
+        open.iter_mut().for_each(|path| path.stored.clone_from(&stored));
         Some(open)
+    }
+
+    /// What the thread of an event has stored plainly before it, since it last synchronized.
+    fn stored_before(&self, first: EventId) -> Stored {
+        let graph = &self.state.graph;
+        let mut last: Vec<(Address, Option<Forwarded>)> = Vec::new();
+        let before = (0..first).rev().filter(|&event| graph.same_thread(event, first));
+        for event in before.take_while(|&event| !synchronizes(graph.event(event).label)) {
+            let store = graph.event(event);
+            let location = store.location.filter(|_| store.label.kind == Kind::Write);
+            let Some(&address) = location.and_then(|location| self.state.addresses.get(location)) else { continue };
+            if !last.iter().any(|(at, _)| *at == address) {
+                let value = store.value.filter(|_| !store.label.atomic);
+                last.push((address, value.map(|value| Forwarded { value, event: Some(event) })));
+            }
+        }
+        Stored { last }
     }
 
     /// The event to which the thread has run ahead, if it has. An access that is out of bounds in this completion has
@@ -219,6 +287,7 @@ impl<'w> Completions<'_, 'w> {
                     let promised = first.is_none().then(|| self.promised(path)).flatten();
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
+                    path.stored.store(address, None);
                     self.answer(path, first.or(promised).unwrap_or(usize::MAX), address, read, open);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
@@ -234,7 +303,10 @@ impl<'w> Completions<'_, 'w> {
                     if event.is_none() {
                         self.promised(path);
                     }
-                    path.reads.retain(|(at, ..)| target.is_some_and(|target| target.address != *at));
+                    let address = target.map(|target| target.address);
+                    path.reads.retain(|(at, ..)| address.is_some_and(|address| address != *at));
+                    let plain = value.filter(|_| !label.atomic);
+                    path.stored.store(address, plain.map(|value| Forwarded { value, event }));
                 }
                 Action::Fence { label, source } => {
                     let event = self.event(path, source);
@@ -246,8 +318,9 @@ impl<'w> Completions<'_, 'w> {
                     if event.is_none() {
                         self.promised(path);
                     }
-                    if label.level > Level::Thread {
+                    if synchronizes(label) {
                         path.reads.clear();
+                        path.stored.synchronize();
                     }
                 }
                 Action::Barrier { source, .. } => {
@@ -259,6 +332,7 @@ impl<'w> Completions<'_, 'w> {
                     }
                     path.acts.push(Act::Other { events: 1 });
                     path.reads.clear();
+                    path.stored.synchronize();
                 }
                 Action::Exchange { exchange, source, .. } => {
                     // Nothing is known of a result to which the thread has not run ahead, nor whether all lanes come.
@@ -324,11 +398,17 @@ impl<'w> Completions<'_, 'w> {
         let merged = self.state.ties.iter().find(|&&(_, later)| later == event);
         let known = known.or_else(|| graph.event(merged?.0).value);
         let may_tie = known.is_none();
+        let stored = address.filter(|_| !label.atomic).and_then(|address| path.stored.at(address));
         let answers: Vec<Option<u64>> = match (known, self.given, address) {
             (Some(value), ..) => vec![Some(value)],
+            // A read that the thread has not reached returns the same value, or the thread does not do what is promised
+            // here.
+            (None, Given::Present | Given::Merged(_), _) if stored.is_some() => {
+                let store = stored.and_then(|stored| stored.event).filter(|_| event < graph.len());
+                path.ties.extend(store.map(|store| (store, event)));
+                vec![stored.map(|stored| stored.value)]
+            }
             (None, Given::Present | Given::Merged(_), _) if may_tie && tied.is_some() => {
-                // A read that the thread has not reached returns the same value, or the thread does not do what is
-                // promised here.
                 let there = |(earlier, _): &(EventId, u64)| *earlier < graph.len() && event < graph.len();
                 path.ties.extend(tied.filter(there).map(|(earlier, _)| (earlier, event)));
                 vec![tied.map(|(_, value)| value)]
@@ -349,6 +429,7 @@ impl<'w> Completions<'_, 'w> {
         // An acquire orders what comes after it.
         if label.acquire {
             path.reads.clear();
+            path.stored.synchronize();
         }
         let take = |path: &mut Path<'w>, answer: Option<u64>| {
             path.process.answer(answer);

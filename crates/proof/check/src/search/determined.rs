@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use wattle_memory::{EventId, Set, ThreadId};
+use wattle_memory::{EventId, Kind, Set, ThreadId};
 
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, each};
@@ -112,7 +112,11 @@ fn exclude_present(state: &mut State<'_>, thread: ThreadId) {
 /// Adds a guess.
 pub(super) fn assume(setup: &Setup<'_>, state: &mut State<'_>, guess: &Guess, way: &Agreement) -> Result<(), Problem> {
     exclude_present(state, guess.thread);
-    state.ties.extend(&way.ties);
+    // Where a read's place depends on another read, it gets the value of one store or another.
+    let stores = |tie: &(EventId, EventId)| state.graph.event(tie.0).label.kind == Kind::Write;
+    let otherwise = |tie: &&(EventId, EventId)| way.ties.iter().any(|other| other.1 == tie.1 && other.0 != tie.0);
+    let ties: Vec<_> = way.ties.iter().filter(|tie| !(stores(tie) && otherwise(tie))).copied().collect();
+    state.ties.extend(ties);
     state.guessed = true;
     let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);
     let store = way.ahead.iter().chain(&way.beyond).find_map(|act| match act {

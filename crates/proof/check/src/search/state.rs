@@ -161,7 +161,8 @@ pub(super) struct State<'w> {
     pub early: Vec<EarlyUpdate>,
     /// The changes of read-modify-writes that have not read yet, by their reads.
     pub changes: Vec<(EventId, Change)>,
-    /// Pairs of reads that a compiler has merged: they read from the same write.
+    /// Pairs of reads that a compiler has merged: they read from the same write. Or a store and a read that a compiler has
+    /// given its value: it reads from it.
     pub ties: Vec<(EventId, EventId)>,
     /// Whether events were inserted between others, so that an earlier analysis no longer applies.
     pub renumbered: bool,
@@ -307,7 +308,9 @@ impl<'w> State<'w> {
     /// Whether an assumption about threads has turned out to be wrong.
     pub fn is_broken(&self) -> bool {
         let differ = |&(first, second): &(EventId, EventId)| {
-            let (first, second) = (self.graph.source(first), self.graph.source(second));
+            let is_store = self.graph.event(first).label.kind == Kind::Write;
+            let first = if is_store { Some(first) } else { self.graph.source(first) };
+            let second = self.graph.source(second);
             first.is_some() && second.is_some() && first != second
         };
         self.broken || self.ties.iter().any(differ)

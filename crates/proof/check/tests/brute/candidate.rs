@@ -2,7 +2,7 @@
 
 use wattle_memory::Label;
 
-use super::completion::{Kind, Runs};
+use super::completion::{Kind, Reads, Runs};
 use crate::script::{Op, Program, Value};
 
 /// An operation; a read-modify-write is one, not two.
@@ -175,16 +175,14 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
     let (mut read, mut written) = (vec![None; n], vec![None; n]);
     for _ in 0..=2 * n {
         for (id, event) in way.events.iter().enumerate() {
-            // The values that its thread has read so far, by statement.
-            let known: Vec<(usize, u64)> = way
-                .events
-                .iter()
-                .zip(&read)
-                .filter(|(other, _)| other.thread == event.thread)
-                .filter_map(|(other, value)| Some((other.op, (*value)?)))
-                .collect();
+            let mut reads = Reads::default();
+            for (other, of) in way.events.iter().enumerate().filter(|(_, other)| other.thread == event.thread) {
+                reads.known.extend(read[other].map(|value| (of.op, value)));
+                let own = source[other].is_some_and(|write| way.events[write].thread == event.thread);
+                reads.own.extend(own.then_some(of.op));
+            }
             let came = event.control.iter().all(|&first| first == id || read[first].is_some());
-            let certain = |kind| runs.certain(event.thread, &known, event.op, kind);
+            let certain = |kind| runs.certain(event.thread, &reads, event.op, kind);
             let update = event.read.is_some() && event.written.is_some();
             let sure = update && certain(Kind::Update).is_some();
             if event.read.is_some() && (came || sure || (!update && certain(Kind::Read).is_some())) {
@@ -199,7 +197,7 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
             {
                 let sum = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
                 // The operand of an update may be certain before the values that it is computed from are.
-                let given = || runs.operand(event.thread, &known, event.op);
+                let given = || runs.operand(event.thread, &reads, event.op);
                 let old = formula.reads.contains(&id);
                 let new = || given().and_then(|given| Some(if old { given + read[id]? } else { given }));
                 written[id] = sum.or_else(new);

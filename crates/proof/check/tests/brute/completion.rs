@@ -2,12 +2,13 @@
 //!
 //! A store may come as soon as the reads that are known determine it: every run of its thread that agrees with them
 //! performs the same store behind the same fences. In a run each read gives some value that some run of some thread
-//! writes to its cell.
+//! writes to its cell; a plain read that takes its value from a plain store of its own thread gives what that stored, if no
+//! acquire operation and no fence is between.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use wattle_memory::Label;
+use wattle_memory::{Label, Level};
 
 use crate::script::{Op, Program, Value};
 
@@ -41,6 +42,8 @@ pub enum Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub accesses: Vec<Access>,
+    /// The plain reads behind plain stores of the same cell, by statement, and the values stored.
+    forwarded: Vec<(usize, u64)>,
 }
 
 impl Run {
@@ -50,6 +53,11 @@ impl Run {
             .iter()
             .find(|access| access.op == op && matches!(access.kind, Kind::Read | Kind::Write))
             .map(|access| access.value)
+    }
+
+    /// Whether these statements read what their thread has stored plainly.
+    fn forwards(&self, own: &[usize]) -> bool {
+        self.forwarded.iter().all(|&(op, value)| !own.contains(&op) || self.read(op) == Some(value))
     }
 
     /// Whether it makes this access of another run too: behind the same fences, after as many equal ones.
@@ -66,8 +74,17 @@ fn alike(access: &Access, wanted: &Access, with_value: bool) -> bool {
         && (!with_value || access.value == wanted.value)
 }
 
-/// A question: a thread, the values it has read, and a statement.
-type Question = (usize, Vec<(usize, u64)>, usize, Kind);
+/// What is known of the reads of a thread, by their statements.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reads {
+    /// The values of those that have come.
+    pub known: Vec<(usize, u64)>,
+    /// Those that take their values from stores of their own thread.
+    pub own: Vec<usize>,
+}
+
+/// A question: a thread, its reads, and a statement.
+type Question = (usize, Reads, usize, Kind);
 
 /// All runs of each thread.
 pub struct Runs {
@@ -99,8 +116,10 @@ impl Runs {
         if let Some(&known) = self.answers.borrow().get(&question) {
             return known;
         }
-        let (thread, known, ..) = &question;
-        let agrees = |run: &&Run| known.iter().all(|&(op, value)| run.read(op).is_none_or(|read| read == value));
+        let (thread, Reads { known, own }, ..) = &question;
+        let agrees = |run: &&Run| {
+            run.forwards(own) && known.iter().all(|&(op, value)| run.read(op).is_none_or(|read| read == value))
+        };
         let answer = find(&self.of[*thread].iter().filter(agrees).collect::<Vec<_>>());
         self.answers.borrow_mut().insert(question, answer);
         answer
@@ -108,14 +127,21 @@ impl Runs {
 
     /// The value of the access that a run makes at a statement, if every run that agrees with the known reads makes
     /// this access; otherwise `None`.
-    pub fn certain(&self, thread: usize, known: &[(usize, u64)], op: usize, kind: Kind) -> Option<u64> {
-        self.answer((thread, known.to_vec(), op, kind), |all| {
+    pub fn certain(&self, thread: usize, reads: &Reads, op: usize, kind: Kind) -> Option<u64> {
+        self.answer((thread, reads.clone(), op, kind), |all| {
             let (run, at) = all.iter().find_map(|run| {
                 let at = run.accesses.iter().position(|access| access.op == op && access.kind == kind)?;
                 Some((run, at))
             })?;
             let access = &run.accesses[at];
             let with_value = kind != Kind::Read;
+            // That another store of the thread may write the same does not make it this one.
+            let value = |run: &&Run| {
+                run.accesses.iter().find(|other| other.op == op && other.kind == kind).map(|other| other.value)
+            };
+            if with_value && all.iter().filter_map(value).any(|other| other != run.accesses[at].value) {
+                return None;
+            }
             let before = run.accesses[..at].iter().filter(|other| alike(other, access, with_value)).count();
             all.iter().all(|run| run.makes(access, before, with_value)).then_some(access.value)
         })
@@ -123,8 +149,8 @@ impl Runs {
 
     /// The operand of a statement if every run that agrees with the known reads and reaches the statement has the same
     /// one.
-    pub fn operand(&self, thread: usize, known: &[(usize, u64)], op: usize) -> Option<u64> {
-        self.answer((thread, known.to_vec(), op, Kind::Operand), |all| {
+    pub fn operand(&self, thread: usize, reads: &Reads, op: usize) -> Option<u64> {
+        self.answer((thread, reads.clone(), op, Kind::Operand), |all| {
             let given = |run: &&Run| {
                 let access = run.accesses.iter().find(|access| access.op == op && access.kind == Kind::Operand)?;
                 Some(access.value)
@@ -137,8 +163,9 @@ impl Runs {
 
 fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
     let mut ended = Vec::new();
-    let mut open = vec![(0, vec![0u64; 8], Vec::<Label>::new(), Run::default())];
-    while let Some((op, registers, mut fences, mut run)) = open.pop() {
+    let mut open = vec![(0, vec![0u64; 8], Vec::<Label>::new(), BTreeMap::<u64, u64>::new(), Run::default())];
+    // `stored` has the cells that the thread has stored to plainly, with the values.
+    while let Some((op, registers, mut fences, mut stored, mut run)) = open.pop() {
         let Some(statement) = ops.get(op) else {
             ended.push(run);
             continue;
@@ -157,18 +184,34 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
         };
         match statement {
             Op::Load { to, cell, label } => {
-                for value in of(*cell) {
+                let own = stored.get(cell).copied().filter(|_| !label.atomic);
+                run.forwarded.extend(own.map(|value| (op, value)));
+                if label.acquire {
+                    stored.clear();
+                }
+                let mut values = of(*cell);
+                values.extend(own);
+                for value in values {
                     let (mut registers, mut run) = (registers.clone(), run.clone());
                     registers[*to] = value;
                     run.accesses.push(access(Kind::Read, *cell, *label, &fences, value));
-                    open.push((op + 1, registers, fences.clone(), run));
+                    open.push((op + 1, registers, fences.clone(), stored.clone(), run));
                 }
                 continue;
             }
             Op::Store { cell, value, label } => {
-                run.accesses.push(access(Kind::Write, *cell, *label, &fences, sum(&registers, value)));
+                let value = sum(&registers, value);
+                run.accesses.push(access(Kind::Write, *cell, *label, &fences, value));
+                stored.remove(cell);
+                if !label.atomic {
+                    stored.insert(*cell, value);
+                }
             }
             Op::Add { to, cell, value, read, write } | Op::Exchange { to, cell, value, read, write } => {
+                stored.remove(cell);
+                if read.acquire {
+                    stored.clear();
+                }
                 let given = sum(&registers, value);
                 let exchanges = matches!(statement, Op::Exchange { .. });
                 let what = 1 + 2 * given + u64::from(exchanges);
@@ -180,11 +223,15 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                     run.accesses.push(access(Kind::Operand, *cell, *write, &fences, given));
                     run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
                     run.accesses.push(access(Kind::Write, *cell, *write, &fences, new));
-                    open.push((op + 1, registers, fences.clone(), run));
+                    open.push((op + 1, registers, fences.clone(), stored.clone(), run));
                 }
                 continue;
             }
             Op::CompareExchange { to, cell, expected, desired, read, write } => {
+                stored.remove(cell);
+                if read.acquire {
+                    stored.clear();
+                }
                 for old in of(*cell) {
                     let (mut registers, mut run) = (registers.clone(), run.clone());
                     registers[*to] = old;
@@ -193,26 +240,31 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                     if old == *expected {
                         run.accesses.push(access(Kind::Write, *cell, *write, &fences, *desired));
                     }
-                    open.push((op + 1, registers, fences.clone(), run));
+                    open.push((op + 1, registers, fences.clone(), stored.clone(), run));
                 }
                 continue;
             }
-            Op::Fence { label } => fences.push(*label),
+            Op::Fence { label } => {
+                fences.push(*label);
+                if label.level > Level::Thread {
+                    stored.clear();
+                }
+            }
             Op::Require { register, value } => {
                 if registers[*register] != *value {
-                    open.push((ops.len(), registers, fences, run));
+                    open.push((ops.len(), registers, fences, stored, run));
                     continue;
                 }
             }
             Op::SkipUnless { register, value, equal, count } => {
                 if (registers[*register] == *value) != *equal {
-                    open.push((op + 1 + count, registers, fences, run));
+                    open.push((op + 1 + count, registers, fences, stored, run));
                     continue;
                 }
             }
             other => panic!("the generator makes no such statement: {other:?}"),
         }
-        open.push((op + 1, registers, fences, run));
+        open.push((op + 1, registers, fences, stored, run));
     }
     ended
 }

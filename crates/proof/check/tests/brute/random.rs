@@ -59,6 +59,41 @@ pub fn half_plain(random: &mut Random, most: u64) -> Case {
     if candidates(&drawn.program) > most { half_plain(random, most) } else { drawn }
 }
 
+/// Load buffering whose one thread stores what it has read plainly, reads it again, and stores the same if the two are
+/// equal; sometimes something orders the two, or the other thread touches the cell too.
+pub fn forwarding(random: &mut Random) -> Case {
+    let plain = |random: &mut Random| {
+        let registers = if random.one_in(4) { Vec::new() } else { vec![0] };
+        let constant = if random.one_in(4) { 1 } else { 0 };
+        Op::Store { cell: 2, value: Value { constant, registers }, label: Label::plain_write() }
+    };
+    let relaxed = Label { atomic: true, level: Level::Device, ..Label::plain_read() };
+    let write = Label { atomic: true, level: Level::Device, ..Label::plain_write() };
+    let mut first = vec![Op::Load { to: 0, cell: 0, label: relaxed }, plain(random)];
+    if random.one_in(6) {
+        let other = Op::Load { to: 3, cell: random.below(2), label: Label { acquire: random.one_in(2), ..relaxed } };
+        first.insert(random.below(3) as usize, other);
+    }
+    if random.one_in(4) {
+        first.push(Op::Fence { label: fence(random) });
+    }
+    let label = if random.one_in(6) { relaxed } else { Label::plain_read() };
+    first.push(Op::Load { to: 2, cell: 2, label });
+    for equal in [true, false] {
+        let unless = |register, count| Op::SkipUnless { register, value: 1, equal, count };
+        let value = if random.one_in(4) { Value { constant: 0, registers: vec![2] } } else { constant(1) };
+        first.extend([unless(0, 2), unless(2, 1), Op::Store { cell: 1, value, label: write }]);
+    }
+    let mut second = Vec::new();
+    if random.one_in(6) {
+        second.push(plain(random));
+    }
+    second.push(Op::Load { to: 1, cell: 1, label: relaxed });
+    let registers = if random.one_in(4) { Vec::new() } else { vec![1] };
+    second.push(Op::Store { cell: 0, value: Value { constant: random.below(2), registers }, label: write });
+    Case { program: vec![first, second], places: vec![Placement::new(0, 0), Placement::new(1, 1)] }
+}
+
 /// A program of up to `most` threads. `plainness` draws whether any access may be plain, and else which cells are.
 fn draw(random: &mut Random, most: u64, accesses: u64, plainness: impl Fn(&mut Random) -> (bool, Vec<bool>)) -> Case {
     let threads = 2 + random.below(most - 1) as usize;
