@@ -10,6 +10,7 @@ Exit codes:
   0  it holds (tour: all is as expected)
   1  it does not hold
   2  it could not be answered: bad input, a device that cannot, an interruption
+Of several things, 1 where one does not hold, else 2 where one could not be answered.
 A reader that closes the pipe ends the command quietly, with 0.";
 
 /// Runs scenarios of Wattle kernels on every device there is, and proves them

@@ -47,12 +47,22 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     let mut cases: Vec<Case> = Vec::new();
     for (number, file) in files.iter().enumerate() {
         if let (Some(reached), true) = (session.limits.reached(), number > 0) {
-            exit = Exit::Unanswered;
+            exit = exit.and(Exit::Unanswered);
             cases.push(check_litmus::not_begun(file, args, reached));
             continue;
         }
-        let (one, case) = check_litmus::check_file(session, Path::new(file), args)?;
-        exit = exit.max(one);
+        let judged = check_litmus::check_file(session, Path::new(file), args);
+        let (one, case) = match (judged, session.limits.reached()) {
+            // What was found in the files before is a result all the same.
+            (Err(Stop::Input(_)), Some(reached)) if number > 0 => {
+                if !session.json {
+                    session.line(format!("{file}  unknown: {reached}"))?;
+                }
+                (Exit::Unanswered, check_litmus::not_begun(file, args, reached))
+            }
+            (judged, _) => judged?,
+        };
+        exit = exit.and(one);
         cases.push(case);
     }
     let progress = Progress::new((scenarios.len() * checkers(args).len()) as u64);
@@ -63,9 +73,9 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
         // What is not begun any more is in the documents all the same.
         let is_late = session.limits.reached().is_some() && !all.is_empty();
         let judged = judge(scenario, args, &progress, session);
-        exit = exit.max(judged.exit());
+        exit = exit.and(judged.exit());
         if is_late {
-            exit = Exit::Unanswered;
+            exit = exit.and(Exit::Unanswered);
             not_begun += 1;
             cases.extend(findings::cases_of(&judged));
             all.push(judged);
@@ -193,24 +203,19 @@ impl Judged {
         reports().find(|report| report.verdict == Verdict::Violated).or_else(|| reports().next())
     }
 
-    /// The worst of the verdicts. That a target cannot run a scenario is no verdict, unless no other was asked.
+    /// The result of all verdicts. That a target cannot run a scenario is no verdict, unless no other was asked.
     fn exit(&self) -> Exit {
         let of = |report: &Report| match report.verdict {
             Verdict::Holds => Exit::Holds,
             Verdict::Violated => Exit::DoesNotHold,
             Verdict::Unknown => Exit::Unanswered,
         };
-        let exits = || {
-            self.tried.iter().filter_map(|tried| match &tried.result {
-                Ok(report) => Some(of(report)),
-                Err(Unjudged::Stopped(_)) => Some(Exit::Unanswered),
-                Err(Unjudged::Impossible(_)) => None,
-            })
-        };
-        if exits().any(|exit| exit == Exit::DoesNotHold) {
-            return Exit::DoesNotHold;
-        }
-        exits().max().unwrap_or(Exit::Unanswered)
+        let exits = self.tried.iter().filter_map(|tried| match &tried.result {
+            Ok(report) => Some(of(report)),
+            Err(Unjudged::Stopped(_)) => Some(Exit::Unanswered),
+            Err(Unjudged::Impossible(_)) => None,
+        });
+        exits.reduce(Exit::and).unwrap_or(Exit::Unanswered)
     }
 
     /// The advice on how to mend the scenario.

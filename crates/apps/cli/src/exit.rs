@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 /// The result of a command, which is the exit code of the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// It holds; for `tour`, all is as expected. Also where the reader of the output closes it, which ends the command.
     Holds = 0,
@@ -22,6 +22,23 @@ impl Exit {
     /// The exit code as a number.
     pub fn code(self) -> u8 {
         self as u8
+    }
+
+    /// The result of two things: what does not hold matters more than what could not be answered.
+    #[must_use]
+    pub fn and(self, other: Exit) -> Exit {
+        match (self, other) {
+            (Exit::DoesNotHold, _) | (_, Exit::DoesNotHold) => Exit::DoesNotHold,
+            (Exit::Unanswered, _) | (_, Exit::Unanswered) => Exit::Unanswered,
+            (Exit::Holds, Exit::Holds) => Exit::Holds,
+        }
+    }
+}
+
+/// The result of many things; none hold.
+impl FromIterator<Exit> for Exit {
+    fn from_iter<I: IntoIterator<Item = Exit>>(exits: I) -> Exit {
+        exits.into_iter().fold(Exit::Holds, Exit::and)
     }
 }
 

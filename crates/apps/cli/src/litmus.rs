@@ -255,12 +255,12 @@ fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(
     let wrong = cases.iter().filter(|case| !case.passed && !is_open(case)).count();
     let kept = cases.iter().filter(|case| case.kept).count();
     // A file that cannot be read or judged is no wrong answer.
-    let exit = match stopped {
-        Some(_) => Exit::Unanswered,
-        None if passed == all => Exit::Holds,
-        None if wrong > 0 => Exit::DoesNotHold,
-        None => Exit::Unanswered,
-    };
+    let exit = cases.iter().map(|case| match (case.passed, is_open(case)) {
+        (true, _) => Exit::Holds,
+        (false, true) => Exit::Unanswered,
+        (false, false) => Exit::DoesNotHold,
+    });
+    let exit = exit.collect();
     let found = cases.iter().map(|case| finding(args, question, case, is_open(case))).collect();
     if session.json {
         let report = FolderReport {

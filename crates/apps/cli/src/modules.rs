@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wattle_foreign::corpus::{self, Ask, Case, Judged};
+use wattle_foreign::corpus::{self, Ask, Case, Judged, Unjudged};
 use wattle_foreign::{Options, spirv::Answer};
 use wattle_litmus::Schedule;
 
@@ -50,12 +50,15 @@ pub enum Question {
     Termination,
 }
 
+/// The answer about a file that was not judged.
+const NOT_JUDGED: &str = "not judged";
+
 #[derive(Serialize)]
 struct ListReport {
     root: String,
     passed: usize,
     failed: usize,
-    /// The number of modules that a limit kept from being judged.
+    /// The number of files that a limit kept from being judged, or that are PTX.
     not_judged: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
@@ -111,21 +114,20 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     }
     reports.sort_by_key(|report| report.line);
     let passed = reports.iter().filter(|report| report.passed).count();
-    let failed = judged - passed;
+    let not_judged = reports.iter().filter(|report| report.answer == NOT_JUDGED).count();
+    let failed = all - passed - not_judged;
     let kept = reports.iter().filter(|report| report.kept).count();
-    let wrong = reports.iter().any(|report| !report.passed && report.answered);
-    let exit = match stopped {
-        Some(_) => Exit::Unanswered,
-        None if passed == all => Exit::Holds,
-        None if wrong => Exit::DoesNotHold,
-        None => Exit::Unanswered,
-    };
+    let exit = reports.iter().map(|report| match (report.passed, report.answered) {
+        (true, _) => Exit::Holds,
+        (false, false) => Exit::Unanswered,
+        (false, true) => Exit::DoesNotHold,
+    });
+    let exit = exit.collect();
     let stopped = stopped.map(|reached| reached.to_string());
     let found: Vec<_> = reports.iter().map(|report| finding(args, report)).collect();
     args.findings.write("modules", exit, &found)?;
     if session.json {
         let root = args.root.display().to_string();
-        let not_judged = all - judged;
         let report = ListReport { root, passed, failed, not_judged, stopped, kept, cases: reports };
         session.report("modules", exit, &report)?;
         return Ok(exit);
@@ -133,8 +135,9 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     if kept > 0 {
         session.line(format!("{kept} of {all} kept from an earlier run"))?;
     }
-    let open = stopped.map(|why| format!(", {} not judged: {why}", all - judged)).unwrap_or_default();
-    session.line(format!("{passed} passed, {failed} failed{open}"))?;
+    let open = if not_judged > 0 { format!(", {not_judged} not judged") } else { String::new() };
+    let why = stopped.map(|why| format!(": {why}")).unwrap_or_default();
+    session.line(format!("{passed} passed, {failed} failed{open}{why}"))?;
     Ok(exit)
 }
 
@@ -179,7 +182,7 @@ fn not_judged(case: &Case, reached: Reached) -> CaseReport {
         progress: case.schedule.clone(),
         expected: case.expected,
         passed: false,
-        answer: "not judged",
+        answer: NOT_JUDGED,
         reason: Some(reached.to_string()),
         seconds: 0.0,
         kept: false,
@@ -191,7 +194,8 @@ fn report(judged: &Judged) -> CaseReport {
         Ok((Answer::Yes, _)) => ("pass", None),
         Ok((Answer::No(why), _)) => ("fail", Some(why.clone())),
         Ok((Answer::Unknown(why), _)) => ("unknown", Some(why.clone())),
-        Err(why) => ("refused", Some(why.clone())),
+        Err(Unjudged::Refused(why)) => ("refused", Some(why.clone())),
+        Err(Unjudged::Ptx) => (NOT_JUDGED, Some(Unjudged::Ptx.to_string())),
     };
     CaseReport {
         line: judged.case.line,

@@ -62,7 +62,7 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
     }
     drop(progress);
     let stopped = stopped(&limits, &attempts, planned);
-    let exit = if stopped.is_some() { Exit::Unanswered } else { exit(&attempts) };
+    let exit = stopped.map_or(Exit::Holds, |_| Exit::Unanswered).and(exit(&attempts));
     if session.json {
         let shape = ShapeReport { blocks: args.blocks, threads: args.threads, used: asked.was_used() };
         let report = Report {
@@ -202,12 +202,10 @@ pub fn stopped(limits: &Limits, attempts: &[Attempt], planned: usize) -> Option<
 }
 
 fn exit(attempts: &[Attempt]) -> Exit {
-    let has = |is: fn(Status) -> bool| attempts.iter().any(|attempt| is(attempt.status));
-    if has(|status| status == Status::DoesNotHold) {
-        Exit::DoesNotHold
-    } else if has(|status| status != Status::Held) {
-        Exit::Unanswered
-    } else {
-        Exit::Holds
-    }
+    let exit = |attempt: &Attempt| match attempt.status {
+        Status::Held => Exit::Holds,
+        Status::DoesNotHold => Exit::DoesNotHold,
+        Status::Unsupported | Status::Interrupted | Status::Failed => Exit::Unanswered,
+    };
+    attempts.iter().map(exit).collect()
 }

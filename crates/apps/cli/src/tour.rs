@@ -43,7 +43,7 @@ pub fn tour(session: &mut Session, args: &TourArgs) -> Result<Exit, Stop> {
     let attempts = attempts(session, &devices)?;
     let seconds = start.elapsed();
     let stopped = run::stopped(&limits, &attempts, session.scenarios.len() * devices.len());
-    let exit = if stopped.is_some() { Exit::Unanswered } else { exit(&attempts) };
+    let exit = stopped.map_or(Exit::Holds, |_| Exit::Unanswered).and(exit(&attempts));
     if session.json {
         let report = Report {
             as_expected: exit == Exit::Holds,
@@ -290,10 +290,9 @@ fn verdict(
 
 fn exit(attempts: &[Attempt]) -> Exit {
     let unexpected = |attempt: &&Attempt| !attempt.as_expected();
-    let worst = attempts.iter().filter(unexpected).map(|attempt| match attempt.status {
+    let exits = attempts.iter().filter(unexpected).map(|attempt| match attempt.status {
         Status::Failed | Status::Interrupted => Exit::Unanswered,
         _ => Exit::DoesNotHold,
     });
-    // A result that is known to be wrong matters more than one that could not be tried.
-    worst.min().unwrap_or(Exit::Holds)
+    exits.collect()
 }

@@ -195,3 +195,29 @@ fn memory_ends_every_command() {
 fn an_interruption_ends_every_command() {
     stops(&[], "it was interrupted", "interrupt", true);
 }
+
+/// What a limit left open does not hide what was found to be wrong before.
+#[test]
+fn what_does_not_hold_decides_beside_what_a_limit_left_open() {
+    let long = long_litmus("beside");
+    let wrong = env::temp_dir().join(format!("wattle-limits-{}-wrong.litmus", process::id()));
+    fs::write(&wrong, "PTX Wrong\n{\nx=0;\n}\n P0@cta 0,gpu 0 ;\n st.weak x, 1 ;\nexists (x == 0)\n")
+        .expect("a file for a test");
+    let list = env::temp_dir().join(format!("wattle-limits-{}-beside.csv", process::id()));
+    fs::write(&list, format!("path,expected\n{},1\n{},0\n", wrong.display(), long.display()))
+        .expect("a file for a test");
+    let root = env::temp_dir().display().to_string();
+    let [wrong_name, long_name, list_name] = [&wrong, &long, &list].map(|path| path.display().to_string());
+    for args in [
+        vec!["litmus", &root, "--model", "ptx", "--expected", &list_name, "--time", "3"],
+        vec!["litmus", &root, "--model", "ptx", "--expected", &list_name, "--time", "3", "--json"],
+        vec!["check", &wrong_name, &long_name, "--time", "3"],
+    ] {
+        let output = done(wattle(&args), &args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {}", text(&output));
+        assert!(text(&output).contains("the time limit was reached"), "{args:?}: {}", text(&output));
+    }
+    for file in [wrong, long, list] {
+        fs::remove_file(file).expect("the test has made it");
+    }
+}

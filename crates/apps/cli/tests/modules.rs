@@ -188,6 +188,22 @@ fn spirv_modules_and_lists_of_them() -> Result {
     let (exit, out, _) = wattle(&["modules", ".", "--ask", "termination", "--expected", "list.csv", "--json"])?;
     let document: serde_json::Value = serde_json::from_str(&out)?;
     assert_eq!((exit, &document["passed"], &document["cases"][0]["progress"]), (Some(0), &2.into(), &"qfObe".into()));
+    // PTX is not judged in lists; what is wrong beside it, and beside what is refused, decides.
+    std::fs::copy(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/foreign/tests/cuda/spin_lock.ptx"),
+        folder.join("lock.ptx"),
+    )?;
+    std::fs::write(folder.join("list.csv"), "path,expected\nright.spvasm,pass\nlock.ptx,fail\n")?;
+    let (exit, out, _) = wattle(&["modules", ".", "--ask", "race", "--expected", "list.csv"])?;
+    assert_eq!((exit, out.lines().last()), (Some(2), Some("1 passed, 0 failed, 1 not judged")), "{out}");
+    assert!(out.contains("lock.ptx: not judged: it is PTX, "), "{out}");
+    let list = "path,expected\nlock.ptx,fail\nright.spvasm,fail\nrefused.spvasm,pass\n";
+    std::fs::write(folder.join("list.csv"), list)?;
+    let (exit, out, _) = wattle(&["modules", ".", "--ask", "race", "--expected", "list.csv", "--json"])?;
+    let document: serde_json::Value = serde_json::from_str(&out)?;
+    assert_eq!((exit, &document["exit_code"]), (Some(1), &1.into()), "{out}");
+    assert_eq!((&document["failed"], &document["not_judged"]), (&2.into(), &1.into()), "{out}");
+    assert_eq!(document["cases"][0]["answer"], "not judged", "{out}");
     std::fs::write(folder.join("list.csv"), "path,expected\nright.spvasm,fail\n")?;
     let (exit, out, _) = wattle(&["modules", ".", "--ask", "race", "--expected", "list.csv"])?;
     assert_eq!((exit, out.lines().last()), (Some(1), Some("0 passed, 1 failed")), "{out}");

@@ -262,17 +262,20 @@ const HOLDS: Scenes = &[
     ("tasks-in-order", tasks_in_order),
 ];
 
-fn check(name: &'static str, work: fn(&Device) -> Result<Summary>, args: &[&str]) -> (Exit, String) {
-    let scenario = Scenario {
+fn scenario(name: &'static str, work: fn(&Device) -> Result<Summary>) -> Scenario {
+    Scenario {
         name,
         summary: "for tests",
         documentation: "A page.",
         expectation: Expectation::Holds,
         work: Work::Fixed(work),
-    };
+    }
+}
+
+fn check(name: &'static str, work: fn(&Device) -> Result<Summary>, args: &[&str]) -> (Exit, String) {
     let mut out = Vec::new();
     let args = ["wattle", "check", name, "--no-advice"].into_iter().chain(args.iter().copied());
-    let exit = wattle_cli::execute(&[scenario], args, &mut out);
+    let exit = wattle_cli::execute(&[scenario(name, work)], args, &mut out);
     (exit, String::from_utf8_lossy(&out).into_owned())
 }
 
@@ -308,4 +311,28 @@ fn a_scope_that_a_target_lacks_is_not_answered_for_it() {
     let (exit, out) = check("host-part", host_part, &["--target", "vulkan"]);
     assert_eq!(exit, Exit::Unanswered, "{out}");
     assert!(out.contains("vulkan not possible") && out.contains("no system scope"), "{out}");
+}
+
+/// What does not hold decides over what could not be answered, wherever it stands.
+#[test]
+fn a_violation_beside_what_is_not_answered_is_a_violation() {
+    let [(holds, work), (open, none), (wrong, bad)] = [HOLDS[1], NOT_ANSWERED[0], VIOLATED[0]];
+    let scenarios = [scenario(holds, work), scenario(open, none), scenario(wrong, bad)];
+    for (names, exit) in [
+        (vec![holds, open], Exit::Unanswered),
+        (vec![open, holds], Exit::Unanswered),
+        (vec![wrong, open, holds], Exit::DoesNotHold),
+        (vec![open, wrong], Exit::DoesNotHold),
+    ] {
+        let args = [&["wattle", "check", "--no-advice"][..], &names].concat();
+        let mut out = Vec::new();
+        assert_eq!(wattle_cli::execute(&scenarios, &args, &mut out), exit, "{names:?}");
+        let mut out = Vec::new();
+        assert_eq!(wattle_cli::execute(&scenarios, [&args[..], &["--json"]].concat(), &mut out), exit, "{names:?}");
+        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(document["exit_code"], exit.code(), "{names:?}");
+    }
+    // A name that is none is an error of use, whatever stands beside it.
+    let mut out = Vec::new();
+    assert_eq!(wattle_cli::execute(&scenarios, ["wattle", "check", wrong, "absent"], &mut out), Exit::Unanswered);
 }

@@ -89,8 +89,7 @@ pub fn lowered(program: &Program, target: Target) -> Result<File, NoScope> {
 /// A claim that names everything that is observed, so that its values are kept to the end.
 fn claim(observed: &[Observed]) -> Option<Claim> {
     let zero = |&it: &Observed| Condition::Compare(Term::Final(it), Comparison::Equal, Term::Constant(0));
-    let both = |left, right| Condition::And(Box::new(left), Box::new(right));
-    let condition = observed.iter().map(zero).reduce(both)?;
+    let condition = observed.iter().map(zero).reduce(Condition::and)?;
     Some(Claim { quantifier: Quantifier::Exists, condition })
 }
 

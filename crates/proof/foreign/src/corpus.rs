@@ -79,13 +79,24 @@ pub fn cases(file: &str, text: &str) -> Result<Vec<Case>, WrongList> {
     if cases.is_empty() { Err(wrong(0, "the list has no modules".into())) } else { Ok(cases) }
 }
 
+/// The reason why there is no answer about a file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unjudged {
+    /// The module cannot be read, or has something that is not supported.
+    #[error("{0}")]
+    Refused(String),
+    /// The file is PTX. Nothing in it says how to launch its kernels, as the comments of a SPIR-V module do.
+    #[error("it is PTX, which does not say how to launch its kernels: `wattle check FILE.ptx` judges a launch")]
+    Ptx,
+}
+
 /// The result for a module.
 #[derive(Debug)]
 pub struct Judged {
     /// The module with its expected answer.
     pub case: Case,
-    /// The answer and the counts of the search, or why the module was refused.
-    pub answer: Result<(Answer, Statistics), String>,
+    /// The answer and the counts of the search, or why there is none.
+    pub answer: Result<(Answer, Statistics), Unjudged>,
     /// The time that judging took.
     pub time: Duration,
     /// Whether the answer was kept from an earlier run.
@@ -120,7 +131,10 @@ impl fmt::Display for Judged {
             Ok((Answer::No(why), _)) => write!(f, ": fail ({why})")?,
             Ok((Answer::Unknown(why), _)) => write!(f, ": unknown ({why})")?,
             // The reader's errors quote the line on a line of its own.
-            Err(why) => write!(f, ": refused: {}", why.split_whitespace().collect::<Vec<_>>().join(" "))?,
+            Err(Unjudged::Refused(why)) => {
+                write!(f, ": refused: {}", why.split_whitespace().collect::<Vec<_>>().join(" "))?;
+            }
+            Err(Unjudged::Ptx) => write!(f, ": not judged: {}", Unjudged::Ptx)?,
         }
         write!(f, ", expected {}", if self.case.expected { "pass" } else { "fail" })
     }
@@ -143,13 +157,15 @@ fn kept_or_judged(
     ask: Ask,
     case: &Case,
     options: &Options,
-) -> (Result<(Answer, Statistics), String>, bool) {
+) -> (Result<(Answer, Statistics), Unjudged>, bool) {
     let bytes = match fs::read(path) {
+        Ok(_) if path.extension().is_some_and(|extension| extension == "ptx") => return (Err(Unjudged::Ptx), false),
         Ok(bytes) => bytes,
-        Err(error) => return (Err(error.to_string()), false),
+        Err(error) => return (Err(Unjudged::Refused(error.to_string())), false),
     };
     let Options { model, loop_bound, limits: _, meter: _, keeper } = options;
-    let Some(keeper) = keeper else { return (judge_bytes(&bytes, ask, case, options), false) };
+    let judged = || judge_bytes(&bytes, ask, case, options).map_err(Unjudged::Refused);
+    let Some(keeper) = keeper else { return (judged(), false) };
     let mut content = Content::of("list");
     bytes.hash(&mut content);
     // The reason for an answer names the file.
@@ -159,7 +175,7 @@ fn kept_or_judged(
         return (Ok((if yes { Answer::Yes } else { Answer::No(reason) }, statistics)), true);
     }
     let began = Instant::now();
-    let answer = judge_bytes(&bytes, ask, case, options);
+    let answer = judged();
     let answered = match &answer {
         Ok((Answer::Yes, statistics)) => Some((true, String::new(), *statistics)),
         Ok((Answer::No(reason), statistics)) => Some((false, reason.clone(), *statistics)),

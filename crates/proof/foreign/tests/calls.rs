@@ -95,3 +95,19 @@ fn what_a_call_may_not_be() {
         assert!(error.contains(why), "{why} is not in\n{error}");
     }
 }
+
+/// Functions are put in the places of their calls, which is no deeper than the stack.
+#[test]
+fn a_long_chain_of_calls_is_refused() {
+    let chain = |length: u32| -> String {
+        let call = |number: u32| match number {
+            0 => String::new(),
+            number => format!("call f{}, (); ", number - 1),
+        };
+        (0..length).map(|number| format!(".func f{number}() {{ {}ret; }}\n", call(number))).collect()
+    };
+    let verdict = written(&chain(256), "call f255, ();", "word == 0");
+    assert!(matches!(verdict, Ok(Verdict::Holds)), "{verdict:?}");
+    let error = written(&chain(2_000), "call f1999, ();", "word == 0").expect_err("it is refused");
+    assert!(error.contains("more than 256 functions are called by one another"), "{error}");
+}

@@ -66,13 +66,35 @@ pub enum Condition {
     Compare(Term, Comparison, Term),
     /// The negation of a condition.
     Not(Box<Condition>),
-    /// The conjunction of two conditions.
-    And(Box<Condition>, Box<Condition>),
-    /// The disjunction of two conditions.
-    Or(Box<Condition>, Box<Condition>),
+    /// The conjunction of two or more conditions. A chain is one, however long it is, so that its depth is 1.
+    All(Vec<Condition>),
+    /// The disjunction of two or more conditions.
+    Any(Vec<Condition>),
 }
 
 impl Condition {
+    /// The conjunction of this and another condition; a conjunction becomes longer.
+    #[must_use]
+    pub fn and(self, other: Condition) -> Condition {
+        let mut all = match self {
+            Condition::All(all) => all,
+            Condition::Any(_) | Condition::Not(_) | Condition::Compare(..) => vec![self],
+        };
+        all.push(other);
+        Condition::All(all)
+    }
+
+    /// The disjunction of this and another condition; a disjunction becomes longer.
+    #[must_use]
+    pub fn or(self, other: Condition) -> Condition {
+        let mut any = match self {
+            Condition::Any(any) => any,
+            Condition::All(_) | Condition::Not(_) | Condition::Compare(..) => vec![self],
+        };
+        any.push(other);
+        Condition::Any(any)
+    }
+
     /// Whether the condition holds, as far as the values are known.
     pub fn holds(&self, value: &dyn Fn(Observed) -> Option<u64>) -> Option<bool> {
         let of = |term: &Term| match *term {
@@ -82,16 +104,8 @@ impl Condition {
         match self {
             Condition::Compare(left, comparison, right) => Some(comparison.holds(of(left)?, of(right)?)),
             Condition::Not(inner) => inner.holds(value).map(|holds| !holds),
-            Condition::And(left, right) => match (left.holds(value), right.holds(value)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Condition::Or(left, right) => match (left.holds(value), right.holds(value)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            },
+            Condition::All(all) => unless_one_is(false, all, value),
+            Condition::Any(any) => unless_one_is(true, any, value),
         }
     }
 
@@ -106,12 +120,22 @@ impl Condition {
                 }
             }
             Condition::Not(inner) => inner.visit(see),
-            Condition::And(left, right) | Condition::Or(left, right) => {
-                left.visit(see);
-                right.visit(see);
-            }
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| part.visit(see)),
         }
     }
+}
+
+/// The value that decides if one of the conditions has it, else its opposite, as far as the values are known.
+fn unless_one_is(decides: bool, conditions: &[Condition], value: &dyn Fn(Observed) -> Option<u64>) -> Option<bool> {
+    let mut all = Some(!decides);
+    for condition in conditions {
+        match condition.holds(value) {
+            Some(holds) if holds == decides => return Some(decides),
+            Some(_) => {}
+            None => all = None,
+        }
+    }
+    all
 }
 
 /// The quantifier of a claim over the ends of runs.
@@ -148,12 +172,13 @@ mod tests {
             Observed::Memory(0) => Some(1),
             _ => None,
         };
-        let and = |a, b| Condition::And(Box::new(a), Box::new(b));
-        let or = |a, b| Condition::Or(Box::new(a), Box::new(b));
-        assert_eq!(and(compare(0, 1), compare(1, 1)).holds(&value), None);
-        assert_eq!(and(compare(1, 1), compare(0, 2)).holds(&value), Some(false));
-        assert_eq!(or(compare(1, 1), compare(0, 1)).holds(&value), Some(true));
-        assert_eq!(or(compare(1, 1), compare(0, 2)).holds(&value), None);
+        assert_eq!(compare(0, 1).and(compare(1, 1)).holds(&value), None);
+        assert_eq!(compare(0, 1).and(compare(0, 1)).holds(&value), Some(true));
+        assert_eq!(compare(1, 1).and(compare(0, 2)).holds(&value), Some(false));
+        assert_eq!(compare(0, 2).and(compare(1, 1)).holds(&value), Some(false));
+        assert_eq!(compare(1, 1).or(compare(0, 1)).holds(&value), Some(true));
+        assert_eq!(compare(1, 1).or(compare(0, 2)).holds(&value), None);
+        assert_eq!(compare(0, 2).or(compare(0, 2)).holds(&value), Some(false));
         assert_eq!(Condition::Not(Box::new(compare(0, 2))).holds(&value), Some(true));
     }
 

@@ -107,7 +107,7 @@ fn can_divide(
     let is = |observed, value| Condition::Compare(Term::Final(observed), Comparison::Equal, Term::Constant(value));
     let read = is(Observed::Register { thread, register: 0 }, 0);
     let last = is(Observed::Memory(location), LAST);
-    let condition = Condition::And(Box::new(read), Box::new(last));
+    let condition = read.and(last);
     alone.claim = Some(Claim { quantifier: Quantifier::Exists, condition });
     let verdict =
         judge(&World::new(alone), model, Question::Outcome, &Options { count_all: false, ..options.clone() })?;

@@ -311,22 +311,19 @@ fn vulkan_fence(label: &Label) -> String {
 }
 
 fn condition(program: &Program, it: &Condition) -> String {
-    let nested = |inner: &Condition, same_kind_is_fine: bool| match inner {
-        Condition::And(..) | Condition::Or(..)
-            if !(same_kind_is_fine && std::mem::discriminant(inner) == std::mem::discriminant(it)) =>
-        {
-            format!("({})", condition(program, inner))
-        }
-        _ => condition(program, inner),
+    let nested = |inner: &Condition| match inner {
+        Condition::All(_) | Condition::Any(_) => format!("({})", condition(program, inner)),
+        Condition::Not(_) | Condition::Compare(..) => condition(program, inner),
     };
+    let chain = |parts: &[Condition], sign: &str| parts.iter().map(nested).collect::<Vec<_>>().join(sign);
     match it {
         Condition::Compare(left, comparison, right) => {
             let comparison = COMPARISONS.word(*comparison);
             format!("{} {comparison} {}", term(program, left), term(program, right))
         }
         Condition::Not(inner) => format!("~({})", condition(program, inner)),
-        Condition::And(left, right) => format!("{} /\\ {}", nested(left, true), nested(right, false)),
-        Condition::Or(left, right) => format!("{} \\/ {}", nested(left, true), nested(right, false)),
+        Condition::All(all) => chain(all, " /\\ "),
+        Condition::Any(any) => chain(any, " \\/ "),
     }
 }
 

@@ -105,19 +105,15 @@ fn ends(program: &Program, model: Model) -> Option<Ends> {
 fn claimed(condition: &Condition, into: &mut BTreeSet<Vec<u64>>) {
     fn values(condition: &Condition, into: &mut Vec<(usize, u64)>) {
         match condition {
-            Condition::And(left, right) => {
-                values(left, into);
-                values(right, into);
-            }
+            Condition::All(all) => all.iter().for_each(|part| values(part, into)),
             Condition::Compare(Term::Final(Observed::Memory(location)), _, Term::Constant(value)) => {
                 into.push((*location, *value));
             }
             other => panic!("{other:?}"),
         }
     }
-    if let Condition::Or(left, right) = condition {
-        claimed(left, into);
-        return claimed(right, into);
+    if let Condition::Any(any) = condition {
+        return any.iter().for_each(|part| claimed(part, into));
     }
     let mut known = Vec::new();
     values(condition, &mut known);

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The most functions that are called by one another: each is put in the place of its call.
+pub(crate) const MOST_CALLS: usize = 256;
+
 /// The reason why a text was refused, and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {

@@ -48,8 +48,8 @@ pub fn log(exit: Exit, cases: &[Case]) -> Value {
                 "rules": rules,
             }},
             "invocations": [{
-                // What does not hold is a result; the run failed where there was no answer.
-                "executionSuccessful": exit != Exit::Unanswered,
+                // What does not hold is a result; the run failed where something has no answer.
+                "executionSuccessful": exit != Exit::Unanswered && notes.is_empty(),
                 "exitCode": exit.code(),
                 "toolExecutionNotifications": notes,
             }],

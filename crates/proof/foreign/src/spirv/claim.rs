@@ -2,6 +2,8 @@
 //!
 //! Memory that nobody has written has any value, so a condition about it may be both true and false.
 
+use std::collections::HashMap;
+
 use wattle_modules::spirv::{Kind, Scalar};
 
 use crate::operator::{OPERATORS, Operator};
@@ -29,10 +31,10 @@ pub struct Claim {
 /// A condition about the end of one execution.
 #[derive(Clone, Debug)]
 pub enum Condition {
-    /// Both hold.
-    And(Box<Condition>, Box<Condition>),
-    /// One of them holds.
-    Or(Box<Condition>, Box<Condition>),
+    /// All of two or more hold. A chain is one, however long it is, so that its depth is 1.
+    All(Vec<Condition>),
+    /// One of two or more holds.
+    Any(Vec<Condition>),
     /// It does not hold.
     Not(Box<Condition>),
     /// A comparison.
@@ -40,7 +42,7 @@ pub enum Condition {
 }
 
 /// A number, or a scalar of a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     /// A number.
     Number(i128),
@@ -68,10 +70,9 @@ impl Claim {
 
     /// Both claims, where that is one: of all ends, or of no end.
     pub(super) fn and(self, other: Claim) -> Result<Claim, String> {
-        let (first, second) = (Box::new(self.condition), Box::new(other.condition));
         let condition = match (self.quantifier, other.quantifier) {
-            (Quantifier::Forall, Quantifier::Forall) => Condition::And(first, second),
-            (Quantifier::NotExists, Quantifier::NotExists) => Condition::Or(first, second),
+            (Quantifier::Forall, Quantifier::Forall) => self.condition.and(other.condition),
+            (Quantifier::NotExists, Quantifier::NotExists) => self.condition.or(other.condition),
             (Quantifier::Exists, Quantifier::Exists) => {
                 return Err("several claims of `exists` may be met by different ends: write one".into());
             }
@@ -107,7 +108,7 @@ impl Text<'_> {
     fn condition(&mut self) -> Result<Condition, String> {
         let mut all = self.conjunction()?;
         while self.word("or") || self.sign("||") {
-            all = Condition::Or(Box::new(all), Box::new(self.conjunction()?));
+            all = all.or(self.conjunction()?);
         }
         Ok(all)
     }
@@ -115,7 +116,7 @@ impl Text<'_> {
     fn conjunction(&mut self) -> Result<Condition, String> {
         let mut all = self.basic()?;
         while self.word("and") || self.sign("&&") {
-            all = Condition::And(Box::new(all), Box::new(self.basic()?));
+            all = all.and(self.basic()?);
         }
         Ok(all)
     }
@@ -193,13 +194,30 @@ pub struct Possible {
 const MOST_COMBINATIONS: usize = 1 << 16;
 
 impl Condition {
+    /// This and another condition; what is `All` of some becomes longer.
+    fn and(self, other: Condition) -> Condition {
+        let mut all = match self {
+            Condition::All(all) => all,
+            Condition::Any(_) | Condition::Not(_) | Condition::Compare(..) => vec![self],
+        };
+        all.push(other);
+        Condition::All(all)
+    }
+
+    /// This or another condition; what is `Any` of some becomes longer.
+    fn or(self, other: Condition) -> Condition {
+        let mut any = match self {
+            Condition::Any(any) => any,
+            Condition::All(_) | Condition::Not(_) | Condition::Compare(..) => vec![self],
+        };
+        any.push(other);
+        Condition::Any(any)
+    }
+
     /// Calls a function for each part of a variable that it looks at.
-    pub fn visit(&self, see: &mut dyn FnMut(&Term)) {
+    pub fn visit<'c>(&'c self, see: &mut dyn FnMut(&'c Term)) {
         match self {
-            Condition::And(a, b) | Condition::Or(a, b) => {
-                a.visit(see);
-                b.visit(see);
-            }
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| part.visit(see)),
             Condition::Not(a) => a.visit(see),
             Condition::Compare(a, _, b) => {
                 [a, b].into_iter().filter(|term| matches!(term, Term::Part(..))).for_each(see)
@@ -212,10 +230,12 @@ impl Condition {
     /// A part that nobody has written has any value. What a comparison says of it changes only at the values that it is
     /// compared with, so those, their neighbours, and some others to differ from each other, stand for all.
     pub fn possible(&self, part: &dyn Fn(&Term) -> Final) -> Option<Possible> {
-        let (mut open, mut values) = (Vec::new(), vec![0i128, -1, 1]);
+        let (mut open, mut values) = (HashMap::new(), vec![0i128, -1, 1]);
         self.visit(&mut |term| match part(term) {
-            Final { bits: None, .. } if !open.contains(term) => open.push(term.clone()),
-            Final { bits: None, .. } => {}
+            Final { bits: None, .. } => {
+                let next = open.len();
+                open.entry(term).or_insert(next);
+            }
             Final { bits: Some(bits), .. } => values.push(bits.into()),
         });
         self.numbers(&mut values);
@@ -230,7 +250,7 @@ impl Condition {
         for number in 0..combinations {
             let value = |term: &Term| {
                 let known = part(term);
-                let Some(at) = open.iter().position(|open| open == term) else { return known };
+                let Some(&at) = open.get(term) else { return known };
                 let chosen = number / values.len().pow(at as u32) % values.len();
                 Final { bits: Some(values[chosen] as u64 & known.ty.mask()), ..known }
             };
@@ -243,10 +263,7 @@ impl Condition {
 
     fn numbers(&self, values: &mut Vec<i128>) {
         match self {
-            Condition::And(a, b) | Condition::Or(a, b) => {
-                a.numbers(values);
-                b.numbers(values);
-            }
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().for_each(|part| part.numbers(values)),
             Condition::Not(a) => a.numbers(values),
             Condition::Compare(a, _, b) => values.extend([a, b].iter().filter_map(|term| match term {
                 Term::Number(number) => Some(*number),
@@ -257,8 +274,8 @@ impl Condition {
 
     fn holds(&self, part: &dyn Fn(&Term) -> Final) -> bool {
         match self {
-            Condition::And(a, b) => a.holds(part) && b.holds(part),
-            Condition::Or(a, b) => a.holds(part) || b.holds(part),
+            Condition::All(all) => all.iter().all(|one| one.holds(part)),
+            Condition::Any(any) => any.iter().any(|one| one.holds(part)),
             Condition::Not(a) => !a.holds(part),
             Condition::Compare(a, operator, b) => {
                 let [a, b] = compared([a, b], part);

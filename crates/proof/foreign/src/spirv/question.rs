@@ -4,7 +4,7 @@
 //! Contents that nobody has given (push constants, memory before its first write) may be anything. An execution that is
 //! wrong with some of them is wrong; that none is wrong is only said where such contents decide nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 use wattle_check::search::{Address, End, Execution, Setup, Statistics, Updates, Visitor, search, single_run};
@@ -198,8 +198,10 @@ struct Ends<'c> {
 /// A condition of which one end shows that the claim is met, or not met.
 struct Clause<'c> {
     condition: &'c Condition,
-    /// Each part that it looks at.
+    /// Each part that it looks at, once.
     parts: Vec<Part>,
+    /// The number of the part that a term names.
+    named: HashMap<&'c Term, usize>,
 }
 
 /// A part of memory: the term that names it, its memory, its first byte, and its type.
@@ -223,15 +225,16 @@ impl Part {
 
 impl<'c> Ends<'c> {
     fn of(world: &World, claim: &'c Claim) -> Result<Ends<'c>, Unsupported> {
-        let mut conditions = vec![&claim.condition];
+        let (mut left, mut conditions) = (vec![&claim.condition], Vec::new());
         // All of several hold at every end if each does; one of several holds at no end if none does.
-        while let Some(at) = conditions.iter().position(|condition| match condition {
-            Condition::And(..) => claim.quantifier == Quantifier::Forall,
-            Condition::Or(..) => claim.quantifier == Quantifier::NotExists,
-            Condition::Not(_) | Condition::Compare(..) => false,
-        }) {
-            if let Condition::And(first, second) | Condition::Or(first, second) = conditions.swap_remove(at) {
-                conditions.extend([&**first, &**second]);
+        while let Some(condition) = left.pop() {
+            match (condition, claim.quantifier) {
+                (Condition::All(parts), Quantifier::Forall) | (Condition::Any(parts), Quantifier::NotExists) => {
+                    left.extend(parts.iter().rev());
+                }
+                (Condition::All(_), Quantifier::Exists | Quantifier::NotExists)
+                | (Condition::Any(_), Quantifier::Forall | Quantifier::Exists)
+                | (Condition::Not(_) | Condition::Compare(..), _) => conditions.push(condition),
             }
         }
         let clauses = conditions.into_iter().map(|condition| Clause::of(world, condition)).collect::<Result<_, _>>();
@@ -242,19 +245,27 @@ impl<'c> Ends<'c> {
 
 impl<'c> Clause<'c> {
     fn of(world: &World, condition: &'c Condition) -> Result<Clause<'c>, String> {
-        let (mut parts, mut wrong) = (Vec::new(), None);
-        condition.visit(&mut |term| match place(world, term) {
-            Ok((memory, offset, ty)) => parts.push(Part { term: term.clone(), memory, offset, ty }),
-            Err(why) => wrong = wrong.take().or(Some(why)),
+        let (mut parts, mut named, mut wrong) = (Vec::new(), HashMap::new(), None);
+        condition.visit(&mut |term| {
+            if wrong.is_some() || named.contains_key(term) {
+                return;
+            }
+            match place(world, term) {
+                Ok((memory, offset, ty)) => {
+                    named.insert(term, parts.len());
+                    parts.push(Part { term: term.clone(), memory, offset, ty });
+                }
+                Err(why) => wrong = Some(why),
+            }
         });
-        wrong.map_or(Ok(Clause { condition, parts }), Err)
+        wrong.map_or(Ok(Clause { condition, parts, named }), Err)
     }
 
     /// Whether the condition can be true, and can be false, at an end.
     fn possible(&self, world: &World, value: &dyn Fn(Address) -> Option<u64>) -> Option<Possible> {
         self.condition.possible(&|term| {
-            let part = self.parts.iter().find(|part| part.term == *term);
-            part.expect("every part of the condition has been placed").value(world, value)
+            let &part = self.named.get(term).expect("every part of the condition has been placed");
+            self.parts[part].value(world, value)
         })
     }
 

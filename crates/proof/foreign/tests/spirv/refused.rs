@@ -1,8 +1,8 @@
 //! What is wrong with a module, its comments or its launch is said with the line.
 
-use wattle_foreign::spirv::{self, Header};
+use wattle_foreign::spirv::{self, Answer, Header};
 
-use crate::{head, module};
+use crate::{ask, head, module};
 
 fn refusal(text: &str) -> String {
     let module = match spirv::read("wrong.spvasm", text.as_bytes()) {
@@ -74,4 +74,34 @@ fn bytes() {
         let error = spirv::read("wrong.spv", bytes).expect_err("it is refused").to_string();
         assert!(error.contains(said), "{error}");
     }
+}
+
+/// What stands in one another has a limit: types, and functions, which are put in the places of their calls.
+#[test]
+fn long_chains_of_types_and_of_calls() {
+    let types = |depth: u32| -> String {
+        let next = |number: u32| format!("%s{number} = OpTypeStruct %s{0} %s{0}\n", number - 1);
+        let all: String = (1..depth).map(next).collect();
+        module(&head("1, 1, 1"), "Vulkan", "OpReturn")
+            .replace("%gid = OpVar", &format!("%s0 = OpTypeStruct %uint\n{all}%gid = OpVar"))
+    };
+    assert_eq!(ask(&types(254), "race"), Answer::Yes);
+    let refused = refusal(&types(2_000));
+    assert!(refused.contains("more than 255 types stand in one another"), "{refused}");
+    let calls = |length: u32| -> String {
+        let one = |number: u32| {
+            let call = match number + 1 {
+                next if next == length => String::new(),
+                next => format!("%r{number} = OpFunctionCall %void %f{next}\n"),
+            };
+            format!(
+                "OpFunctionEnd\n%f{number} = OpFunction %void None %function\n%l{number} = OpLabel\n{call}OpReturn\n"
+            )
+        };
+        let all: String = (0..length).map(one).collect();
+        module(&head("1, 1, 1"), "Vulkan", &format!("%r = OpFunctionCall %void %f0\nOpReturn\n{all}"))
+    };
+    assert_eq!(ask(&calls(255), "race"), Answer::Yes);
+    let refused = refusal(&calls(2_000));
+    assert!(refused.contains("more than 256 functions are called by one another"), "{refused}");
 }

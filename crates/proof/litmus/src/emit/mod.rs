@@ -215,10 +215,8 @@ fn claim(outcomes: &BTreeSet<Vec<(Address, u64)>>, addresses: &[Address], most: 
         let left = Term::Final(Observed::Memory(location));
         Some(Condition::Compare(left, Comparison::Equal, Term::Constant(value)))
     };
-    let both = |left, right| Condition::And(Box::new(left), Box::new(right));
-    let either = |left, right| Condition::Or(Box::new(left), Box::new(right));
-    let one = |outcome: &Vec<(Address, u64)>| outcome.iter().filter_map(equal).reduce(both);
-    let condition = outcomes.iter().filter_map(one).reduce(either)?;
+    let one = |outcome: &Vec<(Address, u64)>| outcome.iter().filter_map(equal).reduce(Condition::and);
+    let condition = outcomes.iter().filter_map(one).reduce(Condition::or)?;
     Some(Claim { quantifier: Quantifier::Forall, condition })
 }
 

@@ -75,7 +75,7 @@ impl Parser<'_> {
     fn condition(&mut self) -> Result<Condition, Wrong> {
         let mut left = self.conjunction()?;
         while self.eat("\\/")? || self.eat_or()? {
-            left = Condition::Or(Box::new(left), Box::new(self.conjunction()?));
+            left = left.or(self.conjunction()?);
         }
         Ok(left)
     }
@@ -92,7 +92,7 @@ impl Parser<'_> {
     fn conjunction(&mut self) -> Result<Condition, Wrong> {
         let mut left = self.factor()?;
         while self.eat("/\\")? || self.eat("&&")? {
-            left = Condition::And(Box::new(left), Box::new(self.factor()?));
+            left = left.and(self.factor()?);
         }
         Ok(left)
     }

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use crate::Refused;
+use crate::refused::MOST_CALLS;
 use crate::types::Space;
 
 /// The most statements of a kernel, functions in the place of their calls.
@@ -171,6 +172,9 @@ impl<'t> Inliner<'t> {
         };
         if self.open.contains(&function.name.as_str()) {
             return refuse(format!("the function '{name}' calls itself, which is not supported"));
+        }
+        if self.open.len() == MOST_CALLS {
+            return refuse(format!("more than {MOST_CALLS} functions are called by one another"));
         }
         self.copies += 1;
         let copy = format!("{name}#{}", self.copies);

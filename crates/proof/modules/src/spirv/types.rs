@@ -97,8 +97,23 @@ pub struct Leaf {
 /// The types of a module.
 #[derive(Debug, Default)]
 pub struct Types {
-    all: HashMap<Id, Type>,
+    all: HashMap<Id, Declared>,
 }
+
+/// A type, and what follows from it, once for all types that contain it.
+#[derive(Debug)]
+struct Declared {
+    ty: Type,
+    /// The size in bytes; `None` where a runtime array ends it.
+    size: Option<u64>,
+    /// The alignment in a layout without decorations.
+    alignment: u64,
+    /// How many types stand in one another in it.
+    depth: u32,
+}
+
+/// The most types that stand in one another (SPIR-V specification, 2.17 "Universal Limits": structure nesting depth).
+const MOST_DEPTH: u32 = 255;
 
 /// The most scalars that one value may have.
 const MOST_LEAVES: usize = 1 << 16;
@@ -106,7 +121,7 @@ const MOST_LEAVES: usize = 1 << 16;
 impl Types {
     /// The type of that number.
     pub fn get(&self, id: Id) -> Option<&Type> {
-        self.all.get(&id)
+        self.all.get(&id).map(|declared| &declared.ty)
     }
 
     /// The type of that number.
@@ -133,8 +148,13 @@ impl Types {
             Op::TypeStruct => Some(instruction.rest(0)),
             _ => None,
         };
-        for &part in parts.unwrap_or_default() {
-            self.of(part, instruction)?;
+        let mut depth = 1;
+        for part in parts.unwrap_or_default() {
+            self.of(*part, instruction)?;
+            depth = self.all.get(part).map_or(depth, |part| depth.max(part.depth + 1));
+        }
+        if depth > MOST_DEPTH {
+            return Err(instruction.refused(format!("more than {MOST_DEPTH} types stand in one another")));
         }
         let array_stride = declared.decoration(result, Decoration::ArrayStride);
         let scalar = |kind, bits| Type::Scalar(Scalar { kind, bits });
@@ -183,13 +203,18 @@ impl Types {
             }
             _ => Type::Opaque,
         };
-        self.all.insert(result, ty);
+        let (size, alignment) = (self.size_of(&ty), self.alignment_of(&ty));
+        self.all.insert(result, Declared { ty, size, alignment, depth });
         Ok(())
     }
 
     /// The size in bytes; `None` where a runtime array ends it.
     pub fn size(&self, id: Id) -> Option<u64> {
-        match self.get(id)? {
+        self.all.get(&id)?.size
+    }
+
+    fn size_of(&self, ty: &Type) -> Option<u64> {
+        match ty {
             Type::Void | Type::Opaque => Some(0),
             Type::Scalar(scalar) => Some(scalar.bytes()),
             Type::Pointer { .. } => Some(8),
@@ -206,12 +231,16 @@ impl Types {
 
     /// The alignment in a layout without decorations.
     fn alignment(&self, id: Id) -> u64 {
-        match self.get(id) {
-            None | Some(Type::Void | Type::Opaque) => 1,
-            Some(Type::Scalar(scalar)) => scalar.bytes().next_power_of_two(),
-            Some(Type::Pointer { .. }) => 8,
-            Some(Type::Many { of, .. }) => self.alignment(*of),
-            Some(Type::Struct(members)) => members.iter().map(|&(member, _)| self.alignment(member)).max().unwrap_or(1),
+        self.all.get(&id).map_or(1, |declared| declared.alignment)
+    }
+
+    fn alignment_of(&self, ty: &Type) -> u64 {
+        match ty {
+            Type::Void | Type::Opaque => 1,
+            Type::Scalar(scalar) => scalar.bytes().next_power_of_two(),
+            Type::Pointer { .. } => 8,
+            Type::Many { of, .. } => self.alignment(*of),
+            Type::Struct(members) => members.iter().map(|&(member, _)| self.alignment(member)).max().unwrap_or(1),
         }
     }
 

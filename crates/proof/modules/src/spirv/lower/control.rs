@@ -7,7 +7,7 @@ use wattle_memory::{Kind, Label, Level};
 
 use super::{Lowering, Pointer, Value};
 use crate::code::{Exchange, Guard, NO_REG, Op, Ordering, Reduction, Reg, Source, Special, Src, Vote};
-use crate::refused::Refused;
+use crate::refused::{MOST_CALLS, Refused};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Block, Function};
 
@@ -39,6 +39,9 @@ impl Lowering<'_> {
         let at = module.instruction(function.at);
         if self.calls.contains(&id) {
             return Err(at.refused("the function calls itself, which SPIR-V does not permit to entry points"));
+        }
+        if self.calls.len() == MOST_CALLS {
+            return Err(at.refused(format!("more than {MOST_CALLS} functions are called by one another")));
         }
         let first = function.blocks.first().ok_or_else(|| at.refused("the function has no body"))?;
         self.calls.push(id);
