@@ -218,6 +218,17 @@ pub trait Mover: Send + Sync {
     fn progress(&self, event: &EventState);
     /// Moves the work on a little and returns.
     fn nudge(&self);
+    /// Says that the host sees one of several answers, that of a device whose work moves only while a thread waits.
+    fn decided(&self, what: Decided);
+}
+
+/// What a device whose work moves only while a thread waits decides for the host, and others may decide otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decided {
+    /// An event is complete when it is asked for, though the host has not waited for it.
+    EventIsComplete,
+    /// Host tasks of two queues, which nothing orders, run in the order in which they were enqueued.
+    TaskOrder,
 }
 
 /// A device that this process knows of.

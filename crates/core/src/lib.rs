@@ -46,7 +46,8 @@ pub use acc::Acc;
 pub use argument::{Arg, Argument, ArgumentValue, Arguments, Bound, IntoArg, ViewArgument};
 pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, View, ViewMut};
 pub use device::{
-    Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties, Provider,
+    Backend, BackendQueue, Decided, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties,
+    Provider,
 };
 pub use device_fn::DeviceFn;
 pub use divergence::Divergence;

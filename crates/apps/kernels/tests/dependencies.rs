@@ -255,8 +255,9 @@ fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
 /// A verdict that rests on a dependency alone names it, with both of its lines.
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so() {
-    let check =
-        |checker| judge(checker, |queue, [x, y, _, _, seen]| queue.launch(ThreadSpec::new(2, 1), kept_apart(x, y, seen)));
+    let check = |checker| {
+        judge(checker, |queue, [x, y, _, _, seen]| queue.launch(ThreadSpec::new(2, 1), kept_apart(x, y, seen)))
+    };
     let text: Vec<&str> = include_str!("dependencies.rs").lines().map(str::trim).collect();
     let line = |at: u32| text[at as usize - 1];
     for target in [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {

@@ -42,6 +42,11 @@ impl Moment {
         self.0.iter().filter_map(|(clock, number)| Some((clock.upgrade()?, *number)))
     }
 
+    /// Whether the host has waited for all that comes before the point.
+    pub(crate) fn is_over(&self) -> bool {
+        self.entries().all(|(clock, number)| clock.is_over(number))
+    }
+
     /// Whether this operation comes before the point.
     #[inline]
     pub(crate) fn has(&self, clock: &Arc<QueueClock>, number: u64) -> bool {
@@ -139,7 +144,7 @@ impl QueueClock {
 
     /// Whether the host has waited for this operation.
     #[inline]
-    pub(super) fn is_over(&self, number: u64) -> bool {
+    pub(crate) fn is_over(&self, number: u64) -> bool {
         number <= self.waited.load(Ordering::Acquire)
     }
 

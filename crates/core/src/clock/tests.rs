@@ -417,15 +417,18 @@ fn guards_hold_what_they_hold_until_they_are_dropped() {
 }
 
 #[test]
-fn what_is_wrong_between_domains_is_said_to_be_that() {
+fn what_is_wrong_between_domains_or_devices_is_said_to_be_that() {
     let (uses, a, b) = (Uses::default(), queue(), queue());
-    let shared = |domain| Sharing { access: Access::Shared, device: 0, domain, below_system: true, mixes: false };
+    let at = |device, domain| Sharing { access: Access::Shared, device, domain, below_system: true, mixes: false };
+    let shared = |domain| at(0, domain);
     enqueue_at(&uses, &a, region(0, 8), shared(0), "here").unwrap();
     enqueue_at(&uses, &b, region(0, 8), shared(0), "here too").unwrap();
     let error = text(enqueue_at(&uses, &queue(), region(0, 8), shared(1), "there"));
     assert!(error.contains("different memory synchronization domains"), "{error}");
+    let error = text(enqueue_at(&uses, &queue(), region(0, 8), at(1, 0), "elsewhere"));
+    assert!(error.contains("on different devices") && !error.contains("domains"), "{error}");
     let error = text(enqueue(&uses, &queue(), Access::Atomic, "otherwise"));
-    assert!(!error.contains("domains") && error.contains("wait for the first"), "{error}");
+    assert!(!error.contains("domains") && !error.contains("devices") && error.contains("wait for the first"), "{error}");
 }
 
 #[test]

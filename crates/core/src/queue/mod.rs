@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use wattle_ir::Site;
 
 use crate::clock::{QueueClock, QueueName, Refused, Stamp, Wanted, record};
-use crate::device::{BackendQueue, Device, LaunchRequest};
+use crate::device::{BackendQueue, Decided, Device, LaunchRequest};
 use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::{ErrorKind, Result};
 use crate::kernel::Launch;
@@ -301,6 +301,9 @@ impl Queue {
         self.usable()?;
         let turn = self.turn(false)?;
         let place = Place::new(&self.clock, turn.number);
+        if let Some(mover) = self.backend.mover().filter(|mover| !place::is_ordered(&place, mover)) {
+            mover.decided(Decided::TaskOrder);
+        }
         self.submit(turn, Operation::Task(Box::new(move || place.run(task))))
     }
 

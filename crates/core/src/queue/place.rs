@@ -6,9 +6,10 @@
 //! each thread in a host task says what it waits for, before it waits.
 
 use std::cell::{Cell, RefCell};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::clock::{Moment, QueueClock};
+use crate::device::Mover;
 use crate::error::{Error, Result, system};
 use crate::sync::lock;
 
@@ -50,6 +51,23 @@ impl Drop for Within {
         // Dropped when nothing is borrowed any more: the last owner of a clock may go.
         drop(PLACES.with_borrow_mut(Vec::pop));
     }
+}
+
+/// The host tasks of devices whose work moves only while a thread waits, for which the host has not waited: of which device
+/// by the address of its mover, and where.
+static ENQUEUED: Mutex<Vec<(usize, Weak<QueueClock>, u64)>> = Mutex::new(Vec::new());
+
+/// Adds a host task of such a device; returns whether it is ordered with all of the device's that are there.
+pub(super) fn is_ordered(place: &Place, mover: &Arc<dyn Mover>) -> bool {
+    let device = Arc::as_ptr(mover).addr();
+    let mut enqueued = lock(&ENQUEUED);
+    enqueued.retain(|(_, clock, number)| clock.upgrade().is_some_and(|clock| !clock.is_over(*number)));
+    let before = |(_, clock, number): &(usize, Weak<QueueClock>, u64)| {
+        clock.upgrade().is_none_or(|clock| Arc::ptr_eq(&clock, &place.clock) || place.before.has(&clock, *number))
+    };
+    let ordered = enqueued.iter().filter(|(of, ..)| *of == device).all(before);
+    enqueued.push((device, Arc::downgrade(&place.clock), place.number));
+    ordered
 }
 
 /// Whether this thread is in a host task.

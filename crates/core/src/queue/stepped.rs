@@ -13,7 +13,7 @@ use super::event::EventState;
 use super::executor::run_task;
 use super::operation::Operation;
 use super::task::{QueuedLaunch, Task};
-use crate::device::{BackendQueue, LaunchRequest, Mover};
+use crate::device::{BackendQueue, Decided, LaunchRequest, Mover};
 use crate::error::{Error, Result};
 use crate::sync::lock;
 
@@ -30,6 +30,9 @@ pub unsafe trait Stepper: Send + Sync + 'static {
 
     /// Called on each thread that enqueues something or waits, before it does.
     fn used(&self) {}
+
+    /// Called where the host sees one of several answers, before it does.
+    fn decided(&self, _what: Decided) {}
 
     /// Begins a queue's launch.
     ///
@@ -258,6 +261,10 @@ impl<S: Stepper> Mover for Stepped<S> {
 
     fn nudge(&self) {
         self.round();
+    }
+
+    fn decided(&self, what: Decided) {
+        self.stepper.decided(what);
     }
 }
 

@@ -229,6 +229,7 @@ fn explore(
         if path.overlaps {
             note(&mut report.unknown, Unknown::Overlap);
         }
+        path.decided.iter().for_each(|&what| note(&mut report.unknown, Unknown::Decided(what)));
         for phase in path.phases.iter().skip(known.min(path.phases.len())) {
             report.statistics.add(&phase.statistics);
             report.events += phase.events;

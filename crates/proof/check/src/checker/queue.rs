@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
-use wattle_core::{Error, Result, lock};
+use wattle_core::{Decided, Error, Result, lock};
 
 use super::batch::{self, Group};
 use super::run::Run;
@@ -47,6 +47,10 @@ unsafe impl Stepper for Launches {
                 "use it in the scenario's own thread alone; several queues run side by side without more threads";
             lock(&self.run.path).refused.get_or_insert_with(|| Error::capability("checker", what, instead));
         }
+    }
+
+    fn decided(&self, what: Decided) {
+        lock(&self.run.path).decided.insert(what);
     }
 
     fn begin(&self, queue: usize, launch: &QueuedLaunch) -> Result<()> {

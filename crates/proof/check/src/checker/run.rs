@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
+use wattle_core::{
+    Decided, DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape,
+};
 use wattle_machine::Program;
 use wattle_memory::Target;
 
@@ -74,6 +76,8 @@ pub(super) struct Path {
     pub refused: Option<Error>,
     /// Whether the overlap of some launches with others was not searched in full.
     pub overlaps: bool,
+    /// What was decided for the host in one of several ways.
+    pub decided: BTreeSet<Decided>,
     /// The distinct launches by frames.
     pub framed: Vec<(Shape, LaunchOptions)>,
     /// The warps of kernels whose launch leaves the number of lanes to the device.

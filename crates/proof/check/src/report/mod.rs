@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use wattle_core::Error;
+use wattle_core::{Decided, Error};
 use wattle_ir::{Site, Stmt};
 use wattle_memory::{EventId, Model, Target};
 
@@ -51,6 +51,8 @@ pub enum Unknown {
     /// Launches on several queues overlap across copies or events between them, and not all interleavings were
     /// searched.
     Overlap,
+    /// The host saw one of several answers that devices may give.
+    Decided(Decided),
     /// No execution finished, and no reason is known.
     Nothing,
     /// The program was sampled with this many executions instead of searched.
@@ -74,6 +76,14 @@ impl fmt::Display for Unknown {
             Unknown::Overlap => f.write_str(
                 "launches on several queues overlap across a copy, a task or an event, and not every such overlap was \
                  looked at",
+            ),
+            Unknown::Decided(Decided::EventIsComplete) => f.write_str(
+                "the scenario asks whether an event is complete for which it has not waited, and was told that it is; wait for \
+                 the event instead, or for its queue",
+            ),
+            Unknown::Decided(Decided::TaskOrder) => f.write_str(
+                "host tasks of several queues ran in the order in which they were enqueued alone, though nothing orders them; \
+                 order them by an event, or enqueue them on one queue",
             ),
             Unknown::Nothing => f.write_str("no execution came to its end, though none is known to be stuck"),
             Unknown::InShapes { shapes, why } => write!(f, "with {}: {why}", shapes.join("; ")),

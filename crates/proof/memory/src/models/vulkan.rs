@@ -155,7 +155,6 @@ impl<'g> Base<'g> {
     /// "Availability" and "visibility" chains, and "location-ordered".
     fn location_ordered(&self, hb: &Relation) -> Relation {
         let (graph, n) = (self.graph, self.graph.len());
-        let label = |event: EventId| graph.event(event).label;
         let available = |least: Level| {
             graph.set(|event| {
                 let label = &event.label;
@@ -221,7 +220,7 @@ impl<'g> Base<'g> {
         let after_reads = hb.from(&shared_reads).to(&shared);
         let by_system = self.ssw.plus().from(&reads);
         let all = by_reference | by_device | after_reads | by_system;
-        (&all & &same_place).filter(|a, b| label(a).is_access() && label(b).is_access() && a != b)
+        &all & &same_place
     }
 }
 

@@ -22,6 +22,8 @@ fn names_are_read_back() {
 fn a_race_is_an_error_where_the_specification_gives_it_no_meaning() {
     let forbidding: Vec<Model> = Model::ALL.into_iter().filter(|model| model.forbids_races()).collect();
     assert_eq!(forbidding, [Model::Portable, Model::Vulkan, Model::Rust]);
+    let racing: Vec<Model> = Model::ALL.into_iter().filter(|model| model.has_races()).collect();
+    assert_eq!(racing, [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust]);
 }
 
 #[test]

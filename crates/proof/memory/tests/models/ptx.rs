@@ -138,6 +138,32 @@ fn fence_sc() {
 }
 
 #[test]
+fn an_order_of_fences_that_is_the_only_one_left() {
+    let clause = "8.9.3 and 8.10.6: the other order would put what was read behind what overwrites it";
+    case(
+        clause,
+        "P0@0  a: W.rlx.dev x | f: F.sc.dev | b: R.rlx.dev y
+         P1@1  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x
+         rf init->b, a->d
+         portable ptx: causality f->g, f->d",
+    );
+    case(
+        clause,
+        "P0@0  e: F.sc.dev | a: W.rlx.dev x | f: F.sc.dev | b: R.rlx.dev y
+         P1@1  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x
+         rf init->b, a->d
+         portable ptx: causality e->g, f->g",
+    );
+    case(
+        "8.9.3: fence.sc of scopes that do not include each other have no order that is left",
+        "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev y
+         P1@1  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x
+         rf init->b, a->d
+         portable ptx: not-causality f->g, g->f",
+    );
+}
+
+#[test]
 fn atomicity() {
     case(
         "8.10.3: no morally strong write between the halves of a read-modify-write",
