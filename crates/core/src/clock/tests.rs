@@ -428,7 +428,10 @@ fn what_is_wrong_between_domains_or_devices_is_said_to_be_that() {
     let error = text(enqueue_at(&uses, &queue(), region(0, 8), at(1, 0), "elsewhere"));
     assert!(error.contains("on different devices") && !error.contains("domains"), "{error}");
     let error = text(enqueue(&uses, &queue(), Access::Atomic, "otherwise"));
-    assert!(!error.contains("domains") && !error.contains("devices") && error.contains("wait for the first"), "{error}");
+    assert!(
+        !error.contains("domains") && !error.contains("devices") && error.contains("wait for the first"),
+        "{error}"
+    );
 }
 
 #[test]
