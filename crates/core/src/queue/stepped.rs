@@ -72,9 +72,20 @@ impl Line {
 pub struct Lines(Mutex<Vec<Line>>);
 
 impl Lines {
-    /// Whether a queue can still begin something: a task is under way, or waits for what is not a launch of its own queue.
+    /// Whether a queue can still begin something while the launches that have begun go on: a task is under way, or waits for
+    /// what is of no queue here.
     pub fn can_begin_more(&self) -> bool {
-        lock(&self.0).iter().any(|line| line.busy || (line.running.is_empty() && !line.tasks.is_empty()))
+        let lines = lock(&self.0);
+        let is_recorded_here = |state: &Arc<EventState>| {
+            let records = |task: &Task| matches!(task, Task::Other(Operation::Record(of)) if Arc::ptr_eq(of, state));
+            lines.iter().any(|line| line.tasks.iter().any(records))
+        };
+        let can_begin = |task: &Task| match task {
+            // Its queue can begin more, or it waits for a launch.
+            Task::Other(Operation::WaitFor(event)) => event.is_reached() || !is_recorded_here(&event.state),
+            Task::Launch(_) | Task::Other(Operation::Record(_) | Operation::Copy(_) | Operation::Task(_)) => true,
+        };
+        lines.iter().any(|line| line.busy || (line.running.is_empty() && line.tasks.front().is_some_and(can_begin)))
     }
 
     /// Whether launches wait behind what this queue has begun.

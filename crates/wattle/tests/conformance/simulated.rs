@@ -13,6 +13,7 @@ pub const CASES: &[Case] = &[
     ("a race", |device| only(device, race)),
     ("no race where a release is acquired", |device| only(device, no_race)),
     ("a launch that can never end", |device| only(device, stuck)),
+    ("a launch whose end what would end it waits for", |device| only(device, waited_for_by_its_end)),
     ("threads that wait together for ever", |device| only(device, stuck_together)),
     ("threads that wait together for a while", |device| only(device, woken_together)),
     ("threads that wait for the clock", |device| only(device, clock)),
@@ -185,6 +186,30 @@ fn stuck(device: &Device) -> Outcome {
         let launched = queue.launch(ThreadSpec::new(2, 1), waits(&flag));
         let words = ["launch `waits` can never end", "thread 0 of block 0", "thread 0 of block 1", &here(STUCK + 3)];
         finds(&queue, launched, &words)?;
+    }
+    Ok(())
+}
+
+#[kernel]
+fn raises(acc: &Acc, flag: Atomic<u32>) {
+    flag.store(0, 1);
+}
+
+/// What would end the launch waits for its end, by events of one queue or of several.
+fn waited_for_by_its_end(device: &Device) -> Outcome {
+    for between in 0..3 {
+        let flag = device.alloc_zeroed::<u32>(1)?;
+        let (first, last) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+        first.launch(ThreadSpec::new(1, 1), waits(&flag))?;
+        let mut event = first.record()?;
+        for _ in 0..between {
+            let queue = device.queue_non_blocking()?;
+            queue.wait_for(&event)?;
+            event = queue.record()?;
+        }
+        last.wait_for(&event)?;
+        last.launch(ThreadSpec::new(1, 1), raises(&flag))?;
+        finds(&first, Ok(()), &["launch `waits` can never end with what is enqueued"])?;
     }
     Ok(())
 }

@@ -8,12 +8,13 @@ use crate::{Graph, Kind, Relation, stop};
 /// halves.
 ///
 /// `causality` is the order that reads may not contradict, `ordered` the pairs of different writes that some order must
-/// relate.
+/// relate, `overwrites` says of two writes in that order whether a read of the first comes before the second.
 pub(super) fn saturate(
     graph: &Graph,
     first: Relation,
     causality: &Relation,
     ordered: impl Fn(EventId, EventId) -> bool,
+    overwrites: impl Fn(EventId, EventId) -> bool,
 ) -> Relation {
     let mut writes = vec![Vec::new(); graph.locations()];
     let mut reads = Vec::new();
@@ -52,7 +53,7 @@ pub(super) fn saturate(
                 if !ordered(other, update) {
                     continue;
                 }
-                if co.has(source, other) && !co.has(update, other) {
+                if co.has(source, other) && overwrites(source, other) && !co.has(update, other) {
                     new.push((update, other));
                 }
                 if co.has(other, update) && !co.has(other, source) && ordered(other, source) {

@@ -156,7 +156,7 @@ fn given(graph: &Graph, with: &Synchronization, base: &Relation) -> Result<(Anal
     let writes = graph.writes();
     let caused = (&causality & &same_location).from(&writes).to(&writes);
     let strong = |a: EventId, b: EventId| morally_strong(graph, a, b);
-    let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong);
+    let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong, |_, _| true);
 
     // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write. Where one does,
     // coherence has a cycle, so this is asked first.

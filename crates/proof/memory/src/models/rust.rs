@@ -55,7 +55,7 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let seen = &happens_before | &rf.then(&happens_before);
     let caused = (&seen & &same_location).from(&writes).to(&writes);
     let atomic = |a: EventId, b: EventId| a != b && atomic_together(graph, a, b);
-    let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic);
+    let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic, |_, _| true);
 
     // [atomics.order]/10: a read-modify-write reads the last value before its own, but for what is atomic only to others.
     // Where it does not, the modification order has a cycle, so this is asked first.

@@ -32,7 +32,7 @@ pub(super) fn interleaving(graph: &Graph, order: &Relation) -> Result<Analysis, 
     loop {
         let size = before.pairs().count();
         let written = (&before & &same_location).from(&writes).to(&writes);
-        co = saturate(graph, co | written, &before, |a, b| a != b);
+        co = saturate(graph, co | written, &before, |a, b| a != b, |_, _| true);
         let fr = from_reads(graph, &co);
         require(co.is_irreflexive(), "interleaving", "acyclic(po | rf | co | fr)")?;
         before = (&(&before | &co) | &fr).plus();

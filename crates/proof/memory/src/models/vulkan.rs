@@ -49,9 +49,12 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let chosen = graph.chosen_coherence();
     let mutual = |a: EventId, b: EventId| mutually_ordered(graph, a, b);
     let seen = &locord | &base.rf.then(&locord);
-    let first = (&chosen | &seen.from(&writes).to(&writes)).filter(|a, b| initials.contains(a) || mutual(a, b));
-    let asmo = saturate(graph, first, &seen, mutual);
+    let related = |a: EventId, b: EventId| initials.contains(a) || mutual(a, b);
+    let first = (&chosen | &seen.from(&writes).to(&writes)).filter(related);
+    let asmo = saturate(graph, first, &seen, mutual, related);
     require(asmo.is_irreflexive(), "scoped modification order", "Memory Model, Scoped Modification Order")?;
+    // It "relates no other operations": what comes after a write by way of one in both scopes is not after it.
+    let asmo = asmo.filter(related);
 
     // "From-reads": what the modification order puts after the source, initial values first; and what location-order
     // puts after it, where the read is location-ordered after the source too.

@@ -61,6 +61,30 @@ fn scoped_modification_order() {
 }
 
 #[test]
+fn scoped_modification_order_relates_no_other_operations() {
+    let clause =
+        "Memory Model, Scoped Modification Order: \"A's scoped modification order relates no other operations\"";
+    case(
+        clause,
+        "P0@1  u: U.rlx.blk x
+         P1@0  a: W.rlx.blk x | b: W.rlx.dev x
+         P2@1  c: W.rlx.dev x
+         rf a->u.r
+         co a->b, b->c, c->u.w
+         vulkan: race u.r-a, u.r-b, u.w-a, u.w-b, a-c",
+    );
+    case(
+        clause,
+        "P0@1  u: U.rlx.dev x
+         P1@0  a: W.rlx.dev x | b: W.rlx.dev x
+         P2@1  c: W.rlx.dev x
+         rf a->u.r
+         co a->b, b->c, c->u.w
+         vulkan: forbidden scoped modification order",
+    );
+}
+
+#[test]
 fn consistency() {
     case(
         "Valid Executions: two atomic reads do not see two atomic writes backwards (CoRR)",
