@@ -1,7 +1,7 @@
 //! `wattle orders`: in how many orders the accesses can happen, and what each gives, without and with the fences.
 
 use clap::Args;
-use wattle::checker::OrderTable;
+use wattle::checker::{OrderTable, Variant};
 use wattle::memory::Model;
 
 use crate::choice;
@@ -37,6 +37,10 @@ pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop
         if let Some(reached) = session.limits.reached() {
             return Err(Input::from(reached).into());
         }
+        if !table.unknown.is_empty() {
+            let why: Vec<String> = table.unknown.iter().map(ToString::to_string).collect();
+            return Err(Input::new("orders", format!("not everything was looked at: {}", why.join("; "))).into());
+        }
         let message = format!(
             "`{}` names nothing that it observes, or all of its variants race; a scenario names an observation by \
              `summary.observe(&[(\"A\", a)])`",
@@ -44,20 +48,35 @@ pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop
         );
         return Err(Input::new("orders", message).into());
     }
+    let exit = if table.unknown.is_empty() { Exit::Holds } else { Exit::Unanswered };
     if session.json {
         if !args.list {
             let orders = table.variants.iter_mut().flat_map(|variant| variant.orders.values_mut());
             orders.for_each(|orders| orders.listed.clear());
         }
-        session.report("orders", Exit::Holds, &table)?;
-        return Ok(Exit::Holds);
+        session.report("orders", exit, &table)?;
+        return Ok(exit);
     }
     counted(session, &args.name, &table)?;
     by_model(session, &table)?;
     if args.list {
         listed(session, &table)?;
     }
-    Ok(Exit::Holds)
+    if !table.unknown.is_empty() {
+        session.line("")?;
+        let head = session.style.paint(Tone::Note, "not everything was looked at:");
+        for why in &table.unknown {
+            session.line(format!("  {head} {why}"))?;
+        }
+        session.line("  `>=` and `?` stand where there may be more")?;
+    }
+    Ok(exit)
+}
+
+/// A number of orders of a variant, which may be too small where not all were looked at.
+fn number(variant: &Variant, count: u64) -> String {
+    let open = variant.unknown.contains(&Model::Unordered);
+    if open { format!(">= {count}") } else { count.to_string() }
 }
 
 fn counted(session: &mut Session<'_>, name: &str, table: &OrderTable) -> Result<(), Stop> {
@@ -72,14 +91,14 @@ fn counted(session: &mut Session<'_>, name: &str, table: &OrderTable) -> Result<
         let case = table.cases.get(outcome).filter(|case| case.len() <= 2);
         let case = case.map(|case| case.join(", ")).unwrap_or_default();
         let counts = table.variants.iter().map(|variant| {
-            variant.orders.get(outcome).map_or_else(|| "-".to_owned(), |orders| orders.count.to_string())
+            let open = variant.unknown.contains(&Model::Unordered);
+            let none = || if open { "?".to_owned() } else { "-".to_owned() };
+            variant.orders.get(outcome).map_or_else(none, |orders| number(variant, orders.count))
         });
         rows.push(row([&case, outcome], counts));
     }
-    let totals = table
-        .variants
-        .iter()
-        .map(|variant| variant.orders.values().map(|orders| orders.count).sum::<u64>().to_string());
+    let totals =
+        table.variants.iter().map(|variant| number(variant, variant.orders.values().map(|orders| orders.count).sum()));
     rows.push(row(["", "orders in all"], totals));
     for line in text::table(&rows) {
         session.line(format!("  {line}"))?;
@@ -104,6 +123,7 @@ fn by_model(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
                 match outcomes.first().map(String::as_str) {
                     Some("data race") => "race",
                     _ if outcomes.contains(outcome) => "yes",
+                    _ if variant.unknown.contains(&model) => "?",
                     _ => "-",
                 }
                 .to_owned()

@@ -69,6 +69,48 @@ fn what_heeds_no_limit_is_left_to_itself() {
     }
 }
 
+#[kernel]
+fn counts_up(acc: &Acc, x: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        seen.store(0, 1);
+    } else {
+        let most = 100 * seen.load(0);
+        while x.fetch_add(0, 1) < most {}
+        seen.store(1, most + 1);
+    }
+}
+
+/// Goes round a loop, in some executions, more often than the bound that searches have.
+fn goes_on(device: &Device) -> Result<Summary> {
+    let (queue, x, seen) = (device.queue()?, device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
+    queue.launch(ThreadSpec::new(2, 1), counts_up(&x, &seen))?;
+    let mut summary = Summary::new("counted");
+    summary.observe(&[("seen", i64::from(seen.read(&queue)?[1]))]);
+    Ok(summary)
+}
+
+const GOES_ON: Scenario = Scenario { name: "goes-on", work: Work::Fixed(goes_on), ..HEEDS_NOTHING };
+
+/// A table that a limit or a bound has left open does not look whole.
+#[test]
+fn orders_that_were_not_all_looked_at_are_no_answer() {
+    let execute = |more: &[&str]| {
+        let mut out = Vec::new();
+        let args = [&["wattle", "orders", "goes-on"], more].concat();
+        let exit = wattle_cli::execute(&[GOES_ON], &args, &mut out);
+        (exit, String::from_utf8(out).unwrap())
+    };
+    let (exit, text) = execute(&[]);
+    assert_eq!(exit, Exit::Unanswered, "{text}");
+    assert!(text.contains("not everything was looked at: some loop goes on after"), "{text}");
+    let (exit, text) = execute(&["--json"]);
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(exit, Exit::Unanswered);
+    assert_eq!(document["exit_code"], 2, "{text}");
+    assert!(document["unknown"][0].as_str().unwrap().contains("some loop goes on"), "{text}");
+    assert!(document["variants"][0]["unknown"].as_array().unwrap().contains(&"unordered".into()), "{text}");
+}
+
 /// Many threads that go round several words: far more states than can be gone through.
 fn long_litmus(name: &str) -> PathBuf {
     let threads = 12;

@@ -9,7 +9,7 @@ use wattle_memory::{Kind, Model, Relation};
 
 use super::Checker;
 use crate::program::{Edit, Edits, Strength, World};
-use crate::report::{Orders, Report, Verdict, Witness};
+use crate::report::{Orders, Report, Unknown, Verdict, Witness};
 use crate::search::Execution;
 
 /// The orders in which the accesses of an execution can have happened: those of places that several threads touch, and
@@ -94,6 +94,9 @@ pub struct Variant {
     /// Which combinations there are under each model.
     #[cfg_attr(feature = "serde", serde(rename = "models", serialize_with = "super::serialize::models"))]
     pub outcomes: Vec<(Model, Vec<String>)>,
+    /// The models whose search was not complete: there may be more orders and combinations.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::names"))]
+    pub unknown: Vec<Model>,
 }
 
 /// The table of a scenario: its observable outcomes for each subset of its fences.
@@ -104,6 +107,9 @@ pub struct OrderTable {
     pub variants: Vec<Variant>,
     /// The combinations of observations that some variant has.
     pub outcomes: Vec<String>,
+    /// Why searches were not complete.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::texts"))]
+    pub unknown: Vec<Unknown>,
     /// The order of accesses that each combination implies.
     pub cases: BTreeMap<String, Vec<String>>,
     /// An execution, from which the threads' code is shown.
@@ -117,7 +123,17 @@ impl OrderTable {
     /// # Errors
     /// The scenario cannot be checked. One without observations gives a table without rows.
     pub fn of(scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
-        let base = judged(Model::Unordered, &Edits::default(), scenario, size)?;
+        let mut all_unknown = Vec::new();
+        let mut judged = |model: Model, edits: &Edits| -> Result<Report> {
+            let report = judged(model, edits, scenario, size)?;
+            for why in &report.unknown {
+                if !all_unknown.contains(why) {
+                    all_unknown.push(why.clone());
+                }
+            }
+            Ok(report)
+        };
+        let base = judged(Model::Unordered, &Edits::default())?;
         let fences = fences(&base);
         let mut variants = Vec::new();
         for kept in subsets(fences.len()) {
@@ -133,10 +149,14 @@ impl OrderTable {
                 all if all == fences.len() && all > 1 => "all fences".to_owned(),
                 _ => kept.iter().map(|&number| fences[number].2.clone()).collect::<Vec<_>>().join(", "),
             };
-            let counted = judged(Model::Unordered, &edits, scenario, size)?;
-            let mut outcomes = Vec::new();
+            let counted = judged(Model::Unordered, &edits)?;
+            let (mut outcomes, mut unknown) = (Vec::new(), Vec::new());
             for model in Model::ALL {
-                let report = judged(model, &edits, scenario, size)?;
+                let report = judged(model, &edits)?;
+                let is_unknown = |report: &Report| !report.unknown.is_empty();
+                if is_unknown(&report) || model == Model::Unordered && is_unknown(&counted) {
+                    unknown.push(model);
+                }
                 let seen: Vec<String> = if report.violations.iter().any(|violation| violation.kind() == "data race") {
                     vec!["data race".into()]
                 } else {
@@ -144,7 +164,7 @@ impl OrderTable {
                 };
                 outcomes.push((model, seen));
             }
-            variants.push(Variant { name, orders: counted.orders, outcomes });
+            variants.push(Variant { name, orders: counted.orders, outcomes, unknown });
         }
         let mut outcomes = Vec::new();
         let mut cases = BTreeMap::new();
@@ -156,7 +176,7 @@ impl OrderTable {
                 cases.entry(outcome.clone()).or_insert_with(|| orders.case.clone());
             }
         }
-        Ok(OrderTable { variants, outcomes, cases, example: base.example })
+        Ok(OrderTable { variants, outcomes, unknown: all_unknown, cases, example: base.example })
     }
 }
 

@@ -85,3 +85,13 @@ pub(super) fn models<S: Serializer>(outcomes: &[(Model, Vec<String>)], serialize
     }
     serializer.collect_seq(outcomes.iter().map(|(model, outcomes)| Row { model: model.name(), outcomes }))
 }
+
+/// Writes the names of models.
+pub(super) fn names<S: Serializer>(models: &[Model], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(models.iter().map(|model| model.name()))
+}
+
+/// Writes each value as its text.
+pub(super) fn texts<S: Serializer, T: ToString>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(values.iter().map(ToString::to_string))
+}
