@@ -13,8 +13,8 @@ const SCOPES: [&str; 3] = ["Block", "Device", "System"];
 const ORDERS: [(&str, &str); 4] =
     [("Acquire", "acquire"), ("Release", "release"), ("AcqRel", "acq_rel"), ("SeqCst", "seq_cst")];
 
-/// The file, with two functions for each fence: two writes to one place around it, and two reads, of which a compiler
-/// would make one.
+/// The file, with four functions for each fence: two writes to one place around it, and two reads, of which a compiler
+/// would make one; a write and a read of another place, and the reverse.
 fn source() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fence.rs");
     let mut source = format!(
@@ -38,6 +38,14 @@ fn source() -> String {
                  #[unsafe(no_mangle)]
                  pub unsafe fn reads_{scope}_{order}(place: *const u32) -> u32 {{
                      unsafe {{ let first = *place; {fence}; (first ^ *place) + {number} }}
+                 }}
+                 #[unsafe(no_mangle)]
+                 pub unsafe fn looks_back_{scope}_{order}(own: *mut u32, other: *const u32) -> u32 {{
+                     unsafe {{ *own = {number}; {fence}; *other }}
+                 }}
+                 #[unsafe(no_mangle)]
+                 pub unsafe fn passes_on_{scope}_{order}(own: *mut u32, other: *const u32) -> u32 {{
+                     unsafe {{ let seen = *other; {fence}; *own = {number}; seen }}
                  }}\n"
             );
         }
@@ -83,6 +91,7 @@ fn function<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
 }
 
 /// The instructions of a function in the assembler's language of x86-64.
+#[cfg(target_arch = "x86_64")]
 fn instructions<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     let label = format!("{name}:");
     let lines = text.lines().skip_while(|line| *line != label).skip(1);
@@ -120,18 +129,25 @@ fn each_fence_is_that_of_its_order_and_keeps_accesses_on_their_sides() {
                 assert_eq!((at, kept.len()), (Some(1), 3), "{fence}: {lines:#?}");
             }
         }
+        let sides = |function_name: String| -> Vec<&str> {
+            let of = |line: &&str| ["store i32", "load i32", "fence "].into_iter().find(|word| line.contains(word));
+            function(&text, &function_name).iter().filter_map(of).collect()
+        };
+        // Sequential consistency alone keeps a later read behind an earlier write; every fence a later write behind an
+        // earlier read.
+        if order == "SeqCst" {
+            assert_eq!(sides(format!("looks_back_{scope}_{order}")), ["store i32", "fence ", "load i32"], "{fence}");
+        }
+        assert_eq!(sides(format!("passes_on_{scope}_{order}")), ["load i32", "fence ", "store i32"], "{fence}");
     });
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
-fn sequential_consistency_alone_waits_on_x86_64() {
-    if !cfg!(target_arch = "x86_64") {
-        println!("skipped: this machine is no x86-64");
-        return;
-    }
+fn sequential_consistency_alone_waits() {
     let text = compile("asm");
     each_fence(|scope, order, _| {
-        for function in ["writes", "reads"] {
+        for function in ["writes", "reads", "looks_back", "passes_on"] {
             let lines = instructions(&text, &format!("{function}_{scope}_{order}"));
             let waits = lines.iter().filter(|line| line.starts_with("mfence") || line.starts_with("lock")).count();
             let expected = usize::from(order == "SeqCst" && scope != "Block");
