@@ -276,11 +276,11 @@ fn turning<T: Float>(acc: &Acc, xs: Read<T>, by: T, turns: u32, out: Shared<T>) 
 /// Each time it is the sine of the angle as it is.
 fn changing<T: Format>(device: &Device) -> Outcome {
     let turns = 5;
-    let starts = [1.25, -0.8, 3e3, -7e7].map(T::of);
+    let starts = [1.25, -0.8, 3e3, -7e7, 1e7, 1e12].map(T::of);
     let on = |device: &Device| {
         let (queue, xs) = (device.queue()?, device.from_slice(&starts)?);
         let out = device.alloc::<T>(2 * starts.len() * turns as usize)?;
-        queue.launch(ThreadSpec::new(4, 1), turning(&xs, T::of(512.0), turns, &out))?;
+        queue.launch(ThreadSpec::new(starts.len() as u32, 1), turning(&xs, T::of(512.0), turns, &out))?;
         out.read(&queue)
     };
     let near = |x: T, y: f64| (x.into() - y).abs() < 1e-6;
