@@ -172,8 +172,12 @@ fn warps_of_ptx_may_meet_at_different_statements() {
             queue.wait()
         }
     };
-    let verdict = |target, width| Checker::for_target(target).check(scenario(width)).unwrap().verdict;
-    assert_eq!(verdict(Target::Ptx { sm: 90 }, 32), Verdict::Holds);
+    let check = |target, width| Checker::for_target(target).check(scenario(width)).unwrap();
+    let verdict = |target, width| check(target, width).verdict;
+    let report = check(Target::Ptx { sm: 90 }, 32);
+    assert_eq!((report.verdict, report.rests_on_warps()), (Verdict::Holds, Some(32)));
+    assert!(report.to_string().contains("rests on warps: of 32 threads"), "{report}");
+    assert_eq!(check(Target::Ptx { sm: 90 }, 64).rests_on_warps(), None, "all threads are at one statement");
     assert_eq!(verdict(Target::Ptx { sm: 90 }, 16), Verdict::Violated);
     assert_eq!(verdict(Target::Vulkan, 32), Verdict::Violated);
     assert_eq!(verdict(Target::Portable, 32), Verdict::Violated);

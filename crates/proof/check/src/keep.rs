@@ -122,8 +122,9 @@ impl Packed {
 
     /// Adds the counts of a search.
     pub fn statistics(&mut self, statistics: &Statistics) {
-        let Statistics { complete, abandoned, stuck, dependent, bounded, endless, undecided, cut, alike } = *statistics;
-        let numbers = [complete, abandoned, stuck, dependent, bounded, endless, undecided, cut, alike];
+        let Statistics { complete, abandoned, stuck, dependent, bounded, endless, undecided, cut, alike, apart } =
+            *statistics;
+        let numbers = [complete, abandoned, stuck, dependent, bounded, endless, undecided, cut, alike, apart];
         numbers.into_iter().for_each(|number| self.number(number));
     }
 
@@ -168,6 +169,7 @@ impl<'b> Unpacked<'b> {
             undecided: self.number()?,
             cut: self.number()?,
             alike: self.number()?,
+            apart: self.number()?,
         })
     }
 

@@ -61,6 +61,13 @@ impl Report {
                 format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
             note("rests on a dependency:", text)
         }));
+        lines.extend(self.rests_on_warps().map(|threads| {
+            let text = format!(
+                "of {threads} threads, which pass a barrier of their block at different statements or in different iterations; \
+                 where the whole block has to be at the same, that has no meaning"
+            );
+            note("rests on warps:", text)
+        }));
         lines.extend(self.assumes.iter().map(|site| {
             let text = format!("what {site} stores of it is taken for 0; nothing is said of what comes of other times");
             note("assumes of the clock:", text)

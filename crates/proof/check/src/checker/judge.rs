@@ -152,6 +152,7 @@ fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bo
     };
     phase.symmetric |= !is_exact;
     (phase.statistics.complete, phase.events) = (1, single.events);
+    phase.statistics.apart = single.apart.into();
     if let Some(meter) = &checker.meter {
         meter.begin();
         meter.count_execution(single.events as usize);

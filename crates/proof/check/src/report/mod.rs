@@ -251,6 +251,12 @@ pub(crate) fn name(target: Target, model: Model, emitted: bool) -> String {
 }
 
 impl Report {
+    /// The number of threads in a warp, if some execution rests on it: warps of a block pass a barrier of its at different
+    /// statements or in different iterations, which the target permits to warps alone.
+    pub fn rests_on_warps(&self) -> Option<u32> {
+        self.target.converging_threads().filter(|_| self.statistics.apart > 0)
+    }
+
     /// The name of what was judged, as in [`Checker::name`](crate::checker::Checker::name).
     pub fn name(&self) -> String {
         name(self.target, self.model, self.emitted)

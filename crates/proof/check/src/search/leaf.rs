@@ -9,7 +9,7 @@ use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 use super::execution::{execution, order_fences, ordered, other_endings};
 use super::failed::failed_iterations;
 use super::searcher::Search;
-use super::state::{State, Status};
+use super::state::{Gate, State, Status};
 use super::{Stuck, Why};
 
 /// Judges a state in which no thread can continue.
@@ -101,6 +101,7 @@ fn order_writes(
                 return ControlFlow::Continue(());
             }
             search.statistics.complete += 1;
+            search.statistics.apart += u64::from(state.gates.iter().any(Gate::was_passed_apart));
             let others = other_endings(search, graph, &analysis, &found);
             search.visitor().complete(&execution(state, &ordered, &found, &others, Vec::new()))?;
             failed_iterations(search, state, graph, &analysis, true)?;

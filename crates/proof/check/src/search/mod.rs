@@ -275,6 +275,9 @@ pub struct Statistics {
     pub cut: u64,
     /// The number of choices at which threads were taken for one another ([`Setup::symmetric`]).
     pub alike: u64,
+    /// The number of finished executions in which groups of the threads of a block passed one of its barriers at different
+    /// statements or in different iterations: what holds rests on the size of these groups unless it is 0.
+    pub apart: u64,
 }
 
 impl Statistics {
@@ -289,6 +292,7 @@ impl Statistics {
         self.endless += other.endless;
         self.undecided += other.undecided;
         self.alike += other.alike;
+        self.apart += other.apart;
     }
 
     /// Whether the search was exhaustive, apart from limits: if `false`, an outcome that was not found may still exist.

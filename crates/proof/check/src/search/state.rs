@@ -124,6 +124,13 @@ impl Gate {
         let instances = || self.arrivals.iter().filter_map(|arrival| arrival.converges);
         instances().all(|one| instances().all(|other| one.group != other.group || one.instance == other.instance))
     }
+
+    /// Whether groups of threads have passed it at different statements, or in different iterations.
+    pub fn was_passed_apart(&self) -> bool {
+        let mut instances = self.arrivals.iter().filter_map(|arrival| arrival.converges);
+        let first = instances.next();
+        self.open && first.is_some_and(|first| instances.any(|other| other.instance != first.instance))
+    }
 }
 
 #[derive(Clone, Copy)]

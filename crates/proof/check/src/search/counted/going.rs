@@ -6,7 +6,7 @@ use wattle_memory::{Label, ThreadId};
 
 use super::super::process::{Action, Barrier, Members, Target};
 use super::super::run::MOST_BACK_EDGES;
-use super::super::single::converge;
+use super::super::single::{Meeting, converge};
 use super::{Adding, Head, Runs, State, Status, Waiting, is_wide};
 
 /// The maximum number of iterations of a loop whose exit depends on memory.
@@ -143,7 +143,9 @@ impl<'w> Runs<'_, 'w> {
         }
         let arrivals: Vec<Barrier> =
             threads.iter().filter_map(|&thread| state.runners[thread].arrival.take()).collect();
-        if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) || !converge(&arrivals) {
+        // Where groups meet at different statements, the search says that it rests on their size.
+        let together = converge(&arrivals) == Some(Meeting::Together);
+        if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) || !together {
             return None;
         }
         let mut clock = state.runners[threads[0]].clock.clone();

@@ -34,9 +34,10 @@ impl Runs<'_, '_> {
             }
             let arrivals: Vec<Barrier> =
                 threads.iter().filter_map(|&thread| self.runners[thread].arrival.take()).collect();
-            if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) || !converge(&arrivals) {
+            if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) {
                 return None;
             }
+            self.apart |= converge(&arrivals)? == Meeting::Apart;
             for &thread in threads {
                 self.runners[thread].phase += 1;
                 self.runners[thread].status = Status::Ready;
@@ -89,13 +90,23 @@ impl Runs<'_, '_> {
     }
 }
 
-/// Whether the threads of each group have come to the same instance of the same statement.
-pub(in crate::search) fn converge(arrivals: &[Barrier]) -> bool {
+/// How the threads of a block meet at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::search) enum Meeting {
+    /// All at the same instance of the same statement.
+    Together,
+    /// Each group at one, and some groups at others.
+    Apart,
+}
+
+/// How the threads meet; `None` where those of one group are at different instances, and never pass.
+pub(in crate::search) fn converge(arrivals: &[Barrier]) -> Option<Meeting> {
+    let converging = || arrivals.iter().filter_map(|arrival| arrival.converges);
     let mut instances = HashMap::new();
-    arrivals
-        .iter()
-        .filter_map(|arrival| arrival.converges)
-        .all(|converges| *instances.entry(converges.group).or_insert(converges.instance) == converges.instance)
+    let together = converging().all(|one| *instances.entry(one.group).or_insert(one.instance) == one.instance);
+    let Some(first) = converging().next() else { return Some(Meeting::Together) };
+    let apart = converging().any(|one| one.instance != first.instance);
+    together.then_some(if apart { Meeting::Apart } else { Meeting::Together })
 }
 
 /// The families of the threads, and the family of each.

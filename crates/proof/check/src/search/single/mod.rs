@@ -41,7 +41,7 @@ use wattle_memory::{Analysis, EventId, Graph, Level, LocationId, ThreadId};
 use super::process::{Action, Address, Barrier, Change};
 use super::state::system_placement;
 use super::{Setup, Thread, Watch};
-pub(super) use barriers::{converge, families};
+pub(super) use barriers::{Meeting, converge, families};
 
 /// The maximum number of events of a run of which the graph is kept.
 const MOST_EVENTS: usize = 256;
@@ -65,6 +65,8 @@ pub struct SingleRun {
     pub graph: Option<(Graph, Analysis)>,
     /// The cells of the graph, in ascending order, and their locations; empty if it is not small.
     pub cells: Vec<(Address, LocationId)>,
+    /// Whether groups of the threads of a block passed one of its barriers at different statements.
+    pub apart: bool,
 }
 
 /// The treatment of unordered updates of one place.
@@ -200,6 +202,7 @@ struct Runs<'s, 'w> {
     graph: Option<Graph>,
     watch: Watch<'s>,
     actions: u64,
+    apart: bool,
 }
 
 impl<'s, 'w> Runs<'s, 'w> {
@@ -242,6 +245,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             graph: (setup.threads.len() <= MOST_EVENTS).then(|| Graph::new(placements)),
             watch: Watch::new(&setup.limits),
             actions: 0,
+            apart: false,
         }
     }
 

@@ -56,6 +56,6 @@ impl Runs<'_, '_> {
             cells.extend(self.cells.iter().map(|(&address, cell)| (address, cell.location)));
             cells.sort_unstable();
         }
-        SingleRun { memory, executed: self.executed, events: self.events, graph, cells }
+        SingleRun { memory, executed: self.executed, events: self.events, graph, cells, apart: self.apart }
     }
 }
