@@ -260,10 +260,11 @@ fn verdict(
         .filter(|(number, _)| *number > 0)
         .map(|(number, what)| format!("{} {what}", text::count(*number)))
         .collect();
+    let counts = if counts.is_empty() { "nothing was done".to_owned() } else { counts.join("; ") };
     let scenarios = text::plural(session.scenarios.len() as u64, "scenario");
     let on = text::plural(devices.len() as u64, "device");
     session.line("")?;
-    let total = format!("{scenarios} on {on} in {}: {}.", text::duration(time), counts.join("; "));
+    let total = format!("{scenarios} on {on} in {}: {counts}.", text::duration(time));
     for line in text::wrap(&total, text::WIDTH) {
         session.line(line)?;
     }

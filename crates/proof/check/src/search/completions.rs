@@ -9,10 +9,10 @@
 //! loop that waits on atomics may never end, other loops end. What is not found out within bounds counts as no dependency.
 //!
 //! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on
-//! relaxed and on plain accesses alike, LLVM and ptxas pass what is stored plainly on to loads of it, its control-flow simplification makes one read-modify-write of two equal ones in
-//! the arms of a branch, ptxas merges weak loads and drops `and` with 0. A read or read-modify-write that all completions
-//! perform may be made early in the same way. C++20 [atomics.order]/8 only asks implementations to avoid values that
-//! justify themselves.
+//! relaxed and on plain accesses alike, and its control-flow simplification makes one read-modify-write of two equal ones
+//! in the arms of a branch; LLVM and ptxas pass what is stored plainly on to loads of it; ptxas merges weak loads and drops
+//! `and` with 0. A read or read-modify-write that all completions perform may be made early in the same way. C++20
+//! [atomics.order]/8 only asks implementations to avoid values that justify themselves.
 
 use std::collections::VecDeque;
 
