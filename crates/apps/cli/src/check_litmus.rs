@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use wattle::Model;
-use wattle::checker::{Checker, Progress};
+use wattle::checker::{Checker, Progress, Report};
 use wattle::memory::Target;
-use wattle_litmus::{Dialect, EmitOptions, emit_scenario, print};
+use wattle_litmus::{Dialect, EmitOptions, Program, emit_scenario, print};
 
 use crate::args::CheckArgs;
 use crate::check::limited;
@@ -45,6 +45,15 @@ pub fn not_begun(file: &str, args: &CheckArgs, reached: Reached) -> Case {
     Case { suite: file.to_owned(), name, time: Duration::ZERO, outcome }
 }
 
+/// The launches of a scenario as litmus programs.
+fn programs_of(report: &Report, dialect: Dialect) -> Result<Vec<Program>, String> {
+    // Launches and shapes that were not come to would be missing without a word.
+    if let Some(why) = report.unknown.iter().find(|why| why.is_stopped()) {
+        return Err(format!("not everything was looked at: {why}"));
+    }
+    emit_scenario(report, dialect, &EmitOptions::default()).map_err(|error| error.to_string())
+}
+
 /// Writes what is emitted as litmus files.
 pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &CheckArgs) -> Result<(), Stop> {
     let (dialect, target) = match dialect {
@@ -61,8 +70,7 @@ pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &Ch
     let name = judged.scenario.name;
     let written = move || {
         let report = panics::kept(|| checker.check_scenario(&of, size)).0.map_err(|error| error.to_string())?;
-        emit_scenario(&report, dialect, &EmitOptions::default())
-            .map_err(|error| format!("`{name}` cannot be written: {error}"))
+        programs_of(&report, dialect).map_err(|why| format!("`{name}` cannot be written: {why}"))
     };
     let mut programs = match session.limits.reached() {
         None => session.limits.within(written).map_err(Input::from)?.map_err(input)?,
@@ -80,4 +88,20 @@ pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &Ch
     }
     session.line(print(program))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_that_was_not_all_looked_at_is_not_written() {
+        let scenario = wattle_kernels::find("publication").unwrap();
+        let checker = Checker::for_target(Target::Ptx { sm: 90 });
+        let whole = checker.check_scenario(scenario, None).unwrap();
+        assert!(programs_of(&whole, Dialect::Ptx).is_ok_and(|programs| !programs.is_empty()));
+        let stopped = checker.time(Duration::ZERO).check_scenario(scenario, None).unwrap();
+        let why = programs_of(&stopped, Dialect::Ptx).unwrap_err();
+        assert!(why.contains("not everything was looked at"), "{why}");
+    }
 }

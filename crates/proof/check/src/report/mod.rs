@@ -66,6 +66,19 @@ pub enum Unknown {
     },
 }
 
+impl Unknown {
+    /// Whether a limit or an interruption ended the search, in some of the shapes at least.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Unknown::Stopped(_) => true,
+            Unknown::InShapes { why, .. } => why.is_stopped(),
+            Unknown::LoopBound(_) | Unknown::Overlap | Unknown::Decided(_) | Unknown::Nothing | Unknown::Sampled(_) => {
+                false
+            }
+        }
+    }
+}
+
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
