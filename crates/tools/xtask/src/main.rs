@@ -1,36 +1,36 @@
 //! Checks that take too long for every change.
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
-//! `crates/proof/check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
+//! `crates/proof/check/tests/suite/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
 //! the checker with the simulated device, `brute` its search with brute force. `mutants` changes what the models say.
 //! `pack` makes a folder for a machine with a GPU. `stress` runs the public litmus files on every device.
 
 mod advised;
 mod algorithms;
 mod assemble;
-#[path = "../../../backends/ptx/tests/assembled/mod.rs"]
+#[path = "../../../backends/ptx/tests/suite/assembled/mod.rs"]
 mod assembled;
-#[path = "../../../proof/check/tests/brute/mod.rs"]
+#[path = "../../../proof/check/tests/suite/brute/mod.rs"]
 mod brute;
 mod brute_force;
 mod fuzz;
 mod mutants;
 mod oracle;
 mod pack;
-#[path = "../../../apps/kernels/tests/page/mod.rs"]
+#[path = "../../../apps/kernels/tests/suite/page/mod.rs"]
 mod page;
 mod sass;
-#[path = "../../../proof/check/tests/oracle/mod.rs"]
+#[path = "../../../proof/check/tests/suite/oracle/mod.rs"]
 mod scenarios;
-#[path = "../../../proof/check/tests/script/mod.rs"]
+#[path = "../../../proof/check/tests/suite/script/mod.rs"]
 mod script;
-#[path = "../../../proof/check/tests/small/mod.rs"]
+#[path = "../../../proof/check/tests/suite/small/mod.rs"]
 mod small;
-#[path = "../../../proof/check/tests/source/mod.rs"]
+#[path = "../../../proof/check/tests/suite/source/mod.rs"]
 mod source;
 mod source_edit;
 mod stress;
-#[path = "../../../backends/ptx/tests/tools/mod.rs"]
+#[path = "../../../backends/ptx/tests/suite/tools/mod.rs"]
 mod tools;
 
 use std::path::Path;

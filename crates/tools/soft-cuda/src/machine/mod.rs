@@ -6,7 +6,7 @@ pub mod grid;
 pub mod memory;
 mod thread;
 #[cfg(test)]
-#[path = "../../tests/tools/mod.rs"]
+#[path = "../../tests/suite/tools/mod.rs"]
 mod tools;
 
 use std::fmt;

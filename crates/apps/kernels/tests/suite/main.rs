@@ -1,0 +1,24 @@
+//! The scenarios that come with Wattle: on devices, under the checker, and on their page.
+
+mod advice_together;
+mod algorithms_page;
+mod asserted;
+mod barriers;
+mod checked;
+mod dead_ends;
+mod dependencies;
+mod failed_iterations;
+mod fence_orders;
+mod frames;
+mod how_far;
+mod last_writes;
+#[allow(dead_code, reason = "the xtask that writes the page uses all of it")]
+mod page;
+mod properties;
+mod proved;
+mod registry;
+mod removed_dependencies;
+mod sizes;
+mod spinning;
+mod stories;
+mod waiting_together;

@@ -1,0 +1,4 @@
+//! What the GPU back ends share.
+
+mod queue;
+mod report;

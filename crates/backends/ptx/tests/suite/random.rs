@@ -1,0 +1,19 @@
+//! Random kernels: ptxas takes them without a warning. `cargo xtask assemble` runs more of them.
+
+fn assembles(sm: u32) {
+    let Some(ptxas) = crate::tools::assembler() else { return };
+    for first in (0..500).step_by(crate::assembled::AT_A_TIME as usize) {
+        let complaints = crate::assembled::complaints(&ptxas, first, sm);
+        assert!(complaints.is_empty(), "sm_{sm}, seeds from {first}: {complaints:#?}");
+    }
+}
+
+#[test]
+fn sm_80() {
+    assembles(80);
+}
+
+#[test]
+fn sm_90() {
+    assembles(90);
+}

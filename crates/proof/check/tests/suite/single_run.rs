@@ -1,0 +1,244 @@
+//! Compares the single run of programs that have one execution with the search, and with all candidate executions.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use crate::brute::random::{Case, Random, show, shrink};
+use crate::script::{Op, constant, setup};
+use wattle_check::search::{
+    Address, Execution, SingleRun, Spawn, Statistics, Updates, Visitor, last_values, search, single_run,
+};
+use wattle_memory::{Kind, Label, Level, Model, Placement};
+
+/// The values that are left in the cells that some thread writes.
+type Left = Vec<(Address, u64)>;
+/// The values of the reads of each thread.
+type Reads = Vec<Vec<u64>>;
+
+#[derive(Default)]
+struct All {
+    model: Option<Model>,
+    left: BTreeSet<Left>,
+    reads: BTreeSet<Reads>,
+    races: bool,
+    stuck: bool,
+}
+
+fn reads_of(graph: &wattle_memory::Graph, threads: usize) -> Reads {
+    let mut reads = vec![Vec::new(); threads];
+    for event in graph.events().iter().filter(|event| event.label.kind == Kind::Read) {
+        if let (Some(thread), Some(value)) = (event.thread, event.value) {
+            reads[thread].push(value);
+        }
+    }
+    reads
+}
+
+impl Visitor for All {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        let graph = execution.graph;
+        self.races |= self.model.is_some_and(|model| !model.races(graph, execution.analysis).is_empty());
+        let written = |location: usize| {
+            let here =
+                |event: &wattle_memory::Event| event.label.kind == Kind::Write && event.location == Some(location);
+            graph.events().iter().any(|event| event.thread.is_some() && here(event))
+        };
+        let cells = execution.cells.iter().filter(|(_, location)| written(*location));
+        let mut all = vec![Vec::new()];
+        for &(address, location) in cells {
+            let values = last_values(graph, execution.analysis, location);
+            let with =
+                |left: Left| values.iter().map(move |&value| [&left[..], &[(address, value)]].concat()).collect();
+            all = all.into_iter().flat_map(|left: Left| -> Vec<Left> { with(left) }).collect();
+        }
+        self.left.extend(all);
+        self.reads.insert(reads_of(graph, execution.threads.len()));
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
+        self.stuck = true;
+        ControlFlow::Continue(())
+    }
+}
+
+fn all(case: &Case, model: Model) -> (All, Statistics) {
+    let races = if model == Model::Ptx { Model::Portable } else { model };
+    let mut all = All { model: Some(races), ..All::default() };
+    let (_, statistics) = search(&setup(&case.program, case.places.clone(), model), &mut all);
+    (all, statistics)
+}
+
+fn alone(case: &Case, model: Model, updates: Updates) -> Option<SingleRun> {
+    single_run(&setup(&case.program, case.places.clone(), model), updates)
+}
+
+/// Whether a program has a single run; an error if the search does not agree with it.
+fn agree(case: &Case, model: Model) -> Result<bool, String> {
+    let wrong = |what: String| Err(format!("{model}: {what}\n{}", show(case)));
+    let threads = case.program.len();
+    let accesses = case.program.iter().flatten();
+    let is_plain = |op: &Op| match op {
+        Op::Load { label, .. } | Op::Store { label, .. } => !label.atomic,
+        Op::Barrier { .. } => true,
+        _ => false,
+    };
+    let plain = accesses.clone().all(is_plain);
+    let Some(single) = alone(case, model, Updates::Conflict) else {
+        let races = !matches!(model, Model::Sc | Model::Unordered);
+        if plain && races {
+            let (all, _) = all(case, model);
+            if !all.races && !all.stuck {
+                return wrong("no single run was found, and nothing races".into());
+            }
+        }
+        let Some(single) = alone(case, model, Updates::Commute) else { return Ok(false) };
+        let (all, _) = all(case, model);
+        return match all.left.first() {
+            Some(left) if all.left.len() == 1 && *left == single.memory && !all.races && !all.stuck => Ok(true),
+            _ => wrong(format!("{:?} and not {:?}, races {}", single.memory, all.left, all.races)),
+        };
+    };
+    let (all, statistics) = all(case, model);
+    let graph = single.graph.as_ref().ok_or("the graph of a small run is kept")?;
+    let reads = BTreeSet::from([reads_of(&graph.0, threads)]);
+    let left = BTreeSet::from([single.memory.clone()]);
+    if statistics.complete != 1 || all.races || all.stuck || all.left != left || all.reads != reads {
+        let found =
+            format!("{left:?} {reads:?}; all: {:?} {:?} {statistics:?} races {}", all.left, all.reads, all.races);
+        return wrong(found);
+    }
+    if !case.program.iter().flatten().any(|op| matches!(op, Op::Barrier { .. })) {
+        let naive = crate::brute::judge(&case.program, &case.places, model);
+        if naive.count() != 1 || naive.racy {
+            return wrong(format!("there are {} candidate executions, races {}", naive.count(), naive.racy));
+        }
+    }
+    Ok(true)
+}
+
+/// A program whose threads in block 0 meet at barriers, with half of its accesses plain, and mostly to cells that no
+/// other thread touches before the next barrier.
+fn case(random: &mut Random, accesses: u64) -> Case {
+    let threads = 2 + random.below(2) as usize;
+    let together = if random.one_in(4) { threads - 1 } else { threads };
+    let place = |thread: usize| match thread < together {
+        true => Placement::new(0, thread as u32),
+        false => Placement::new(1, 0),
+    };
+    let places = (0..threads).map(place).collect();
+    let barriers = if together > 1 { random.below(3) } else { 0 };
+    let cells = 2 + random.below(3);
+    let (shift, plain_only, atomics) = (random.below(4), random.one_in(2), random.below(4));
+    let mut program = vec![Vec::new(); threads];
+    for phase in 0..=barriers {
+        for (thread, ops) in program.iter_mut().enumerate() {
+            for _ in 0..random.below(1 + accesses / threads as u64 / (1 + barriers)) + 1 {
+                let near = (thread as u64 + phase * shift) % cells;
+                let cell = if random.one_in(6) { random.below(cells) } else { near };
+                let atomic = !plain_only && random.below(4) < atomics;
+                ops.push(op(random, ops.len(), cell, atomic));
+            }
+            if phase < barriers && thread < together {
+                ops.push(Op::Barrier { members: together as u32 });
+            }
+        }
+    }
+    Case { program, places }
+}
+
+fn op(random: &mut Random, at: usize, cell: u64, atomic: bool) -> Op {
+    let (to, value) = (at % 8, constant(1 + random.below(9)));
+    if !atomic {
+        return match random.below(2) {
+            0 => Op::Load { to, cell, label: Label::plain_read() },
+            _ => Op::Store { cell, value, label: Label::plain_write() },
+        };
+    }
+    let level = random.pick(&[Level::Block, Level::Device, Level::Device]);
+    let (mut read, mut write) = (Label::atomic_read(level), Label::atomic_write(level));
+    (read.coherent, write.coherent) = (true, true);
+    if random.one_in(4) {
+        (read, write) = (read.acquiring(), write.releasing());
+    }
+    let cell = 4 + cell;
+    match random.below(8) {
+        0 => Op::Load { to, cell, label: read },
+        1 => Op::Store { cell, value, label: write },
+        2 => Op::Exchange { to, cell, value, read, write },
+        3 => Op::Fence { label: Label::fence(level).acquiring().releasing() },
+        _ => Op::Add { to, cell, value, read, write },
+    }
+}
+
+#[test]
+fn a_single_run_is_the_only_execution() {
+    let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(2_000u64);
+    let mut random = Random(13);
+    let (mut single, mut errors) = (0, Vec::new());
+    for number in 0..many {
+        let case = case(&mut random, 8);
+        for model in Model::ALL {
+            match agree(&case, model) {
+                Ok(is_single) => single += u64::from(is_single),
+                Err(_) => {
+                    let least = shrink(&case, |case| agree(case, model).is_err());
+                    errors.push(format!("program {number}, {}", agree(&least, model).unwrap_err()));
+                }
+            }
+        }
+        assert!(errors.len() < 4, "{}", errors.join("\n"));
+    }
+    println!("{many} programs under each model, {single} of these with a single run");
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+    assert!(single > many, "a sixth of the programs has a single run: {single}");
+}
+
+/// Two launches, one after the other, of two threads each in blocks of their own.
+fn launches(after: bool) -> Option<SingleRun> {
+    let store = |cell| Op::Store { cell, value: constant(7), label: Label::plain_write() };
+    let load = |cell| Op::Load { to: 0, cell, label: Label::plain_read() };
+    let program = vec![vec![store(0)], vec![store(1)], vec![load(1), store(2)], vec![load(0), load(1)]];
+    let places = (0..4).map(|block| Placement::new(block, 0)).collect();
+    let mut setup = setup(&program, places, Model::Vulkan);
+    for (thread, spawn) in setup.threads.iter_mut().enumerate() {
+        let Spawn { after: earlier, .. } = spawn;
+        *earlier = if after && thread > 1 { [0, 1].into() } else { [].into() };
+    }
+    single_run(&setup, Updates::Conflict)
+}
+
+#[test]
+fn a_launch_comes_before_the_next_one() {
+    let single = launches(true).expect("the launches are ordered");
+    assert_eq!(
+        single.memory.iter().map(|&(address, value)| (address.element, value)).collect::<Vec<_>>(),
+        [(0, 7), (1, 7), (2, 7)]
+    );
+    assert!(launches(false).is_none(), "two launches at the same time race");
+}
+
+#[test]
+fn a_result_that_is_looked_at_is_no_reason_for_one_order() {
+    let (read, write) = (Label::atomic_read(Level::Device), Label::atomic_write(Level::Device));
+    let add = || Op::Add { to: 0, cell: 0, value: constant(1), read, write };
+    let look = Op::SkipUnless { register: 0, value: 1, equal: true, count: 0 };
+    let places = || (0..2).map(|block| Placement::new(block, 0)).collect();
+    let blind = vec![vec![add()], vec![add()]];
+    assert!(single_run(&setup(&blind, places(), Model::Portable), Updates::Commute).is_some());
+    assert!(single_run(&setup(&blind, places(), Model::Portable), Updates::Conflict).is_none());
+    let looks = vec![vec![add(), look], vec![add()]];
+    assert!(single_run(&setup(&looks, places(), Model::Portable), Updates::Commute).is_none());
+    // Scopes that do not reach the other thread.
+    let (read, write) = (Label::atomic_read(Level::Block), Label::atomic_write(Level::Block));
+    let narrow = || vec![Op::Add { to: 0, cell: 0, value: constant(1), read, write }];
+    let apart = vec![narrow(), narrow()];
+    assert!(single_run(&setup(&apart, places(), Model::Portable), Updates::Commute).is_none());
+}
+
+#[test]
+fn a_thread_that_waits_for_ever_has_no_single_run() {
+    let program = vec![vec![Op::Await { cell: 0, value: constant(1), label: Label::plain_read() }]];
+    let setup = setup(&program, vec![Placement::new(0, 0)], Model::Portable);
+    assert!(single_run(&setup, Updates::Conflict).is_none());
+}

@@ -1,0 +1,13 @@
+//! Modules of others, PTX and SPIR-V: read, checked, launched, refused.
+
+mod bad_input;
+mod calls;
+mod cuda;
+mod damage;
+mod emitted;
+mod launched;
+mod mutated;
+mod read_only;
+mod scor;
+mod spirv;
+mod unwritten;

@@ -1,0 +1,22 @@
+//! The library as its users have it, but for what needs a process of its own: those stand beside this folder.
+
+mod advised;
+mod barrier_behind_a_wait;
+mod clock_checked;
+mod cuda_words;
+mod element_lanes_checked;
+mod errors;
+mod everyday_checked;
+mod exchangeable;
+mod host_threads;
+mod index_layouts;
+mod lanes_checked;
+mod modules;
+mod pairs_checked;
+mod read_unwritten;
+mod structs_checked;
+mod truth_values_checked;
+mod waiting;
+mod warp_dependencies;
+mod warps_checked;
+mod wide_checked;
