@@ -304,6 +304,29 @@ fn a_verdict_that_rests_on_a_dependency_says_so() {
     assert_eq!(check(Checker::new(Model::Sc)).rests_on, []);
 }
 
+/// Every thread keeps in a cell of its own what it was given, in more executions than half a second suffices for.
+#[kernel]
+fn numbered(acc: &Acc, next: Atomic<u32>, seen: Atomic<u32>) {
+    let i = acc.thread_in_grid();
+    let given = next.fetch_add(0, 1);
+    seen.store(0, given + i);
+}
+
+#[test]
+fn what_half_a_second_was_too_little_for_is_said() {
+    let check = |threads| {
+        judge(Checker::new(Model::Portable), |queue, [next, _, _, _, seen]| {
+            queue.launch(ThreadSpec::new(threads, 1), numbered(next, seen))
+        })
+    };
+    let (few, many) = (check(2), check(6));
+    let said = "may rest on a dependency: stores wait for what is read; half a second was too little";
+    for (report, unfinished) in [(few, false), (many, true)] {
+        assert_eq!((report.verdict, &*report.rests_on), (Verdict::Holds, &[][..]), "{report}");
+        assert_eq!((report.rests_unfinished, report.to_string().contains(said)), (unfinished, unfinished), "{report}");
+    }
+}
+
 /// The same beside a thread that waits: its loop orders what follows it, and nothing else.
 #[kernel]
 fn kept_apart_and_waited_for(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>, done: Atomic<u32>) {

@@ -61,6 +61,11 @@ impl Report {
                 format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
             note("rests on a dependency:", text)
         }));
+        lines.extend((self.rests_unfinished && self.rests_on.is_empty()).then(|| {
+            let text = "stores wait for what is read; half a second was too little to see whether outcomes are missing only \
+                        because of that";
+            note("may rest on a dependency:", text.to_owned())
+        }));
         lines.extend(self.rests_on_warps().map(|threads| {
             let text = format!(
                 "of {threads} threads, which pass a barrier of their block at different statements or in different iterations; \

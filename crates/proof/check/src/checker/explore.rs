@@ -68,6 +68,7 @@ pub(super) fn begun(checker: &Checker) -> Report {
         events: 0,
         covered: None,
         rests_on: Vec::new(),
+        rests_unfinished: false,
         assumes: Vec::new(),
         shapes_tried: 0,
         symmetric: false,
@@ -237,7 +238,8 @@ fn explore(
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),
             };
-            phase.rests_on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
+            phase.rests.on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
+            report.rests_unfinished |= phase.rests.unfinished;
             phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
             report.symmetric |= phase.symmetric;
             report.kept += u32::from(phase.kept);

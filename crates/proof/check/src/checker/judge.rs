@@ -13,6 +13,7 @@ use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
 use super::kept::KeptSearch;
+use super::rests::Rests;
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, World};
@@ -87,7 +88,7 @@ pub(super) fn judge(
         shapes: world.launches.iter().map(shape_text).collect(),
         symmetric: false,
         executed: BTreeSet::new(),
-        rests_on: Vec::new(),
+        rests: Rests::default(),
         events: 0,
         covered: None,
         assumes,
@@ -114,7 +115,7 @@ pub(super) fn judge(
     // What is tried for advice need not say why it holds.
     let asked = checker.edits.is_empty();
     if asked && judge.violations.is_empty() && phase.unknown.is_empty() && phase.statistics.dependent > 0 {
-        phase.rests_on = judge.rests_on()?;
+        phase.rests = judge.rests_on()?;
     }
     if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {
         phase.unknown.push(Unknown::Nothing);

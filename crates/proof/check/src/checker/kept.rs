@@ -12,6 +12,7 @@ use wattle_machine::Program;
 
 use super::Checker;
 use super::modules::{Batch, BatchKernel};
+use super::rests::Rests;
 use super::run::{Outcome, Phase, Run};
 use crate::keep::{Content, Key, Packed, Unpacked};
 use crate::program::{LaunchWorld, World};
@@ -121,10 +122,11 @@ pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
     packed.number(phase.events);
     packed.number(phase.symmetric.into());
     packed.number(phase.world.host_is_plain.into());
-    packed.all(phase.rests_on.iter(), |packed, &(read, store)| {
+    packed.all(phase.rests.on.iter(), |packed, &(read, store)| {
         pack_site(packed, read);
         pack_site(packed, store);
     });
+    packed.number(phase.rests.unfinished.into());
     packed.all(phase.executed.iter(), |packed, &(program, at)| {
         packed.number(program.into());
         packed.number(at.into());
@@ -139,18 +141,18 @@ pub(super) struct KeptSearch {
     events: u64,
     symmetric: bool,
     host_is_plain: bool,
-    rests_on: Vec<(Site, Site)>,
+    rests: Rests,
     executed: BTreeSet<(u32, u32)>,
 }
 
 impl KeptSearch {
     /// The search with this result.
     pub fn complete(self, phase: Phase) -> Phase {
-        let KeptSearch { outcomes, statistics, events, symmetric, host_is_plain, rests_on, executed } = self;
+        let KeptSearch { outcomes, statistics, events, symmetric, host_is_plain, rests, executed } = self;
         let mut world = (*phase.world).clone();
         world.host_is_plain = host_is_plain;
         let world = world.into();
-        Phase { outcomes, statistics, events, symmetric, rests_on, executed, world, kept: true, ..phase }
+        Phase { outcomes, statistics, events, symmetric, rests, executed, world, kept: true, ..phase }
     }
 }
 
@@ -167,10 +169,11 @@ pub(super) fn unpack(kept: &[u8]) -> Option<KeptSearch> {
     let statistics = from.statistics()?;
     let mut number = || from.number();
     let (events, symmetric, host_is_plain) = (number()?, number()? != 0, number()? != 0);
-    let rests_on = from.all(|from| Some((unpack_site(from)?, unpack_site(from)?)))?;
+    let on = from.all(|from| Some((unpack_site(from)?, unpack_site(from)?)))?;
+    let rests = Rests { on, unfinished: from.number()? != 0 };
     let executed: BTreeSet<(u32, u32)> =
         from.all(|from| Some((from.number()?.try_into().ok()?, from.number()?.try_into().ok()?)))?;
-    let search = KeptSearch { outcomes, statistics, events, symmetric, host_is_plain, rests_on, executed };
+    let search = KeptSearch { outcomes, statistics, events, symmetric, host_is_plain, rests, executed };
     from.0.is_empty().then_some(search)
 }
 

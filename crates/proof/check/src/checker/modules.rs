@@ -19,6 +19,7 @@ use super::batch::{Group, lanes, of_kernel, shape_of};
 use super::frames::{OpenWarps, shape_text, text};
 use super::kept::KeptSearch;
 use super::memory::CheckedMemory;
+use super::rests::Rests;
 use super::run::{Outcome, Phase, Run, note};
 use crate::program::{Image, LaunchWorld, World};
 use crate::report::{Progress, Unknown, Violation};
@@ -391,7 +392,7 @@ fn phase_of(batch: &Batch, judged: Judged, fingerprint: u64, what: String) -> Ph
         statistics: judged.statistics,
         events: judged.events,
         covered: None,
-        rests_on: Vec::new(),
+        rests: Rests::default(),
         assumes: Vec::new(),
         shapes,
         symmetric: judged.statistics.alike > 0,

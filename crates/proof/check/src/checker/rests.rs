@@ -9,16 +9,24 @@ use wattle_ir::Site;
 
 use super::judge::{Judge, last_memories};
 use super::run::Memory;
-use crate::search::{Dependencies, Execution, Setup, Visitor, search};
+use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 
-/// The time limit of the search for an outcome that only dependencies exclude; if none is found by then, none is
-/// reported.
+/// The time limit of the search for an outcome that only dependencies exclude.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-impl Judge<'_> {
+/// What a search found that takes no notice of dependencies.
+#[derive(Default)]
+pub(super) struct Rests {
     /// The dependencies, each by the line that reads and the one that stores, without which there would be one more
     /// outcome; those of the first such outcome found.
-    pub(super) fn rests_on(&self) -> Result<Vec<(Site, Site)>> {
+    pub on: Vec<(Site, Site)>,
+    /// Whether a limit ended the search before it found any.
+    pub unfinished: bool,
+}
+
+impl Judge<'_> {
+    /// What the outcomes rest on.
+    pub(super) fn rests_on(&self) -> Result<Rests> {
         let world = self.world.clone();
         let threads = world.threads().map_err(|error| system("launching", error))?;
         let mut limits = self.run.checker.limits(self.run.shared.deadline);
@@ -32,11 +40,15 @@ impl Judge<'_> {
             ..Setup::new(&*world, self.run.checker.model).with_threads(&*world, threads)
         };
         let mut more = More { known: self.outcomes.keys().collect(), found: Vec::new() };
-        search(&setup, &mut more);
+        let (end, _) = search(&setup, &mut more);
         let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
         let mut sites: Vec<(Site, Site)> = sites.collect();
         sites.dedup();
-        Ok(sites)
+        let unfinished = match end {
+            End::Exhausted | End::BrokenOff => false,
+            End::Stopped(_) | End::Problem(_) => true,
+        };
+        Ok(Rests { on: sites, unfinished })
     }
 }
 

@@ -15,6 +15,7 @@ use wattle_memory::Target;
 use super::Checker;
 use super::frames::{Choice, OpenWarps};
 use super::modules::BatchBuffer;
+use super::rests::Rests;
 use super::variants::{Asked, Variant, variants};
 use crate::keep::Key;
 use crate::peers::DeviceOfQueue;
@@ -148,8 +149,7 @@ pub(super) struct Phase {
     pub events: u64,
     /// The share of the search that was covered, if a limit ended it.
     pub covered: Option<f64>,
-    /// The dependencies that exclude some outcome: the line that reads, and the one that stores.
-    pub rests_on: Vec<(wattle_ir::Site, wattle_ir::Site)>,
+    pub rests: Rests,
     /// The lines that keep what the clock shows, which the search takes for 0.
     pub assumes: Vec<wattle_ir::Site>,
     pub shapes: Vec<String>,

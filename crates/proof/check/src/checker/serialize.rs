@@ -16,7 +16,7 @@ impl Serialize for Report {
         let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
         let rests_on: Vec<_> =
             self.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect();
-        let mut report = serializer.serialize_struct("Report", 24)?;
+        let mut report = serializer.serialize_struct("Report", 25)?;
         report.serialize_field("target", &self.name())?;
         report.serialize_field("verdict", &self.verdict.to_string())?;
         report.serialize_field("model", self.model.name())?;
@@ -32,6 +32,7 @@ impl Serialize for Report {
         report.serialize_field("loop_bound", &(self.statistics.bounded > 0).then_some(self.loop_bound))?;
         report.serialize_field("violations", &self.violations.iter().map(told).collect::<Vec<_>>())?;
         report.serialize_field("rests_on", &rests_on)?;
+        report.serialize_field("rests_unfinished", &self.rests_unfinished)?;
         report.serialize_field("rests_on_warps", &self.rests_on_warps())?;
         let assumes: Vec<_> = self.assumes.iter().map(ToString::to_string).collect();
         report.serialize_field("assumes", &assumes)?;

@@ -224,6 +224,9 @@ pub struct Report {
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
+    /// Whether stores wait for what is read, and the half second in which dependencies are looked for that exclude an
+    /// outcome was over before all was seen, so that [`rests_on`](Report::rests_on) may lack some.
+    pub rests_unfinished: bool,
     /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes of
     /// other times.
     pub assumes: Vec<Site>,
