@@ -64,6 +64,8 @@ fn content(run: &Run, kind: &str) -> Option<Content> {
         sample,
         count_orders,
         keeps_on: _,
+        // What is wrong is not kept.
+        every_kind: _,
         meter: _,
         most_shapes: _,
         keeper,

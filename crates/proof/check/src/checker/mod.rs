@@ -30,6 +30,7 @@ mod orders;
 mod queue;
 mod rests;
 mod run;
+mod runs;
 mod schedule;
 #[cfg(feature = "serde")]
 mod serialize;
@@ -85,6 +86,8 @@ pub struct Checker {
     pub(crate) count_orders: bool,
     /// Whether the check goes on after a failed check of the scenario, since only its observations are wanted.
     pub(crate) keeps_on: bool,
+    /// Whether each search goes on after a violation, to find one of each kind.
+    pub(crate) every_kind: bool,
     pub(crate) meter: Option<Arc<Meter>>,
     /// The maximum number of shapes of launches by frames that are tried, for a first pass; `None` for all.
     pub(crate) most_shapes: Option<usize>,
@@ -112,6 +115,7 @@ impl Checker {
             sample: None,
             count_orders: false,
             keeps_on: false,
+            every_kind: false,
             meter: None,
             most_shapes: None,
             keeper: None,
@@ -205,6 +209,13 @@ impl Checker {
     /// programs beyond exhaustive search. Such a check can find violations, and never shows that a scenario holds.
     pub fn sample(self, executions: u64, seed: u64) -> Checker {
         Checker { sample: Some(Sample { executions, seed }), ..self }
+    }
+
+    /// Goes on after a violation, so that the report has one of each kind (each fault by its line), and the outcomes of the
+    /// executions in which nothing is wrong. After a data race the rest of a search need not be complete: a program with a
+    /// race has no meaning beyond it.
+    pub fn every_kind(self) -> Checker {
+        Checker { every_kind: true, ..self }
     }
 
     /// Checks the programs with these changes.

@@ -161,6 +161,13 @@ pub(super) struct Phase {
     pub world: Arc<World>,
 }
 
+impl Phase {
+    /// Whether nothing can be said of what comes after the launches.
+    pub fn is_broken(&self, checker: &Checker) -> bool {
+        self.outcomes.is_empty() || !self.violations.is_empty() && !checker.every_kind
+    }
+}
+
 /// A memory that launches can leave, and an execution that leaves it.
 pub(super) struct Outcome {
     pub values: Memory,

@@ -16,7 +16,7 @@ pub use orders::Orders;
 pub use progress::Progress;
 pub use witness::Witness;
 
-use crate::search::{Statistics, Stuck};
+use crate::search::{Statistics, Stuck, Why};
 use crate::story::Story;
 
 /// The verdict of a check.
@@ -177,6 +177,24 @@ impl Violation {
             Violation::Stuck { .. } => "can be stuck for ever",
             Violation::Assertion { .. } => "assertion",
             Violation::Module { kind, .. } => kind,
+        }
+    }
+
+    /// Adds it to others, unless one is like it: of its kind, and the same fault, the same failed check, or threads that are
+    /// stuck at barriers, elsewhere, or both as they are in it.
+    pub(crate) fn join(self, others: &mut Vec<Violation>) {
+        let detail = |violation: &Violation| match violation {
+            Violation::Fault { what, .. } => what.clone(),
+            Violation::Assertion { error, .. } => error.to_string(),
+            Violation::Stuck { stuck, .. } => {
+                let at_barrier = |stuck: &Stuck| matches!(stuck.why, Why::Barrier(_));
+                format!("{} {}", stuck.iter().any(at_barrier), stuck.iter().all(at_barrier))
+            }
+            Violation::Race { .. } | Violation::Unwritten { .. } | Violation::Module { .. } => String::new(),
+        };
+        let is_alike = |other: &Violation| other.kind() == self.kind() && detail(other) == detail(&self);
+        if !others.iter().any(is_alike) {
+            others.push(self);
         }
     }
 }

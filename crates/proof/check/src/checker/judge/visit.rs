@@ -56,27 +56,38 @@ impl Judge<'_> {
         })
     }
 
-    /// The violation that an execution shows by itself, if any.
-    fn wrong(&self, execution: &Execution<'_>) -> Option<Violation> {
-        let graph = execution.graph;
-        if let Some(fault) = execution.faults.first() {
-            let what = self.describe(fault);
-            return Some(Violation::Fault { witness: self.witness(execution), what });
-        }
-        let unwritten = |&read: &usize| {
-            let event = graph.event(read);
-            let initial = graph.source(read).is_some_and(|source| graph.event(source).unwritten);
-            event.label.kind == Kind::Read && initial
-        };
-        if self.forbids_races {
+    /// What is wrong in an execution by itself: one violation, or one of each kind if the checker wants them.
+    fn wrong(&self, execution: &Execution<'_>) -> Vec<Violation> {
+        let (graph, witness) = (execution.graph, || self.witness(execution));
+        let fault = |fault: &Fault| Violation::Fault { witness: witness(), what: self.describe(fault) };
+        let mut wrong: Vec<Violation> = execution.faults.iter().map(fault).collect();
+        let wants_more = |wrong: &Vec<Violation>| wrong.is_empty() || self.run.checker.every_kind;
+        if wants_more(&wrong) && self.forbids_races {
             let races = self.run.checker.model.races(graph, execution.analysis);
             // A race between lines far apart in the source explains less than one between neighbours.
-            if let Some(&accesses) = races.first() {
-                return Some(Violation::Race { witness: self.witness(execution), accesses });
+            wrong.extend(races.first().map(|&accesses| Violation::Race { witness: witness(), accesses }));
+        }
+        if wants_more(&wrong) {
+            let unwritten = |&read: &usize| {
+                let event = graph.event(read);
+                let initial = graph.source(read).is_some_and(|source| graph.event(source).unwritten);
+                event.label.kind == Kind::Read && initial
+            };
+            let read = (0..graph.len()).find(unwritten);
+            wrong.extend(read.map(|read| Violation::Unwritten { witness: witness(), read }));
+        }
+        wrong
+    }
+
+    /// Takes what is wrong in an execution into the result. The search goes on where every kind is wanted.
+    fn show(&mut self, wrong: Vec<Violation>) -> ControlFlow<()> {
+        for violation in wrong {
+            violation.join(&mut self.violations);
+            if !self.run.checker.every_kind {
+                return ControlFlow::Break(());
             }
         }
-        let read = (0..graph.len()).find(unwritten)?;
-        Some(Violation::Unwritten { witness: self.witness(execution), read })
+        ControlFlow::Continue(())
     }
 
     fn describe(&self, fault: &Fault) -> String {
@@ -102,9 +113,9 @@ impl Visitor for Judge<'_> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
-        if let Some(violation) = self.wrong(execution) {
-            self.violations.push(violation);
-            return ControlFlow::Break(());
+        let wrong = self.wrong(execution);
+        if !wrong.is_empty() {
+            return self.show(wrong);
         }
         for event in execution.graph.events().iter().filter(|event| event.source != u32::MAX && event.thread.is_some())
         {
@@ -141,13 +152,11 @@ impl Visitor for Judge<'_> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
-        match self.wrong(execution).filter(|_| self.schedule.is_none()) {
-            Some(violation) => {
-                self.violations.push(violation);
-                ControlFlow::Break(())
-            }
-            None => ControlFlow::Continue(()),
+        if self.schedule.is_some() {
+            return ControlFlow::Continue(());
         }
+        let wrong = self.wrong(execution);
+        self.show(wrong)
     }
 
     fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
@@ -158,14 +167,13 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Continue(());
         }
         if !has_happened {
-            self.raced = self.wrong(execution).is_some();
+            self.raced = !self.wrong(execution).is_empty();
             return if self.raced { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         }
         if self.forbids_races {
             let races = self.run.checker.model.races(execution.graph, execution.analysis);
             if let Some(&accesses) = races.first() {
-                self.violations.push(Violation::Race { witness: self.witness(execution), accesses });
-                return ControlFlow::Break(());
+                return self.show(vec![Violation::Race { witness: self.witness(execution), accesses }]);
             }
         }
         ControlFlow::Continue(())
@@ -184,13 +192,11 @@ impl Visitor for Judge<'_> {
         let halts = self.schedule.iter().flat_map(Schedule::halts);
         let halted = halts.map(|(launch, block, _)| (launch, block)).collect();
         // A violation before threads are stuck explains more than the fact that they are.
-        let violation = self.wrong(execution).unwrap_or_else(|| Violation::Stuck {
-            witness: self.witness(execution),
-            stuck,
-            halted,
-        });
-        self.violations.push(violation);
-        ControlFlow::Break(())
+        let mut wrong = self.wrong(execution);
+        if wrong.is_empty() || self.run.checker.every_kind {
+            wrong.push(Violation::Stuck { witness: self.witness(execution), stuck, halted });
+        }
+        self.show(wrong)
     }
 }
 

@@ -24,7 +24,9 @@ pub struct Tally {
     pub shown: u64,
     /// The number of violated cases that no seed shows: the model allows more than the simulated device does.
     pub hidden: u64,
-    /// The number of shown cases that some seed reports in the same words as the checker.
+    /// The number of violated cases in which a race is among what the checker reports, so that nothing else is compared.
+    pub racy: u64,
+    /// The number of shown cases in which the checker reports every kind of error that seeds report.
     pub same: u64,
     pub unknown: BTreeMap<String, u64>,
     pub endless: u64,
@@ -71,7 +73,8 @@ impl Tally {
                         self.outcomes += outcomes as u64;
                     }
                 }
-                self.same += u64::from(reported.is_some_and(|reported| seen.contains_key(&reported)));
+                self.racy += u64::from(reported.contains(&Wrong::Race));
+                self.same += u64::from(!seen.is_empty() && seen.keys().all(|wrong| reported.contains(wrong)));
                 seen.into_keys().for_each(|wrong| *self.seen.entry(wrong).or_default() += 1);
             }
             Judged::Unknown { why, .. } => *self.unknown.entry(why).or_default() += 1,
@@ -88,11 +91,12 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { cases, holds, outcomes, shown, hidden, same, unknown, endless, seen, differ } = self;
+        let Tally { cases, holds, outcomes, shown, hidden, racy, same, unknown, endless, seen, differ } = self;
         writeln!(
             f,
             "{cases} cases: {holds} hold (seeds left {outcomes} outcomes), {shown} are violated as some seed shows \
-             ({same} by a finding of the same kind), {hidden} are violated where no seed shows it, {} are unknown \
+             ({same} by all kinds of findings that seeds show), {hidden} are violated where no seed shows it ({racy} of the \
+             violated have a race), {} are unknown \
              ({:.1} %), {endless} never end; {} differ",
             self.unknowns(),
             100.0 * self.unknowns() as f64 / (*cases).max(1) as f64,

@@ -1,12 +1,13 @@
 //! Runs a case on the simulated device and in the checker, and compares the two.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use wattle_check::Simulated as _;
 use wattle_check::checker::{Checker, Report, Unknown, Verdict, Violation};
+use wattle_check::search::{Stuck, Why};
 use wattle_core::{Device, Error, ErrorKind, FaultKind, LaunchOptions, Result, Summary, ThreadSpec};
 use wattle_memory::Model;
 
@@ -36,10 +37,10 @@ pub enum Wrong {
 /// The comparison of the simulated device with the checker.
 #[derive(Debug)]
 pub enum Judged {
-    /// They agree: the checker's verdict, the kind of what it reports, and what seeds reported.
+    /// They agree: the checker's verdict, the kinds of what it reports, and what seeds reported.
     Agree {
         verdict: Verdict,
-        reported: Option<Wrong>,
+        reported: BTreeSet<Wrong>,
         seen: BTreeMap<Wrong, u64>,
         outcomes: usize,
     },
@@ -65,7 +66,7 @@ pub struct Difference {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DifferenceKind {
-    /// A seed reports this error, and the checker reports that the case holds.
+    /// A seed reports this error, and the checker reports neither it nor a race.
     Missed(Wrong),
     /// A seed leaves an outcome that the checker does not have.
     Outcome,
@@ -136,7 +137,7 @@ impl<'c> Prepared<'c> {
 
     /// Runs the checker.
     pub fn check(&self, limit: Duration) -> Result<Report> {
-        Checker::new(Model::Portable).time(limit).check(|device| self.run(device))
+        Checker::new(Model::Portable).every_kind().time(limit).check(|device| self.run(device))
     }
 }
 
@@ -169,14 +170,24 @@ fn wrong(error: &Error) -> Wrong {
     }
 }
 
-fn reported(violation: &Violation) -> Wrong {
+fn reported(violation: &Violation) -> BTreeSet<Wrong> {
     match violation {
-        Violation::Race { .. } => Wrong::Race,
-        Violation::Fault { what, .. } if what.contains("assertion") => Wrong::Assertion,
-        Violation::Fault { .. } => Wrong::Fault,
-        Violation::Unwritten { .. } => Wrong::Unwritten,
-        Violation::Stuck { .. } => Wrong::Stuck,
-        _ => Wrong::Other,
+        Violation::Race { .. } => [Wrong::Race].into(),
+        Violation::Fault { what, .. } if what.contains("assertion") => [Wrong::Assertion].into(),
+        Violation::Fault { .. } => [Wrong::Fault].into(),
+        Violation::Unwritten { .. } => [Wrong::Unwritten].into(),
+        // The host observes what nobody has written.
+        Violation::Assertion { error, .. } if error.to_string().contains("unwritten memory") => {
+            [Wrong::Unwritten].into()
+        }
+        Violation::Stuck { stuck, .. } => {
+            let wrong = |stuck: &Stuck| match stuck.why {
+                Why::Barrier(_) => Wrong::Barrier,
+                Why::Spins(_) => Wrong::Stuck,
+            };
+            stuck.iter().map(wrong).collect()
+        }
+        Violation::Assertion { .. } | Violation::Module { .. } | _ => [Wrong::Other].into(),
     }
 }
 
@@ -215,30 +226,34 @@ pub fn judge(case: &Case, limit: Duration) -> Judged {
         let (kind, simulated) = (DifferenceKind::Refused, text.clone());
         return Judged::Differ(Difference { kind, seed: *seed, simulated, checked: "did not refuse it".into() });
     }
-    let checked = || match report.violations.first() {
-        Some(violation) => format!("{:?}", reported(violation)),
-        None => format!("{}, {} executions: {:?}", report.verdict, report.statistics.complete, report.outcomes.keys()),
+    let reported: BTreeSet<Wrong> = report.violations.iter().flat_map(reported).collect();
+    let checked = || {
+        let executions = report.statistics.complete;
+        format!("{} {reported:?}, {executions} executions: {:?}", report.verdict, report.outcomes.keys())
     };
     if report.unknown.contains(&Unknown::Nothing) && report.violations.is_empty() {
         let (seed, simulated) = found.into_values().next().unwrap_or((0, format!("{outcomes:?}")));
         return Judged::Differ(Difference { kind: DifferenceKind::Nothing, seed, simulated, checked: checked() });
     }
-    if report.verdict == Verdict::Unknown {
+    // What a program with a race does otherwise has no meaning.
+    let is_racy = reported.contains(&Wrong::Race);
+    if !is_racy && !report.unknown.is_empty() {
         let why: Vec<String> = report.unknown.iter().map(ToString::to_string).collect();
         return Judged::Unknown { why: why.join("; "), seen: counts };
     }
-    if report.verdict == Verdict::Holds {
-        if let Some((wrong, (seed, simulated))) = found.into_iter().next() {
+    if !is_racy {
+        if let Some((wrong, (seed, simulated))) = found.into_iter().find(|(wrong, _)| !reported.contains(wrong)) {
             let kind = DifferenceKind::Missed(wrong);
             return Judged::Differ(Difference { kind, seed, simulated, checked: checked() });
         }
-        let missing = outcomes.iter().find(|(outcome, _)| !report.outcomes.contains_key(*outcome));
+        // What the host observes where nobody has written is another value on each.
+        let is_known = |outcome: &String| reported.contains(&Wrong::Unwritten) || report.outcomes.contains_key(outcome);
+        let missing = outcomes.iter().find(|(outcome, _)| !is_known(outcome));
         if let Some((outcome, &seed)) = missing {
             let simulated = format!("the outcome {outcome}");
             let kind = DifferenceKind::Outcome;
             return Judged::Differ(Difference { kind, seed, simulated, checked: checked() });
         }
     }
-    let reported = report.violations.first().map(reported);
     Judged::Agree { verdict: report.verdict, reported, seen: counts, outcomes: outcomes.len() }
 }
