@@ -68,8 +68,8 @@ pub use observe::{Observer, OptionsFor};
 pub use panics::{caught, panicked};
 pub use printing::{Printed, PrintedLine, print_to_stderr, printed};
 pub use queue::{
-    Event, EventState, HostBytes, Operation, Queue, RawPart, Timestamp, Transfer, TransferSource, host_part_shape,
-    paired,
+    Event, EventState, HostSource, HostTarget, Operation, Queue, RawPart, Timestamp, Transfer, TransferSource,
+    host_part_shape, paired,
 };
 pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};

@@ -1,10 +1,9 @@
 //! What a queue does besides launches: copies above all.
 
-use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::event::{Event, EventState};
+use super::lent::{HostSource, HostTarget};
 use crate::buffer::{RawBuffer, runs};
 use crate::clock::Region;
 use crate::error::Result;
@@ -36,7 +35,7 @@ pub enum Transfer {
         /// The part of a buffer.
         from: RawPart,
         /// The memory, of as many bytes.
-        to: HostBytes,
+        to: HostTarget,
     },
 }
 
@@ -49,7 +48,7 @@ pub enum TransferSource {
     /// The bytes of one value, repeated.
     Fill(Vec<u8>),
     /// Memory of the host's program, which waits until the copy is done.
-    Host(HostBytes),
+    Host(HostSource),
 }
 
 /// A part of a buffer whose type of elements is known at run time.
@@ -77,32 +76,6 @@ impl RawPart {
     }
 }
 
-/// Memory of the host's program, lent to a copy that it waits for.
-pub struct HostBytes {
-    start: NonNull<u8>,
-    len: usize,
-    /// Set when the copy is done; a queue that an error has stopped skips it.
-    done: Arc<AtomicBool>,
-}
-
-// SAFETY: the thread that makes one lends the memory to the thread that does the copy.
-unsafe impl Send for HostBytes {}
-
-impl HostBytes {
-    /// The flag that is set when the copy is done.
-    pub(crate) fn done(&self) -> Arc<AtomicBool> {
-        self.done.clone()
-    }
-
-    /// Lends `bytes`, to be read, or to be written if they were borrowed so.
-    ///
-    /// # Safety
-    /// The bytes outlive the copy, and nothing else uses them until it is done.
-    pub(crate) unsafe fn lend(bytes: *mut [u8]) -> Option<HostBytes> {
-        NonNull::new(bytes.cast()).map(|start| HostBytes { start, len: bytes.len(), done: Arc::default() })
-    }
-}
-
 impl Transfer {
     /// Does the copy, through the memories' own `read` and `write`.
     ///
@@ -110,16 +83,8 @@ impl Transfer {
     /// A device cannot do the copy.
     pub fn run(self) -> Result<()> {
         match &self {
-            Transfer::Read { from, to } => {
-                // SAFETY: the lender's promise; it has lent the bytes to be written.
-                from.read(unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })?;
-                to.done.store(true, Ordering::Release);
-                Ok(())
-            }
-            Transfer::Write { from: TransferSource::Host(from), to } => {
-                // SAFETY: the lender's promise.
-                to.write(unsafe { std::slice::from_raw_parts(from.start.as_ptr(), from.len) })
-            }
+            Transfer::Read { from, to } => to.write(|bytes| from.read(bytes)),
+            Transfer::Write { from: TransferSource::Host(from), to } => from.read(|bytes| to.write(bytes)),
             Transfer::Write { from: TransferSource::Bytes(from), to } => to.write(from),
             Transfer::Write { from: TransferSource::Fill(value), to } => to.fill(value),
             Transfer::Write { from: TransferSource::Buffer(from), to } => to.copy(from),

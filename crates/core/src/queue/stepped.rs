@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Deref;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use super::operation::Operation;
 use super::task::{QueuedLaunch, Task};
 use crate::device::{BackendQueue, Decided, LaunchRequest, Mover};
 use crate::error::{Error, Result};
+use crate::panics::panicked;
 use crate::sync::lock;
 
 /// How long a waiting thread sleeps when it cannot move the device on at the moment.
@@ -205,7 +207,11 @@ impl<S: Stepper> Stepped<S> {
             std::mem::take(&mut line.running)
         });
         // Dropped here, without a lock: it may own buffers.
-        drop(ran);
+        let dropped = guarded(move || {
+            drop(ran);
+            Ok(())
+        });
+        self.lines.with(number, |line| keep(line, dropped));
         true
     }
 
@@ -232,23 +238,30 @@ impl<S: Stepper> Stepped<S> {
         });
         let done = match next {
             None => return Begun::Nothing,
+            Some((Task::Other(Operation::Task(task)), false)) => return Begun::Task(task),
+            Some((task, stopped)) => guarded(|| self.begin_task(number, task, stopped)),
+        };
+        self.end_task(number, done);
+        Begun::Done
+    }
+
+    fn begin_task(&self, number: usize, task: Task, stopped: bool) -> Result<()> {
+        match task {
             // After an error launches, copies and tasks are discarded until a wait takes it; points are still reached.
-            Some((Task::Launch(_) | Task::Other(Operation::Copy(_) | Operation::Task(_)), true)) => Ok(()),
-            Some((Task::Other(Operation::Record(event)), _)) => {
+            Task::Launch(_) | Task::Other(Operation::Copy(_) | Operation::Task(_)) if stopped => Ok(()),
+            Task::Other(Operation::Record(event)) => {
                 event.reach();
                 Ok(())
             }
-            Some((Task::Other(Operation::WaitFor(_)), _)) => Ok(()),
-            Some((Task::Other(Operation::Copy(transfer)), false)) => transfer.run(),
-            Some((Task::Other(Operation::Task(task)), false)) => return Begun::Task(task),
-            Some((Task::Launch(launch), false)) => {
+            Task::Other(Operation::WaitFor(_)) => Ok(()),
+            Task::Other(Operation::Copy(transfer)) => transfer.run(),
+            Task::Other(Operation::Task(task)) => task(),
+            Task::Launch(launch) => {
                 let begun = self.stepper.begin(number, &launch);
                 self.lines.with(number, |line| line.running.push(launch));
                 begun
             }
-        };
-        self.end_task(number, done);
-        Begun::Done
+        }
     }
 
     fn end_task(&self, number: usize, done: Result<()>) {
@@ -257,6 +270,12 @@ impl<S: Stepper> Stepped<S> {
             keep(line, done);
         });
     }
+}
+
+/// What an operation owns may panic when it is dropped. The thread that moves the device on may wait for something else,
+/// and goes on.
+fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked("a queued operation", panic)))
 }
 
 fn keep(line: &mut Line, outcome: Result<()>) {

@@ -1,11 +1,10 @@
 //! The methods of a queue that copy and fill buffers.
 
-use std::sync::atomic::Ordering;
-
 use wattle_ir::{Access, Element, Site};
 
 use super::Queue;
-use super::operation::{HostBytes, Operation, RawPart, Transfer, TransferSource};
+use super::lent::{HostSource, HostTarget};
+use super::operation::{Operation, RawPart, Transfer, TransferSource};
 use crate::buffer::{Destination, Part, Source};
 use crate::clock::{User, Wanted};
 use crate::error::{Error, ErrorKind, Result, system};
@@ -53,12 +52,8 @@ impl Queue {
         if !self.blocking {
             return self.write_part(part, TransferSource::Bytes(memory::copied(bytes(values))?), user);
         }
-        let bytes = std::ptr::from_ref(bytes(values)).cast_mut();
-        // SAFETY: a blocking queue is done with the copy when this returns, and it only reads.
-        match unsafe { HostBytes::lend(bytes) } {
-            Some(lent) => self.write_part(part, TransferSource::Host(lent), user),
-            None => Ok(()),
-        }
+        // A blocking queue is done with the copy when this returns.
+        HostSource::of(bytes(values), |source| self.write_part(part, TransferSource::Host(source), user))
     }
 
     /// Sets every element to `value`.
@@ -100,13 +95,14 @@ impl Queue {
             return self.wait();
         }
         let turn = self.turn_for(&[wanted(&part, Access::Read, user)], true)?;
-        // SAFETY: the wait returns when the queue has done the copy, or will never do it. What it writes is settled.
-        let Some(lent) = (unsafe { HostBytes::lend(bytes_mut(to)) }) else { return Ok(()) };
-        let done = lent.done();
         let from = RawPart::new(part.raw, part.region);
         // The copy is one of the queue's operations, so that it overlaps with none that another thread enqueues.
-        self.submit_and_wait(turn, Some(Operation::Copy(Transfer::Read { from, to: lent })))?;
-        if done.load(Ordering::Acquire) {
+        // SAFETY: a copy to the host settles what it writes.
+        let (waited, done) = HostTarget::of(unsafe { bytes_mut(to) }, |to| {
+            self.submit_and_wait(turn, Some(Operation::Copy(Transfer::Read { from, to })))
+        });
+        waited?;
+        if done {
             return Ok(());
         }
         let message = "an error stopped the queue before it, and another thread has taken that error";

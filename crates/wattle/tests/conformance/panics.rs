@@ -16,8 +16,35 @@ use crate::kernels::counts;
 pub const CASES: &[Case] = &[
     ("a kernel that panics", panics),
     ("a block that panics while others wait for it", panics_while_others_wait),
+    ("a discarded task that panics when it is dropped", panics_when_dropped),
     ("arguments that are for other parameters", other_arguments),
 ];
+
+struct PanicsWhenDropped;
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// Another thread waits meanwhile: for a copy that begins later.
+fn panics_when_dropped(device: &Device) -> Outcome {
+    let word = device.alloc_zeroed::<u32>(1)?;
+    let (queue, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    queue.launch(ThreadSpec::new(40, 1), counts(&word))?;
+    let owned = PanicsWhenDropped;
+    let discarded = move || {
+        let _owned = &owned;
+        Ok(())
+    };
+    other.host_task(|| Err(wattle::Error::check("a task")))?;
+    other.host_task(discarded)?;
+    assert_eq!(word.read(&queue)?, [40]);
+    says(&refused(other.wait()), &["a task"]);
+    still_works(&other)?;
+    still_works(&queue)
+}
 
 /// A kernel that is written by hand, and that panics.
 #[derive(Clone, Copy)]
