@@ -105,16 +105,7 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
         return Ok(*known);
     }
     let built = kernel.build()?;
-    let given = kernel.arguments().enumerate().map(|(number, argument)| argument.param(ParamId(number as u32)));
-    let given: Vec<Param> = given.collect();
-    if given != built.params {
-        let list = |params: &[Param]| params.iter().map(Param::to_string).collect::<Vec<_>>().join(", ");
-        let (name, given, has) = (&built.name, list(&given), list(&built.params));
-        return Err(system(
-            "launching a kernel",
-            format!("`{name}` has the parameters ({has}), and was given ({given})"),
-        ));
-    }
+    has_arguments(kernel, &built)?;
     let at_launch = built.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
     let sized_at_launch = at_launch.map(|array| (array.name, array.site));
     let known = Known {
@@ -127,6 +118,21 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
         others().insert(identity, known);
     }
     Ok(known)
+}
+
+/// Whether a kernel's arguments are those for the parameters of what was built.
+///
+/// # Errors
+/// They are not.
+fn has_arguments(kernel: &dyn Kernel, built: &wattle_ir::Kernel) -> Result<()> {
+    let given = kernel.arguments().enumerate().map(|(number, argument)| argument.param(ParamId(number as u32)));
+    let given: Vec<Param> = given.collect();
+    if given == built.params {
+        return Ok(());
+    }
+    let list = |params: &[Param]| params.iter().map(Param::to_string).collect::<Vec<_>>().join(", ");
+    let (name, given, has) = (&built.name, list(&given), list(&built.params));
+    Err(system("launching a kernel", format!("`{name}` has the parameters ({has}), and was given ({given})")))
 }
 
 /// Which intermediate representation a kernel has, without building it: devices keep what they made of it.
@@ -314,7 +320,7 @@ where
     ///
     /// # Safety
     /// The host's function keeps no view beyond its call and gives none to code that could, and the builder builds the
-    /// same kernel whenever it is called, with the arguments' parameters alone.
+    /// same kernel whenever it is called.
     #[inline(always)]
     pub unsafe fn vouch(self) -> Bundle<D, A> {
         Bundle { info: self.info, arguments: self.arguments, code: const { &Self::CODE }, is_long: false }
@@ -385,7 +391,10 @@ unsafe impl<const D: usize, A: Arguments> Kernel for Bundle<D, A> {
         };
         let builder = Builder::new(self.info.name, self.info.site, D).with_width(width).with_index_layout(layout);
         (self.code.build)(&builder, self.info.parameters);
-        Ok(builder.finish()?)
+        let built = builder.finish()?;
+        // Each time: devices lay arguments out as what they have built says.
+        has_arguments(self, &built)?;
+        Ok(built)
     }
 
     fn identity(&self) -> KernelIdentity {
@@ -446,5 +455,32 @@ unsafe impl Kernel for Arc<dyn Kernel> {
 
     fn module(&self) -> Option<&ModuleCall> {
         (**self).module()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use wattle_ir::Access;
+
+    use super::*;
+
+    #[test]
+    fn what_declares_other_parameters_later_is_not_built() {
+        static INFO: KernelInfo = KernelInfo::new("grows", Site { file: file!(), line: line!(), column: 1 }, &[]);
+        static BUILT: AtomicBool = AtomicBool::new(false);
+        fn build(builder: &Builder, _: builder::Acc<'_, 1>, (): ()) {
+            if BUILT.swap(true, Ordering::Relaxed) {
+                builder.view::<u64>("mine", Access::Shared, 1);
+            }
+        }
+        let host = |_: &Acc<'_, 1>, (): ()| ();
+        let draft = Draft::new(&INFO, (), host, |builder: &_, acc, views| build(builder, acc, views));
+        // SAFETY: it is never run.
+        let kernel = unsafe { draft.vouch() };
+        assert!(kernel.build().is_ok());
+        let error = kernel.build().unwrap_err().to_string();
+        assert!(error.contains("`grows` has the parameters (mine: Shared<u64, 1>), and was given ()"), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use crate::{Element, KernelType, Number};
     message = "`+ - * /` do not apply to `{Self}`",
     note = "they apply to u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, and to arrays of these element by element"
 )]
-pub trait Arithmetic: KernelType + Copy {
+pub trait Arithmetic: KernelType + Copy + sealed::Sealed {
     /// The type of the numbers.
     type Number: Number;
     /// What `f` gives for each pair of numbers.
@@ -23,6 +23,13 @@ pub trait Arithmetic: KernelType + Copy {
         f: impl FnMut(Self::Number, Self::Number, Self::Number) -> Self::Number,
     ) -> Self;
 }
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl<T: Number> sealed::Sealed for T {}
+impl<P: Arithmetic, const N: usize> sealed::Sealed for [P; N] {}
 
 impl<T: Number> Arithmetic for T {
     type Number = T;
@@ -50,7 +57,7 @@ impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
 
 /// [`Arithmetic`] while a kernel is built.
 #[diagnostic::on_unimplemented(message = "`+ - * /` do not apply to `{Self}`")]
-pub trait BuiltArithmetic<'b>: Copy {
+pub trait BuiltArithmetic<'b>: Copy + crate::builder::Sealed {
     /// The type of the numbers.
     type Number: Number;
     /// What `f` gives for each pair of numbers.

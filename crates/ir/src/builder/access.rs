@@ -2,9 +2,10 @@
 //! user's can step in.
 
 use super::Val;
+use super::sealed::Sealed;
 
 /// What has elements: views and arrays.
-pub trait Extents<'b> {
+pub trait Extents<'b>: Sealed {
     /// One number, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
@@ -16,7 +17,7 @@ pub trait Extents<'b> {
 }
 
 /// What is read by index: `Read`, `Shared` and arrays.
-pub trait Get<'b> {
+pub trait Get<'b>: Sealed {
     /// One number, or an array of them in several dimensions.
     type Index;
     /// The type of an element.

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::sealed::Sealed;
 use super::total::{are_few_in_all, total};
 use super::{Builder, ElementRef, Val};
 use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, NumberOps as _, Place, SlotId, Stmt};
@@ -45,7 +46,7 @@ impl LoopHandle<'_> {
 }
 
 /// What `for` can go over.
-pub trait Iterate<'b>: Sized {
+pub trait Iterate<'b>: Sized + Sealed {
     /// The type of what the pattern binds.
     type Item;
     /// Opens the loop.
@@ -227,7 +228,7 @@ fn dimensions<'b, R: Axes>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Va
 }
 
 /// A range of indices in one or several dimensions, what `acc.indices` shares out.
-pub trait IndexRange<'b, W: IndexWord = u32> {
+pub trait IndexRange<'b, W: IndexWord = u32>: Sealed {
     /// The number of the range's dimensions, as a type.
     type Rank: Axes<Word = W>;
     /// The range in each dimension.

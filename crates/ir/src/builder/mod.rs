@@ -16,6 +16,7 @@ mod iterate;
 mod message;
 mod operators;
 mod places;
+mod sealed;
 mod stored;
 mod this_device;
 mod together;
@@ -30,6 +31,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use message::message;
+pub(crate) use sealed::Sealed;
 use wattle_memory::{FenceOrder, Scope};
 
 pub use acc::Acc;

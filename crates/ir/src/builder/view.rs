@@ -6,6 +6,7 @@ use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, Scope, marker};
 use wattle_operations::atomics;
 
 use super::element::checked;
+use super::sealed::Sealed;
 use super::{Array, Builder, Element, Extents, Family, Get, IrValue, Memory, Places, Set, Val, Variable};
 use crate::{
     AtomicInt, AtomicOp, AtomicScalar, Axes, Dim, ExprId, Index, IndexWord, MAX_RANK, Number, Place, Rank, Site, Stmt,
@@ -279,7 +280,7 @@ macro_rules! elements {
 elements!(Read Shared);
 
 /// Views of which several consecutive elements are read at once.
-pub trait Lanes<'b> {
+pub trait Lanes<'b>: Sealed {
     /// The type of the elements.
     type Element: Number;
     /// `N` consecutive elements from `index`.

@@ -6,6 +6,7 @@
 
 use super::acc::Numbers;
 use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by, below};
+use super::sealed::Sealed;
 use super::together::{ItemsTogether, Views};
 use super::{Acc, Array, Builder, Element, IndexWidth, LaneCount, PerItem, Val};
 use crate::worker::{Kind, Spans};
@@ -167,7 +168,7 @@ pub fn step_by<'b, I: BuiltIndex<'b, u64>>(builder: &'b Builder, range: Range<I>
 }
 
 /// What has elements: views and arrays.
-pub trait Extents<'b> {
+pub trait Extents<'b>: Sealed {
     /// One number, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
@@ -201,7 +202,7 @@ pub trait Elements<'b>: Get<'b> {
 }
 
 /// Views of which several consecutive elements are read at once.
-pub trait Lanes<'b> {
+pub trait Lanes<'b>: Sealed {
     /// The type of the elements.
     type Element: Number;
     /// `N` consecutive elements from `index`.
