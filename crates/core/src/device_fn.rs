@@ -39,6 +39,10 @@ use crate::thread::Thread;
 /// lambdas with `__device__`, as template arguments.) It captures nothing: what it needs is a parameter of it.
 ///
 /// Everything that takes `Parameters<Args>` and gives the bodies implements it, which is what the macros write.
+///
+/// # Safety
+/// `on_host` keeps no view beyond its call, gives none to code that could, and has no value with a destructor where it may
+/// wait; `in_builder` builds what it does. Nobody but this library has to implement it.
 #[diagnostic::on_unimplemented(
     message = "this is not a device function with parameters `{Args}`",
     label = "not a device function with parameters `{Args}`",
@@ -48,7 +52,7 @@ use crate::thread::Thread;
             `device_closure!(|x| f::<4>(x))`"
 )]
 #[doc(alias("functor", "lambda"))]
-pub trait DeviceFn<Args: KernelType>:
+pub unsafe trait DeviceFn<Args: KernelType>:
     Fn(Parameters<Args>) -> <Self as DeviceFn<Args>>::Answer + Copy + Send + Sync
 {
     /// The type of the result.
@@ -65,7 +69,8 @@ pub trait DeviceFn<Args: KernelType>:
     ) -> <<Self as DeviceFn<Args>>::Output as KernelType>::Built<'b>;
 }
 
-impl<F, Args: KernelType, A: GivesBodies<Args>> DeviceFn<Args> for F
+// SAFETY: `GivesBodies` promises it of the bodies, and these are they.
+unsafe impl<F, Args: KernelType, A: GivesBodies<Args>> DeviceFn<Args> for F
 where
     F: Fn(Parameters<Args>) -> A + Copy + Send + Sync,
 {
@@ -83,7 +88,8 @@ where
 
 /// Never applies. Where a trait has one implementation alone, rustc reports what that one lacks, which is no word of the
 /// user's: here how many arguments an `Fn` takes.
-impl<F, Args: KernelType> DeviceFn<Args> for F
+// SAFETY: it never applies.
+unsafe impl<F, Args: KernelType> DeviceFn<Args> for F
 where
     F: Fn(Parameters<Args>) -> Args + Copy + Send + Sync,
     Parameters<Args>: Never,
