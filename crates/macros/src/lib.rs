@@ -3,6 +3,9 @@
 //! Here live the subset of Rust that kernels are written in (`ast`, with every refusal in `parse`) and the two
 //! functions that each kernel becomes: the host's (`host`) and the builder of its intermediate representation
 //! (`build`). What never will: types, arithmetic, memory; rustc infers the first, and the other crates hold the rest.
+//!
+//! What they write names everything by `::wattle::`, and promises in `unsafe` blocks what it has made sure of: that holds where
+//! this name is the `wattle` crate's. Who gives it to another crate (`extern crate … as wattle`) makes these promises himself.
 
 mod ast;
 mod build;

@@ -1,7 +1,7 @@
 //! An opened device: its context, what all its queues share, and whether it can still be used.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError, Weak};
 use std::time::Duration;
 
 use wattle_core::{Error, ErrorKind, Result, system};
@@ -41,8 +41,23 @@ pub(crate) struct Context {
     pub(crate) launching: RwLock<()>,
     /// The memory to be freed when nothing is in flight.
     pub(crate) deferred: Mutex<Vec<DeferredFree>>,
-    /// Whether the device is lost or stuck; a launch that was given up has ended when its stream is done.
-    health: Health<Arc<Stream>>,
+    /// Whether the device is lost or stuck.
+    health: Health<GivenUp>,
+}
+
+/// A launch that is waited for no longer. It has ended when its stream is done.
+struct GivenUp {
+    stream: Arc<Stream>,
+    context: Weak<Context>,
+}
+
+impl GivenUp {
+    fn has_ended(&self, asked_by: &Context) -> Result<bool> {
+        let Some(context) = self.context.upgrade() else { return Ok(true) };
+        let ended = context.check("looking for a launch's end", self.stream.is_done());
+        // Another device that is lost runs nothing any more.
+        if !std::ptr::eq(&raw const *context, asked_by) && context.is_lost() { Ok(true) } else { ended }
+    }
 }
 
 impl Context {
@@ -130,12 +145,15 @@ impl Context {
 
     /// Fails if the device is lost, or kept by a launch that was given up.
     pub(crate) fn usable(&self) -> Result<()> {
-        self.health.usable(|stream| self.check("looking for a launch's end", stream.is_done()))
+        self.health.usable(|launch| launch.has_ended(self))
     }
 
-    /// Records that a stream is not waited for any more, and that the device cannot be used until the stream is done.
-    pub(crate) fn give_up(&self, stream: &Arc<Stream>, kernel: &'static str) {
-        self.health.give_up(stream.clone(), kernel);
+    /// Records that a stream is not waited for any more, and that the device cannot be used until the stream is done, nor
+    /// another one whose memory its kernels reach.
+    pub(crate) fn give_up(self: &Arc<Self>, stream: &Arc<Stream>, kernel: &'static str) {
+        let launch = || GivenUp { stream: stream.clone(), context: Arc::downgrade(self) };
+        self.health.give_up(launch(), kernel);
+        self.reached_by_kernels().iter().for_each(|peer| peer.health.give_up(launch(), kernel));
     }
 
     /// The error of launches in flight, one of which has ended the context.

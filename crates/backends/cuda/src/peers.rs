@@ -1,6 +1,6 @@
 //! Which devices reach each other's memory.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, Weak};
 
 use rustc_hash::FxHashMap;
 use wattle_core::lock;
@@ -8,12 +8,11 @@ use wattle_core::lock;
 use crate::context::Context;
 
 /// A device that another one reaches.
-#[derive(Clone, Copy)]
 struct Reached {
     /// Whether the machine and the driver allow it.
     can: bool,
-    /// Whether the program lets kernels use its memory; without that, only copies are shorter.
-    by_kernels: bool,
+    /// The device, if the program lets kernels use its memory; without that, only copies are shorter.
+    by_kernels: Option<Weak<Context>>,
 }
 
 /// The devices that were asked for, by their contexts' numbers.
@@ -28,8 +27,8 @@ impl Context {
     }
 
     /// As [`Context::reach`], by kernels too.
-    pub(crate) fn reach_by_kernels(&self, other: &Context) -> bool {
-        self.reached(other, |reached| reached.by_kernels = reached.can)
+    pub(crate) fn reach_by_kernels(&self, other: &Arc<Context>) -> bool {
+        self.reached(other, |reached| reached.by_kernels = reached.can.then(|| Arc::downgrade(other)))
     }
 
     fn reached(&self, other: &Context, change: impl FnOnce(&mut Reached)) -> bool {
@@ -40,7 +39,7 @@ impl Context {
                     Ok(()) => true,
                     Err(refusal) => refusal.is_already(),
                 };
-            Reached { can, by_kernels: false }
+            Reached { can, by_kernels: None }
         });
         change(reached);
         reached.can
@@ -48,6 +47,11 @@ impl Context {
 
     /// Whether kernels of this device may use another one's memory.
     pub(crate) fn is_reached_by_kernels(&self, other: &Context) -> bool {
-        lock(&self.peers.0).get(&other.primary.number()).is_some_and(|reached| reached.by_kernels)
+        lock(&self.peers.0).get(&other.primary.number()).is_some_and(|reached| reached.by_kernels.is_some())
+    }
+
+    /// The devices whose memory kernels of this one may use.
+    pub(crate) fn reached_by_kernels(&self) -> Vec<Arc<Context>> {
+        lock(&self.peers.0).values().filter_map(|reached| reached.by_kernels.as_ref()?.upgrade()).collect()
     }
 }

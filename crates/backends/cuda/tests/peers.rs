@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::{in_soft_that_ends, soft_devices};
 use wattle::ErrorKind;
 use wattle::prelude::*;
@@ -49,6 +51,38 @@ fn a_launch_waits_for_one_on_the_other_device_in_both_memories() {
         receives.wait().unwrap();
         sends.wait().unwrap();
         assert_eq!(seen.read(&receives).unwrap(), (42..142).collect::<Vec<_>>());
+    });
+}
+
+/// A kernel whose loop has a bound, so that it does not end when requested to.
+#[kernel]
+fn works(acc: &Acc, sum: Atomic<u32>) {
+    for turn in 0..3_000_000 {
+        sum.fetch_add(0, turn);
+    }
+}
+
+/// A launch that goes on after it was requested to end may use a peer's memory, which the host leaves alone until then.
+#[test]
+fn a_launch_that_is_given_up_keeps_its_peers() {
+    let variables = [("SOFT_CUDA_DEVICES", "2"), ("WATTLE_CUDA_GRACE_MS", "0")];
+    in_soft_that_ends("a_launch_that_is_given_up_keeps_its_peers", &variables, |_| {
+        let [first, second] = two();
+        first.enable_peer_access(&second).unwrap();
+        let mut sum = second.alloc_host_mapped::<u32, 1>(1).unwrap();
+        let options = LaunchOptions::new().time_limit(Duration::from_millis(20));
+        let launched = first.queue().unwrap().launch_with(options, ThreadSpec::new(1, 1), works(&sum));
+        assert!(matches!(launched.unwrap_err().kind(), ErrorKind::TimeLimit { .. }));
+        let refused = sum.map_mut().map(drop).unwrap_err();
+        assert!(refused.to_string().contains("kernel `works` was asked to end and still runs"), "{refused}");
+        while let Err(error) = sum.map_mut() {
+            assert!(error.to_string().contains("still runs"), "{error}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // The launch has ended, and nothing changes any more.
+        let seen = sum.map().unwrap()[0];
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(sum.map().unwrap()[0], seen);
     });
 }
 

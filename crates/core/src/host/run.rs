@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use wattle_ir::MAX_RANK;
+use wattle_ir::{Access, MAX_RANK};
 
 use super::block::Block;
 use super::fibers;
@@ -12,9 +12,12 @@ use super::handover::Handover;
 use super::launch_state::LaunchState;
 use super::patience::InKernel;
 use super::stacks::{MOST_STACKS, Stacks};
+use crate::argument::ArgumentValue;
+use crate::buffer::runs;
 use crate::device::Properties;
 use crate::error::{Result, system};
 use crate::kernel::{Kernel, known};
+use crate::memory::settle_in_place;
 use crate::panics::panicked;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
@@ -96,6 +99,8 @@ pub unsafe fn run_beside(
     options: &LaunchOptions,
     launch: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { settle(host_part) };
     let shape = host_part_shape();
     let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
     let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner, warp_size: 1 };
@@ -114,6 +119,28 @@ pub unsafe fn run_beside(
         Ok((launched, ran))
     })?;
     launched.and(ran).and(state.outcome())
+}
+
+/// Settles what a host part reads plainly: copies on the device may have brought bytes there that are no truth values.
+///
+/// # Safety
+/// As for [`run_beside`].
+unsafe fn settle(host_part: &dyn Kernel) {
+    for argument in host_part.arguments() {
+        let ArgumentValue::View(view) = argument.value else { continue };
+        let is_plain = match view.access {
+            Access::Read | Access::PerItem => true,
+            Access::Shared | Access::Atomic => false,
+        };
+        let layout = view.buffer.layout;
+        let Some(start) = view.buffer.host.filter(|_| is_plain && layout.has_bools() && view.number == 0) else {
+            continue;
+        };
+        for (offset, length) in runs(view.buffer, view.region) {
+            // SAFETY: the run is within the buffer; the clocks let nothing write there but this host part.
+            unsafe { settle_in_place(layout, start.add(offset * layout.size()), length) };
+        }
+    }
 }
 
 /// Runs a kernel's blocks.
@@ -289,4 +316,33 @@ unsafe fn at_once(kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Resu
         }
         ran
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use wattle_ir::{Site, builder};
+
+    use super::*;
+    use crate::kernel::{Draft, KernelInfo};
+    use crate::{Acc, Bound, Device, IntoArg, Read};
+
+    #[test]
+    fn what_a_host_part_reads_are_truth_values() {
+        static INFO: KernelInfo =
+            KernelInfo::new("looks", Site { file: file!(), line: line!(), column: 1 }, &["flags"]);
+        let flags = Device::host().alloc_zeroed::<bool>(4).unwrap();
+        let seen: Bound<Read<bool>> = (&flags.slice(1..3).unwrap()).into_arg();
+        let build = |_: &builder::Builder, _: builder::Acc<'_, 1>, _: (builder::Read<'_, bool>,)| ();
+        // SAFETY: it is never run.
+        let kernel = unsafe { Draft::new(&INFO, (seen,), |_: &Acc<'_, 1>, _: (Read<bool>,)| (), build).vouch() };
+        let Some(ArgumentValue::View(view)) = kernel.argument(0).map(|argument| argument.value) else { unreachable!() };
+        let start = view.buffer.host.unwrap();
+        // SAFETY: nothing else uses the buffer, and no reference to an element is made.
+        let bytes = unsafe {
+            start.write_bytes(165, 4);
+            settle(&kernel);
+            std::slice::from_raw_parts(start.as_ptr(), 4)
+        };
+        assert_eq!(bytes, [165, 1, 1, 165]);
+    }
 }

@@ -93,7 +93,7 @@ pub fn allocate(context: &Context, bytes: u64, kind: Kind, flags: u32) -> Done<u
     let address = if kind == Kind::Device { host as u64 | DEVICE_TAG } else { host as u64 };
     let keep = Arc::new(Block { at: host, layout });
     let owner = (kind == Kind::Device).then_some(device);
-    MEMORY.insert(Region { address, bytes, host, device: owner, keep });
+    MEMORY.insert(Region { address, bytes, host, device: owner, _keep: keep });
     lock(&ALLOCATIONS).push(Allocation { address, bytes, kind, context: context.handle, device, flags });
     Ok(address)
 }
@@ -111,7 +111,7 @@ pub fn register(context: &Context, host: usize, bytes: u64, flags: u32) -> Done 
     if allocations.iter().any(|other| other.address < address + bytes && address < other.address + other.bytes) {
         return Err(Status::ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }
-    MEMORY.insert(Region { address, bytes, host, device: None, keep: Arc::new(()) });
+    MEMORY.insert(Region { address, bytes, host, device: None, _keep: Arc::new(()) });
     let (context, device) = (context.handle, context.device);
     allocations.push(Allocation { address, bytes, kind: Kind::Registered, context, device, flags });
     Ok(())

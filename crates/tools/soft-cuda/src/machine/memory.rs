@@ -24,7 +24,7 @@ pub struct Region {
     /// The device whose memory it is; `None` for memory that all devices and the host reach.
     pub device: Option<u32>,
     /// Keeps the memory while a launch or a copy uses it.
-    pub keep: Arc<dyn Any + Send + Sync>,
+    pub _keep: Arc<dyn Any + Send + Sync>,
 }
 
 /// Live allocations, sorted by address.
@@ -58,11 +58,6 @@ impl Memory {
             removed = table.binary_search_by_key(&address, |region| region.address).ok().map(|at| table.remove(at));
         });
         removed
-    }
-
-    /// Keeps the allocations that `keep` picks.
-    pub fn retain(&self, keep: impl Fn(&Region) -> bool) {
-        self.change(|table| table.retain(keep));
     }
 
     fn change(&self, change: impl FnOnce(&mut Table)) {

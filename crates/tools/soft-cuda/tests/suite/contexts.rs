@@ -4,7 +4,7 @@ use std::ptr::null;
 
 use crate::tools::{Session, kernel, ok};
 use soft_cuda::api::{contexts, copies, devices, memory, modules, streams};
-use soft_cuda::driver::status::Status;
+use soft_cuda::status::Status;
 
 /// Primary contexts belong to the process: this is the one test of this binary that uses them.
 #[test]

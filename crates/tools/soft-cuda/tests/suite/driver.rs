@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::tools::{Session, kernel, ok};
 use soft_cuda::api::launches::{Attribute, LaunchConfig};
 use soft_cuda::api::{self, contexts, copies, devices, events, launches, memory, modules, streams};
-use soft_cuda::driver::status::Status;
+use soft_cuda::status::Status;
 
 fn fault(body: &str) -> Status {
     Session::new().run(body, 1, 1, &[0; 4]).expect_err(body)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::tools::{Session, kernel, module, ok};
 use soft_cuda::api::{self, contexts, devices, events, memory};
-use soft_cuda::driver::status::Status;
+use soft_cuda::status::Status;
 
 const CHILD: &str = "SOFT_CUDA_TEST_CHILD";
 

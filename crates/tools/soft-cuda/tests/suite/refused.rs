@@ -1,7 +1,7 @@
 //! PTX that is refused, and the errors for it.
 
 use crate::tools::{Session, module};
-use soft_cuda::driver::status::Status;
+use soft_cuda::status::Status;
 
 /// Lines that NVIDIA's assembler refuses too (of CUDA 12.9, for sm_90).
 const REFUSED: &[&str] = &[

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::tools::{Session, kernel, ok};
 use soft_cuda::api::{copies, memory};
-use soft_cuda::driver::status::Status;
+use soft_cuda::status::Status;
 
 #[test]
 fn device_memory_is_out_of_the_host_s_reach_and_host_memory_out_of_the_device_s() {

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::ptr::null_mut;
 
 use soft_cuda::api::{contexts, copies, devices, launches, memory, modules, streams};
-use soft_cuda::driver::status::Status;
+use soft_cuda::status::Status;
 
 /// A context of device 0, current on this thread.
 pub struct Session {
