@@ -22,7 +22,6 @@ use crate::panics;
 use crate::progress::Progress;
 use crate::run;
 use crate::session::Session;
-use crate::text::Tone;
 
 /// The time limit for advice.
 const ADVICE: Duration = Duration::from_secs(10);
@@ -98,8 +97,7 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     drop(progress);
     args.findings.write("check", exit, &cases)?;
     if let (Some(reached), true, false) = (session.limits.reached(), not_begun > 0, session.json) {
-        let note = format!("Stopped, since {reached}: {} of {planned} scenarios were begun.", planned - not_begun);
-        session.line(session.style.paint(Tone::Note, &note))?;
+        session.stopped(reached, &format!("{} of {planned} scenarios were begun", planned - not_begun))?;
     }
     if session.json && !all.is_empty() {
         session.report("check", exit, &check_report::Document { scenarios: &all })?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use wattle::Device;
+use wattle::{Device, ErrorKind};
 use wattle_cost::{Comparison, Effort, Report, Watch};
 
 use crate::choice;
@@ -93,6 +93,9 @@ pub fn cost(session: &mut Session, command: &CostCommand) -> Result<Exit, Stop> 
         None if session.json => session.report("cost", exit, &report)?,
         None => report.lines().iter().try_for_each(|line| session.line(line))?,
     }
+    if let (Some(reached), true, false) = (session.limits.reached(), report.is_partial, session.json) {
+        session.stopped(reached, &format!("{} rows were measured", report.rows.len()))?;
+    }
     Ok(exit)
 }
 
@@ -110,7 +113,10 @@ fn measured(session: &mut Session, args: &CostArgs, measure: Measure) -> Result<
     };
     let report = session.limits.within(work).map_err(Input::from)?;
     drop(progress);
-    report.map_err(|error| Input::new(error.kind().name(), error.to_string()).into())
+    report.map_err(|error| match (error.kind(), session.limits.reached()) {
+        (ErrorKind::Interrupted { .. }, Some(reached)) => Input::from(reached).into(),
+        _ => Input::new(error.kind().name(), error.to_string()).into(),
+    })
 }
 
 fn read(file: &Path) -> Result<Report, Input> {

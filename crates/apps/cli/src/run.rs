@@ -73,8 +73,7 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
         };
         session.report("run", exit, &report)?;
     } else if let (Some(reached), true) = (stopped, attempts.len() < planned) {
-        let note = format!("Stopped, since {reached}: {} of {planned} were begun.", attempts.len());
-        session.line(session.style.paint(Tone::Note, &note))?;
+        session.stopped(reached, &format!("{} of {planned} were begun", attempts.len()))?;
     } else if asked.is_some() && !asked.was_used() {
         let note = "note: --blocks and --threads changed nothing: no launch here leaves the choice to the device";
         session.line("")?;

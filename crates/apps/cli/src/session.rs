@@ -8,9 +8,9 @@ use wattle::Scenario;
 use wattle_check::keep::Keeper;
 
 use crate::exit::Exit;
-use crate::limits::Limits;
+use crate::limits::{Limits, Reached};
 use crate::report;
-use crate::text::Style;
+use crate::text::{Style, Tone};
 
 /// The state that every command gets.
 pub struct Session<'a> {
@@ -32,6 +32,11 @@ impl Session<'_> {
     /// Writes a line of text.
     pub fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         writeln!(self.out, "{}", line.as_ref().trim_end())
+    }
+
+    /// Says which limit ended the command, and how far it was.
+    pub fn stopped(&mut self, reached: Reached, how_far: &str) -> io::Result<()> {
+        self.line(self.style.paint(Tone::Note, &format!("Stopped, since {reached}: {how_far}.")))
     }
 
     /// Writes the report of a command.

@@ -15,6 +15,7 @@ use crate::exit::{Exit, Input, Stop};
 use crate::limits::{LimitArgs, Reached};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::text;
 
 #[derive(Args, Debug)]
 pub struct StressArgs {
@@ -79,6 +80,9 @@ pub fn stress(session: &mut Session<'_>, args: &StressArgs) -> Result<Exit, Stop
         session.report("stress", exit, &report)?;
     } else {
         write!(session.out, "{report}")?;
+        if let Some(reached) = session.limits.reached() {
+            session.stopped(reached, &format!("{} instances were run", text::count(report.instances())))?;
+        }
     }
     Ok(exit)
 }
@@ -176,14 +180,15 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
         if args.replay.is_some() {
             break;
         }
+        let as_written = format!("{}, as it is written", scenario.name);
         if let Some(reached) = session.limits.reached() {
-            report.refused.push(over(scenario.name, reached));
+            report.refused.push(over(&as_written, reached));
             continue;
         }
         progress.doing(scenario.name);
         match written(&bench, scenario, time()) {
             Ok(done) => report.written.push(done),
-            Err(reason) => report.refused.push(Refused { source: scenario.name.to_owned(), reason }),
+            Err(reason) => report.refused.push(Refused { source: as_written, reason }),
         }
         progress.step();
     }

@@ -281,8 +281,7 @@ fn verdict(
     if let Some(reached) = stopped {
         let all = session.scenarios.len() * devices.len();
         let done = attempts.iter().filter(|attempt| attempt.stopped.is_none()).count();
-        session
-            .line(session.style.paint(Tone::Note, &format!("Stopped, since {reached}: {done} of {all} were done.")))?;
+        session.stopped(reached, &format!("{done} of {all} were done"))?;
     } else if bad.is_empty() {
         session.line(session.style.paint(Tone::Good, "All is as it should be."))?;
     }

@@ -32,10 +32,7 @@ pub fn fences(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Result<Rep
         .collect();
     let mut rows = Vec::new();
     for (operation, setting) in &cases {
-        if (watch.stop)() {
-            break;
-        }
-        let cost = rig.cost(operation, setting)?;
+        let Some(cost) = watch.unless_stopped(|| rig.cost(operation, setting))? else { break };
         rows.push(row(operation, setting, operation.kind.threads(properties), cost));
         (watch.step)(rows.len(), cases.len());
     }

@@ -42,20 +42,23 @@ pub fn interference(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Resu
     let all = operations.len() * (1 + beside.len());
     let mut rows: Vec<Row> = Vec::new();
     'all: for operation in &operations {
-        let mut alone = Pairs::new(&rig, operation, &setting)?;
-        for _ in 0..rig.plan.pairs {
-            alone.take()?;
-        }
+        let alone = watch.unless_stopped(|| {
+            let mut alone = Pairs::new(&rig, operation, &setting)?;
+            (0..rig.plan.pairs).try_for_each(|_| alone.take())?;
+            Ok(alone)
+        });
+        let Some(alone) = alone? else { break };
         rows.push(Row { launch: launch(&alone), ..row(operation, &setting, warp, alone.cost(floor)) });
         let alone = rows.len() - 1;
         (watch.step)(rows.len(), all);
         for beside in &beside {
-            if (watch.stop)() {
-                break 'all;
-            }
-            let mut other = Other::new(&rig, beside)?;
-            let mut pairs = Pairs::new(&rig, operation, &setting)?;
-            other.disturb(&mut pairs)?;
+            let pairs = watch.unless_stopped(|| {
+                let mut other = Other::new(&rig, beside)?;
+                let mut pairs = Pairs::new(&rig, operation, &setting)?;
+                other.disturb(&mut pairs)?;
+                Ok(pairs)
+            });
+            let Some(pairs) = pairs? else { break 'all };
             let found = Row {
                 beside: Some(beside.clone()),
                 launch: launch(&pairs),

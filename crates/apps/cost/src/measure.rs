@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use wattle::memory::Scope;
-use wattle::{Buffer, Device, DeviceKind, Error, LaunchOptions, Queue, Result, ThreadSpec};
+use wattle::{Buffer, Device, DeviceKind, Error, ErrorKind, LaunchOptions, Queue, Result, ThreadSpec};
 
 use crate::kernels::{Buffers, Code, SHARED_SLOTS};
 use crate::operation::{Operation, OperationKind};
@@ -26,6 +26,19 @@ pub struct Watch<'w> {
     pub stop: Box<dyn Fn() -> bool + 'w>,
     /// Called after each row with the number of rows that are done, and of all.
     pub step: Box<dyn Fn(usize, usize) + 'w>,
+}
+
+impl Watch<'_> {
+    /// What is measured; `None` where it is to stop, which may end a launch within.
+    pub(crate) fn unless_stopped<T>(&self, measure: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+        if (self.stop)() {
+            return Ok(None);
+        }
+        match measure() {
+            Err(error) if matches!(error.kind(), ErrorKind::Interrupted { .. }) => Ok(None),
+            measured => measured.map(Some),
+        }
+    }
 }
 
 impl Default for Watch<'_> {

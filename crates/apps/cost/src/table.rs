@@ -23,7 +23,7 @@ impl Report {
             lines.extend(wrap(note, WIDTH));
         }
         if self.is_partial {
-            lines.extend([String::new(), "Stopped before all rows were measured.".to_owned()]);
+            lines.extend([String::new(), "Not all rows were measured.".to_owned()]);
         }
         lines
     }

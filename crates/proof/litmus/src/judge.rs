@@ -73,6 +73,14 @@ pub enum Reason {
     /// A limit was reached.
     #[error(transparent)]
     Stopped(Stopped),
+    /// A limit was reached after so many states.
+    #[error("{why}, after {states} states")]
+    StoppedAfter {
+        /// The limit.
+        why: Stopped,
+        /// The number of states.
+        states: usize,
+    },
     /// The condition observes a location without a value at the end.
     #[error("the condition looks at something that has no value at the end")]
     NoValue,
@@ -135,7 +143,7 @@ fn ends(found: &Liveness) -> Answer {
         Liveness::Ends { .. } => Answer::Yes,
         Liveness::Stuck(_) => Answer::No,
         Liveness::Unknown { states } => Answer::Unknown(Reason::States(states)),
-        Liveness::Stopped(stopped) => Answer::Unknown(Reason::Stopped(stopped)),
+        Liveness::Stopped { why, states } => Answer::Unknown(Reason::StoppedAfter { why, states }),
     }
 }
 

@@ -50,7 +50,12 @@ pub enum Liveness {
         states: usize,
     },
     /// A limit was reached before all states had been seen.
-    Stopped(Stopped),
+    Stopped {
+        /// The limit.
+        why: Stopped,
+        /// The number of states that had been seen.
+        states: usize,
+    },
 }
 
 /// The reason why the question cannot be answered.
@@ -80,13 +85,13 @@ pub fn liveness(
     let mut watch = Watch::new(&setup.limits);
     let graph = match Graph::explore(setup, divided, most_states, &mut watch)? {
         Ok(graph) => graph,
-        Err(stopped) => return Ok(Liveness::Stopped(stopped)),
+        Err((why, states)) => return Ok(Liveness::Stopped { why, states }),
     };
     let placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
     let promises = Promises { placements: &placements, schedule: schedule.into() };
     for component in graph.components() {
-        if let Some(stopped) = watch.check() {
-            return Ok(Liveness::Stopped(stopped));
+        if let Some(why) = watch.check() {
+            return Ok(Liveness::Stopped { why, states: graph.states.len() });
         }
         if let Some(stuck) = graph.stuck(&component, &promises) {
             return Ok(Liveness::Stuck(stuck));
@@ -307,7 +312,7 @@ impl<'w> Graph<'w> {
         divided: &Divided,
         most_states: usize,
         watch: &mut Watch<'_>,
-    ) -> Result<Result<Graph<'w>, Stopped>, LassoError> {
+    ) -> Result<Result<Graph<'w>, (Stopped, usize)>, LassoError> {
         let threads = setup.threads.iter().map(|thread| thread.process.clone());
         let mut first = State {
             threads: threads.collect(),
@@ -324,7 +329,7 @@ impl<'w> Graph<'w> {
         let mut known = HashMap::from([(first, 0)]);
         while let Some(state) = graph.states.get(graph.steps.len()).cloned() {
             if let Some(stopped) = watch.check() {
-                return Ok(Err(stopped));
+                return Ok(Err((stopped, graph.states.len())));
             }
             let mut steps = Vec::new();
             for thread in members(state.can_run()) {

@@ -187,6 +187,9 @@ fn long<'a>(file: &'a str, module: &'a str) -> Vec<Vec<&'a str>> {
         vec!["litmus", file, "--model", "ptx"],
         vec!["litmus", file, "--model", "ptx", "--ask", "race"],
         vec!["litmus", file, "--model", "ptx", "--ask", "liveness", "--progress", "hsa"],
+        vec!["stress", "lock-ticket", "--seconds", "100000"],
+        vec!["cost", "fences", "--device", "host"],
+        vec!["tour", "--device", "simulated", "--device", "host"],
     ]
 }
 
@@ -203,6 +206,11 @@ fn stops(limit: &[&str], reached: &str, name: &str, interrupt: bool) {
     for question in ["outcome", "liveness"] {
         all.push(vec!["litmus", &root, "--model", "ptx", "--ask", question, "--expected", &list_path]);
     }
+    let modules = env::temp_dir().join(format!("wattle-limits-{}-{name}-modules.csv", process::id()));
+    let module_name = module.file_name().and_then(|name| name.to_str()).expect("a name");
+    fs::write(&modules, format!("path,expected\n{}", format!("{module_name},pass\n").repeat(20))).expect("a list");
+    let modules_path = modules.display().to_string();
+    all.push(vec!["modules", &root, "--ask", "race", "--expected", &modules_path]);
     for command in all {
         let args = [&command[..], limit].concat();
         let child = wattle(&args);
@@ -217,7 +225,7 @@ fn stops(limit: &[&str], reached: &str, name: &str, interrupt: bool) {
         assert!(text.contains(reached), "{args:?}: {text}");
         assert!(!text.contains("panicked"), "{args:?}: {text}");
     }
-    for file in [file, module, list] {
+    for file in [file, module, list, modules] {
         let _ = fs::remove_file(file);
     }
 }

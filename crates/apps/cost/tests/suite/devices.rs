@@ -96,5 +96,5 @@ fn what_is_stopped_says_so_and_keeps_its_rows() {
     let watch = Watch { stop: Box::new(|| done.get() >= 2), step: Box::new(|rows, _| done.set(rows)) };
     let report = fences(&Device::host(), &Effort::Small, &watch).unwrap();
     assert_eq!((report.rows.len(), report.is_partial), (2, true));
-    assert!(report.to_string().contains("Stopped before all rows were measured"), "{report}");
+    assert!(report.to_string().contains("Not all rows were measured"), "{report}");
 }

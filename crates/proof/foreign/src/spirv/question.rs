@@ -107,7 +107,7 @@ fn attempt(world: &World, question: &Question, options: &Options) -> Result<Foun
             }
             Ok(Liveness::Ends { .. }) => {}
             Ok(Liveness::Unknown { states }) => return Ok(unknown(format!("there are more than {states} states"))),
-            Ok(Liveness::Stopped(stopped)) => return Ok(unknown(stopped.to_string())),
+            Ok(Liveness::Stopped { why, states }) => return Ok(unknown(format!("{why}, after {states} states"))),
             Err(error) => return Ok(unknown(error.to_string())),
         }
     }

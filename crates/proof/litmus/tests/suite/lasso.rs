@@ -149,7 +149,7 @@ fn a_limit_that_was_reached_is_no_answer() {
     let limits = Limits { cancelled: Some(std::sync::Arc::new(true.into())), ..Limits::default() };
     let setup = Setup { limits, ..world.setup(Model::Sc) };
     let verdict = lasso::liveness(&setup, &Divided::default(), Progress::Fair, 1 << 20).unwrap();
-    assert_eq!(verdict, Liveness::Stopped(Stopped::Cancelled));
+    assert_eq!(verdict, Liveness::Stopped { why: Stopped::Cancelled, states: 1 });
 }
 
 /// The same threads with the unlock, its scope and the lock's as given: whether every run ends under a model.

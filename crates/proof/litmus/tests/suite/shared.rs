@@ -66,7 +66,7 @@ fn judge(table: &str, progress: Progress) {
         let right = match verdict {
             Liveness::Ends { .. } => case.expected,
             Liveness::Stuck(_) => !case.expected,
-            Liveness::Unknown { .. } | Liveness::Stopped(_) => false,
+            Liveness::Unknown { .. } | Liveness::Stopped { .. } => false,
         };
         if !right {
             wrong.push(format!("{}: {verdict:?}, expected {}", case.path.display(), u8::from(case.expected)));
