@@ -297,7 +297,8 @@ impl Queue {
     /// did before.
     ///
     /// # Errors
-    /// On a blocking queue, what the function returns, and its panic.
+    /// The queue stopped at an earlier error; the function is dropped here, and does not run. On a blocking queue, what
+    /// the function returns, and its panic.
     #[doc(alias("cudaLaunchHostFunc", "cudaStreamAddCallback"))]
     pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         self.usable()?;

@@ -38,8 +38,14 @@ fn panics_when_dropped(device: &Device) -> Outcome {
         let _owned = &owned;
         Ok(())
     };
-    other.host_task(|| Err(wattle::Error::check("a task")))?;
+    // It fails once the other is enqueued: before, the queue would refuse that one.
+    let (go, enqueued) = std::sync::mpsc::channel::<()>();
+    other.host_task(move || {
+        let _ = enqueued.recv();
+        Err(wattle::Error::check("a task"))
+    })?;
     other.host_task(discarded)?;
+    drop(go);
     assert_eq!(word.read(&queue)?, [40]);
     says(&refused(other.wait()), &["a task"]);
     still_works(&other)?;
