@@ -13,6 +13,8 @@ mod rows;
 mod sums;
 mod windows;
 
+pub use loops::is_innermost;
+
 use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};

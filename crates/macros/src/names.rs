@@ -153,6 +153,12 @@ pub fn is_atomic(name: &Ident) -> bool {
     owner_of(&name.to_string()) == Some("Atomic")
 }
 
+/// Whether it is an operation that the threads of a block or of a warp do together, or a fence.
+pub fn is_synchronizing(name: &Ident) -> bool {
+    let name = name.to_string();
+    name == "sync_block" || name == "mem_fence" || owner_of(&name) == Some("Warp")
+}
+
 /// What the method is called on, as its first argument.
 pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStream {
     match method.to_string().as_str() {

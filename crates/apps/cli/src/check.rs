@@ -24,7 +24,7 @@ use crate::run;
 use crate::session::Session;
 
 /// The time limit for advice.
-const ADVICE: Duration = Duration::from_secs(10);
+pub const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {

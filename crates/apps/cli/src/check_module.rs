@@ -2,6 +2,7 @@
 
 use std::hash::Hash;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -9,9 +10,10 @@ use wattle::Model;
 use wattle_check::keep::{Answered, Content, Key};
 use wattle_check::search::Statistics;
 use wattle_foreign::spirv::{self, Answer, Claim, Question};
-use wattle_foreign::{Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, judge};
+use wattle_foreign::{Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise, judge};
 
 use crate::args::CheckArgs;
+use crate::check::ADVICE;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, Finding, Outcome, Place};
 use crate::module_launch::{self, Launches, ModuleArgs};
@@ -39,6 +41,23 @@ struct ModuleReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     violation: Option<String>,
     steps: Vec<StepReport>,
+    /// The changes with which it holds, of a PTX kernel that is violated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    advice: Option<AdviceReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct AdviceReport<'a> {
+    fixes: Vec<FixReport<'a>>,
+    tried: u64,
+    cut_short: bool,
+}
+
+#[derive(Serialize)]
+struct FixReport<'a> {
+    at: &'a str,
+    change: &'a str,
+    instruction: &'a str,
 }
 
 #[derive(Serialize)]
@@ -126,6 +145,8 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     let keeper = session.keeper.clone().zip(key);
     let found = keeper.as_ref().and_then(|(keeper, key)| Answered::find(&**keeper, key)).filter(|found| found.yes);
     let (kept, searched) = (found.is_some(), Instant::now());
+    let conditions = asserted.clone();
+    let bounds = options.clone();
     let judged = session.limits.within(move || {
         if let Some(Answered { statistics, .. }) = found {
             let sizes = worlds.iter().filter_map(|(size, _)| *size).collect();
@@ -137,6 +158,15 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     let (world, subgroups, report) = judged.map_err(Input::from)?;
     let Some(world) = world else { return Err(wrong("there is no launch")) };
     let report = report.map_err(wrong)?;
+    let world = Arc::new(world);
+    let advice = match &report.verdict {
+        Verdict::Violated(..) if !args.no_advice => {
+            let (of, took, budget) = (world.clone(), searched.elapsed(), session.limits.left().unwrap_or(ADVICE));
+            let advised = move || advise(&of, &conditions, &bounds, took, budget.min(ADVICE));
+            session.limits.within(advised).unwrap_or(Advice { cut_short: true, ..Advice::default() })
+        }
+        Verdict::Holds | Verdict::Violated(..) | Verdict::Unknown(_) => Advice::default(),
+    };
     // What is wrong has a story, which is not kept.
     if let (Verdict::Holds, Some((keeper, key)), false) = (&report.verdict, &keeper, kept) {
         let answered = Answered { yes: true, reason: String::new(), statistics: report.statistics };
@@ -148,9 +178,11 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         Verdict::Unknown(_) => Exit::Unanswered,
     };
     if session.json {
-        session.report("check", exit, &document(file, &world, &report, model, kept, &subgroups))?;
+        let advice = (!advice.is_empty()).then_some(&advice);
+        session.report("check", exit, &document(file, &world, &report, advice, model, kept, &subgroups))?;
     } else {
         show(session, file, &world, &report, model, kept, &subgroups)?;
+        show_advice(session, &advice)?;
     }
     let name = format!("{} under {model}", world.kernel().name);
     let outcome = outcome(&world, &report);
@@ -247,6 +279,7 @@ fn document<'a>(
     file: &Path,
     world: &'a World,
     report: &Report,
+    advice: Option<&'a Advice>,
     model: Model,
     kept: bool,
     subgroups: &[u32],
@@ -276,6 +309,11 @@ fn document<'a>(
         kept,
         violation,
         steps: steps.iter().map(step).collect(),
+        advice: advice.map(|Advice { fixes, tried, cut_short }| AdviceReport {
+            fixes: fixes.iter().map(|fix| FixReport { at: &fix.at, change: &fix.text, instruction: &fix.instruction }).collect(),
+            tried: *tried,
+            cut_short: *cut_short,
+        }),
     }
 }
 
@@ -338,6 +376,25 @@ fn show(
         let does = step.value.as_ref().map(|does| format!("  {does}")).unwrap_or_default();
         session.line(format!("  {mark} {}{does}", step.at))?;
         session.line(format!("      {}", style.paint(Tone::Faint, &step.instruction)))?;
+    }
+    Ok(())
+}
+
+fn show_advice(session: &mut Session<'_>, advice: &Advice) -> Result<(), Stop> {
+    if advice.is_empty() {
+        return Ok(());
+    }
+    session.line("")?;
+    if advice.fixes.is_empty() {
+        let which = if advice.cut_short { "in the time there was" } else { "of fences, barriers and atomic accesses" };
+        session.line(format!("  no set {which} was found that makes it hold ({} tried)", advice.tried))?;
+        return Ok(());
+    }
+    let help = session.style.paint(Tone::Note, "help:");
+    session.line(format!("  {help} with this it holds (checked, with the module's text changed so):"))?;
+    for fix in &advice.fixes {
+        session.line(format!("    {}: {}", fix.at, fix.text))?;
+        session.line(format!("      {}", session.style.paint(Tone::Faint, &fix.instruction)))?;
     }
     Ok(())
 }

@@ -1,15 +1,16 @@
 //! The host's function of a kernel, compiled once more for each set of vector instructions that may be chosen when it runs.
 //!
-//! Each is a function that has the instructions and into which the host's own is inlined. Only kernels that repeat something
-//! have use for them, and only optimized builds have them.
+//! Each is a function that has the instructions and into which the host's own is inlined. Only kernels with a loop that may be
+//! quicker for it have them, since each costs the user's compiler as much as the kernel itself, and only optimized builds.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use wattle_operations::vectors;
 
 use super::{generics, host_parameters};
-use crate::ast::{ExprKind, Function};
-use crate::names::private;
+use crate::ast::{Block, Expr, ExprKind, Function};
+use crate::host::is_innermost;
+use crate::names::{is_atomic, is_synchronizing, private};
 
 macro_rules! table {
     ($($(#[$doc:meta])* $name:ident $text:literal [$($feature:literal)+])+) => {
@@ -20,14 +21,35 @@ macro_rules! table {
 /// The names of the instructions, and the features of the processor that they are.
 const VECTORS: &[(&str, &str, &[&str])] = vectors!(table);
 
-/// The functions, and the choice among them with these `arguments`; none where a kernel repeats nothing.
+/// Whether the kernel has a loop that vector instructions can make quicker: an innermost one over a range or an index map,
+/// without an operation that is never done for several indices at once, or one with a function of floats, which fuses or
+/// rounds with them. What a device function repeats is not seen here, and may be such a loop.
+fn gains(body: &Block) -> bool {
+    let computes = |x: &Expr| matches!(x.kind, ExprKind::Math { .. });
+    body.any(&|x| match &x.kind {
+        ExprKind::Call { .. } => true,
+        ExprKind::For { body, .. } => (is_innermost(body) && !body.any(&is_one_by_one)) || body.any(&computes),
+        ExprKind::While { body, .. } | ExprKind::Loop { body, .. } => body.any(&computes),
+        _ => false,
+    })
+}
+
+/// Whether it is an operation on atomic memory, of the block or of a warp, a fence, or a line that is printed.
+fn is_one_by_one(x: &Expr) -> bool {
+    match &x.kind {
+        ExprKind::Method { name, .. } => is_atomic(name) || is_synchronizing(name),
+        ExprKind::Print(_) => true,
+        _ => false,
+    }
+}
+
+/// The functions, and the choice among them with these `arguments`; none where a kernel gains nothing by them.
 pub fn of(
     function: &Function,
     known: Option<&TokenStream>,
     arguments: &TokenStream,
 ) -> Option<(TokenStream, TokenStream)> {
-    use ExprKind::{Call, For, Loop, While};
-    if !function.body.any(&|x| matches!(x.kind, For { .. } | While { .. } | Loop { .. } | Call { .. })) {
+    if !gains(&function.body) {
         return None;
     }
     let (parameters, own_arguments) = generics(function);

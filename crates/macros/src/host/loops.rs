@@ -165,7 +165,8 @@ impl Host {
     }
 }
 
-pub(super) fn is_innermost(body: &Block) -> bool {
+/// Whether no loop is in it.
+pub fn is_innermost(body: &Block) -> bool {
     !body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
 }
 

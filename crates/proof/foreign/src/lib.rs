@@ -32,6 +32,7 @@
 //! Clocks, shuffles whose mask has lanes that have ended, and what the reader refuses are refused by line.
 
 mod access;
+mod advice;
 mod batch;
 mod condition;
 pub mod corpus;
@@ -54,6 +55,7 @@ mod violation;
 mod world;
 mod wrong;
 
+pub use advice::{Advice, Change, advise};
 pub use condition::{Condition, Item, WrongCondition};
 pub use judge::{Options, Report, Verdict, judge};
 pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};

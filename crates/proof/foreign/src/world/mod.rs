@@ -150,6 +150,14 @@ impl World {
         &self.parts[0].launch
     }
 
+    /// The text of the module, where it is PTX and one launch of it is all there is.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        match &self.parts[..] {
+            [part] if part.spirv.is_none() && self.beside.is_none() => Some(&part.source),
+            _ => None,
+        }
+    }
+
     /// The ranges of global memory.
     pub fn ranges(&self) -> &[Range] {
         &self.ranges

@@ -1,5 +1,6 @@
 //! Modules of others, PTX and SPIR-V: read, checked, launched, refused.
 
+mod advice;
 mod bad_input;
 mod calls;
 mod cuda;

@@ -1,0 +1,139 @@
+//! The changes that advice tries, and where: at each access of memory that threads share.
+
+use std::collections::HashSet;
+
+use wattle_modules::code::{NO_REG, Op, Strength};
+use wattle_modules::types::Space;
+
+use super::change::{self, Access, Change, Edit};
+use super::increment;
+use crate::violation::Step;
+use crate::world::World;
+
+/// Changes by kind, each in the order of the module's text.
+#[derive(Default)]
+pub(super) struct Candidates {
+    /// Fences and accesses of a block's scope with the device's.
+    pub(super) scopes: Vec<Change>,
+    /// Fences before and behind strong accesses.
+    pub(super) fences: Vec<Change>,
+    /// Sequentially consistent fences at the same places.
+    pub(super) sc_fences: Vec<Change>,
+    /// Sums of shared words as atomic ones.
+    pub(super) increments: Vec<Change>,
+    /// The block's barrier, around accesses of memory that threads share and before branches.
+    pub(super) block: Vec<Change>,
+    /// The warp's barrier at the same places.
+    pub(super) warp: Vec<Change>,
+}
+
+/// `__threadfence()`, as acquire and release fence alone, and as it is: nvcc makes a sequentially consistent one of it.
+const FENCE: &str = "fence.acq_rel.gpu;";
+const SC_FENCE: &str = "fence.sc.gpu;";
+const BLOCK: &str = "bar.sync 0;";
+const WARP: &str = "bar.warp.sync 0xffffffff;";
+
+/// The changes to try.
+pub(super) fn of(world: &World) -> Candidates {
+    let mut found = Candidates { increments: increment::all(world), ..Candidates::default() };
+    let Some(source) = world.source() else { return found };
+    let lines: Vec<&str> = source.text.lines().collect();
+    let mut seen = HashSet::new();
+    // The place whose accesses follow one another, and the last of them.
+    let mut run: Option<(String, usize)> = None;
+    for (at, step) in world.kernel().steps.iter().enumerate() {
+        let text = lines.get((world.line(at) as usize).saturating_sub(1)).copied().unwrap_or_default();
+        // A function that is called at several places stands in the text once.
+        if change::parts(text).is_none() || !seen.insert(world.line(at)) {
+            continue;
+        }
+        if matches!(step.op, Op::Branch { .. }) && step.guard.reg != NO_REG {
+            around(world, at, Edit::Before, "before", &mut found);
+        }
+        let access = step.op.outline(|_| {}, |_| {}).access.filter(|access| is_shared(access.space));
+        if let (true, Some(wider)) = (access.is_some() || matches!(step.op, Op::Fence(_)), change::wider(text)) {
+            let words = match step.op {
+                Op::Fence(_) => "make the fence one of the device: __threadfence()",
+                _ => "make the access one of device scope: cuda::thread_scope_device, or the function without _block",
+            };
+            add(&mut found.scopes, world, at, words, Edit::Instead(wider, None));
+        }
+        let Some(access) = access else {
+            // What is done in another turn of a loop, or behind a barrier, is not the same run.
+            if let (Op::Branch { .. } | Op::Barrier { .. }, Some((_, last))) = (&step.op, &run) {
+                around(world, *last, Edit::After, "behind", &mut found);
+                run = None;
+            }
+            continue;
+        };
+        let is_plain = world.volatile_is_plain && access.strength == Strength::Volatile;
+        if access.strength.is_strong() && !is_plain {
+            for (fences, fence) in [(&mut found.fences, FENCE), (&mut found.sc_fences, SC_FENCE)] {
+                add(fences, world, at, "add __threadfence() behind it", Edit::After(fence));
+                add(fences, world, at, "add __threadfence() before it", Edit::Before(fence));
+            }
+        }
+        let place = world.place_of(at);
+        if run.as_ref().is_none_or(|(last, _)| *last != place) {
+            if let Some((_, last)) = run {
+                around(world, last, Edit::After, "behind", &mut found);
+            }
+            around(world, at, Edit::Before, "before", &mut found);
+        }
+        run = Some((place, at));
+    }
+    if let Some((_, last)) = run {
+        around(world, last, Edit::After, "behind", &mut found);
+    }
+    found
+}
+
+/// Adds both barriers at an instruction.
+fn around(world: &World, at: usize, edit: fn(&'static str) -> Edit, side: &str, found: &mut Candidates) {
+    add(&mut found.block, world, at, &format!("add __syncthreads() {side} it"), edit(BLOCK));
+    add(&mut found.warp, world, at, &format!("add __syncwarp() {side} it"), edit(WARP));
+}
+
+/// Adds a change at an instruction: to the same change at its place in the source, if there is one.
+fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: Edit) {
+    let (place, edit) = (world.place_of(at), (world.line(at), edit));
+    match changes.iter_mut().find(|known| known.at == place && known.text == text) {
+        Some(known) => known.edits.push(edit),
+        None => {
+            let instruction = world.text(at);
+            changes.push(Change { at: place, text: text.to_owned(), instruction, edits: vec![edit] });
+        }
+    }
+}
+
+/// The access of a race with an order and device scope: a read that acquires, or a write that releases; `None` where it is of a
+/// block's shared memory, or cannot be strong.
+pub(super) fn ordered(world: &World, access: &Step) -> Option<Change> {
+    let lines: Vec<&str> = world.source()?.text.lines().collect();
+    let (mut changes, mut seen) = (Vec::new(), HashSet::new());
+    for (at, step) in world.kernel().steps.iter().enumerate() {
+        if world.text(at) != access.instruction || world.place_of(at) != access.at || !seen.insert(world.line(at)) {
+            continue;
+        }
+        let (kind, of) = match &step.op {
+            Op::Load { access, .. } => (Access::Load, access),
+            Op::Store { access, .. } => (Access::Store, access),
+            _ => continue,
+        };
+        if of.space == Space::Shared {
+            continue;
+        }
+        let text = lines.get((world.line(at) as usize).saturating_sub(1)).copied().unwrap_or_default();
+        let instead = change::with_strength(text, kind.order(), "gpu")?;
+        add(&mut changes, world, at, &kind.words(kind.order()), Edit::Instead(instead, Some(kind)));
+    }
+    changes.pop()
+}
+
+/// Whether other threads can see memory of this space.
+fn is_shared(space: Space) -> bool {
+    match space {
+        Space::Generic | Space::Global | Space::Shared => true,
+        Space::Local | Space::Param | Space::Const => false,
+    }
+}

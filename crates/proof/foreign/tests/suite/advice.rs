@@ -1,0 +1,232 @@
+//! Advice on the mistakes in the kernels of `cuda/*.cu`: the changes that a CUDA programmer would make.
+
+use std::time::{Duration, Instant};
+
+use wattle_foreign::{Advice, Condition, Launch, Options, Source, Verdict, World, advise, judge};
+
+/// A launch of the wrong form of a kernel, and the advice on it: the line of the source, and what to do there.
+struct Case {
+    file: &'static str,
+    entry: &'static str,
+    grid: u32,
+    block: u32,
+    dynamic_shared: u64,
+    arguments: &'static [&'static str],
+    assert: &'static str,
+    fixes: &'static [(u32, &'static str)],
+}
+
+const BEHIND: &str = "add __threadfence() behind it";
+const BEFORE: &str = "add __threadfence() before it";
+const BLOCK: &str = "add __syncthreads() before it";
+
+const CASES: &[Case] = &[
+    Case {
+        file: "reduction",
+        entry: "published",
+        grid: 2,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["in=f32[4]:1.0,2.0,3.0,4.0", "parts=f32[2]", "out=f32[1]:0.0"],
+        assert: "out[0] == 10.0",
+        fixes: &[(15, BEHIND)],
+    },
+    Case {
+        file: "grid_barrier",
+        entry: "unfenced",
+        grid: 2,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["from=i32[2]", "to=i32[2]:0"],
+        assert: "to[0] == 2 && to[1] == 1",
+        fixes: &[(14, BEFORE), (15, BEHIND)],
+    },
+    Case {
+        file: "lookback",
+        entry: "unfenced",
+        grid: 3,
+        block: 1,
+        dynamic_shared: 0,
+        arguments: &["in=i32[3]:1,2,3", "sums=i32[3]", "state=i32[3]:0", "out=i32[3]:0"],
+        assert: "out[2] == 6",
+        fixes: &[(8, BEHIND), (19, BEFORE)],
+    },
+    Case {
+        file: "reduce_twice",
+        entry: "hasty",
+        grid: 1,
+        block: 2,
+        dynamic_shared: 8,
+        arguments: &["a=i32[2]:1", "b=i32[2]:2", "out=i32[2]:0"],
+        assert: "",
+        fixes: &[(9, BLOCK)],
+    },
+    Case {
+        file: "warp_sum",
+        entry: "in_step",
+        grid: 1,
+        block: 8,
+        dynamic_shared: 0,
+        arguments: &["in=i32[8]:1,2,3,4,5,6,7,8", "out=i32[1]:0"],
+        assert: "out[0] == 36",
+        fixes: &[(14, BLOCK), (14, "add __syncthreads() behind it")],
+    },
+    Case {
+        file: "spin_lock",
+        entry: "textbook",
+        grid: 2,
+        block: 1,
+        dynamic_shared: 0,
+        arguments: &["counter=i32[1]:0"],
+        assert: "counter == 2",
+        fixes: &[(8, BEHIND), (15, BEFORE)],
+    },
+    Case {
+        file: "ticket_lock",
+        entry: "unfenced",
+        grid: 2,
+        block: 1,
+        dynamic_shared: 0,
+        arguments: &["counter=i32[1]:0"],
+        assert: "counter == 2",
+        fixes: &[(9, BEHIND), (16, BEFORE)],
+    },
+    Case {
+        file: "tiles",
+        entry: "clearing",
+        grid: 1,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["in=f32[384]:0.5", "out=f32[128]:0.0", "tiles=3"],
+        assert: "",
+        fixes: &[(13, "add __syncthreads() behind it")],
+    },
+    Case {
+        file: "histogram",
+        entry: "hasty",
+        grid: 1,
+        block: 4,
+        dynamic_shared: 0,
+        arguments: &["in=u8[16]:1,2,3,0,1,2,3,0,1,2,3,0,1,2,3,0", "bins=u32[4]:0", "length=16"],
+        assert: "bins[0] == 4 && bins[3] == 4",
+        fixes: &[(11, BLOCK)],
+    },
+    Case {
+        file: "compaction",
+        entry: "racy",
+        grid: 2,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["in=i32[4]:7,0,7,7", "out=i32[4]:0", "count=i32[1]:0", "length=4"],
+        assert: "count == 3 && out[2] == 7",
+        fixes: &[(8, "do it by atomicAdd(…, 1)")],
+    },
+    Case {
+        file: "shuffle",
+        entry: "unordered",
+        grid: 1,
+        block: 8,
+        dynamic_shared: 0,
+        arguments: &["in=i32[8]:1,2,3,4,5,6,7,9", "out=i32[3]:0"],
+        assert: "out[0] == 37 && out[1] == 213 && out[2] == 9",
+        fixes: &[(18, BLOCK)],
+    },
+];
+
+/// The advice on a launch that is violated.
+fn advised(source: Source, entry: Option<&str>, launch: Launch, assert: &str) -> Advice {
+    let file = source.file.clone();
+    let mut world = World::new(source, entry, launch).unwrap_or_else(|error| panic!("{error}"));
+    let asserted = Some(assert).filter(|text| !text.is_empty());
+    let asserted = asserted.map(|text| Condition::parse(text, world.ranges()).expect("a condition"));
+    let began = Instant::now();
+    let report = judge(&mut world, asserted.as_slice(), &Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert!(matches!(report.verdict, Verdict::Violated(..)), "{file}: {report:?}");
+    let took = began.elapsed().max(Duration::from_millis(100));
+    advise(&world, asserted.as_slice(), &Options::default(), took, Duration::from_secs(60))
+}
+
+#[test]
+fn mistakes_get_the_changes_that_mend_them() {
+    for case in CASES {
+        let path = format!("{}/tests/cuda/{}.ptx", env!("CARGO_MANIFEST_DIR"), case.file);
+        let text = std::fs::read_to_string(&path).expect("the file is there");
+        let launch = Launch {
+            grid: [case.grid, 1, 1],
+            block: [case.block, 1, 1],
+            arguments: case.arguments.iter().map(|text| text.parse().expect("an argument")).collect(),
+            dynamic_shared: case.dynamic_shared,
+        };
+        let source = Source { file: format!("{}.ptx", case.file), text };
+        let advice = advised(source, Some(case.entry), launch, case.assert);
+        let line = |at: &str| at.strip_prefix(case.file)?.strip_prefix(".cu:")?.split(':').next()?.parse().ok();
+        let fixes: Vec<_> = advice.fixes.iter().map(|fix| (line(&fix.at), fix.text.as_str())).collect();
+        let expected: Vec<_> = case.fixes.iter().map(|&(line, text)| (Some(line), text)).collect();
+        assert_eq!(fixes, expected, "{} after {} variants", case.file, advice.tried);
+    }
+}
+
+/// A kernel for two blocks of one thread, which do these instructions; `a` and `b` are addresses of words.
+fn two_blocks(first: &str, second: &str) -> (Source, Launch) {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.entry both(.param .u64 x, .param .u64 y, .param .u64 r)\n{{\n\
+         .reg .u64 %a, %b, %r; .reg .u32 %t, %v, %w; .reg .pred %p;\nld.param.u64 %a, [x];\nld.param.u64 %b, [y];\n\
+         ld.param.u64 %r, [r];\nmov.u32 %t, %ctaid.x;\nsetp.ne.u32 %p, %t, 0;\n@%p bra second;\n{first}\nret;\nsecond:\n\
+         {second}\nret;\n}}\n"
+    );
+    let arguments = ["x=u32[1]:0", "y=u32[1]:0", "r=u32[2]:7"].map(|text| text.parse().expect("an argument"));
+    let launch = Launch { grid: [2, 1, 1], block: [1, 1, 1], arguments: arguments.into(), dynamic_shared: 0 };
+    (Source { file: "both.ptx".into(), text }, launch)
+}
+
+fn texts(advice: &Advice) -> Vec<String> {
+    advice.fixes.iter().map(|fix| format!("{}: {}", fix.instruction, fix.text)).collect()
+}
+
+#[test]
+fn a_plain_flag_becomes_atomic() {
+    let (source, launch) = two_blocks(
+        "st.global.u32 [%a], 1;\nst.global.u32 [%b], 1;",
+        "ld.global.u32 %v, [%b];\nsetp.eq.u32 %p, %v, 0;\n@%p ret;\nld.global.u32 %w, [%a];\nst.global.u32 [%r], %w;",
+    );
+    let advice = advised(source, None, launch, "r[0] == 7 || r[0] == 1");
+    assert_eq!(
+        texts(&advice),
+        [
+            "st.global.u32 [%b], 1;: write it by cuda::atomic_ref<…, cuda::thread_scope_device>(…).store(…, \
+             cuda::memory_order_release)",
+            "ld.global.u32 %v, [%b];: read it by cuda::atomic_ref<…, \
+             cuda::thread_scope_device>(…).load(cuda::memory_order_acquire)",
+        ]
+    );
+}
+
+#[test]
+fn store_buffering_needs_sequentially_consistent_fences() {
+    let side = |own: &str, other: &str, result: u32| {
+        format!("st.relaxed.gpu.u32 [{own}], 1;\nld.relaxed.gpu.u32 %v, [{other}];\nst.global.u32 [%r+{result}], %v;")
+    };
+    let (source, launch) = two_blocks(&side("%a", "%b", 0), &side("%b", "%a", 4));
+    let advice = advised(source, None, launch, "r[0] == 1 || r[1] == 1");
+    assert_eq!(advice.fixes.len(), 2, "{advice:?}");
+    assert!(advice.fixes.iter().all(|fix| fix.text.starts_with("add __threadfence() ")), "{advice:?}");
+}
+
+#[test]
+fn a_scope_that_is_too_narrow_is_widened() {
+    let (source, launch) = two_blocks(
+        "st.global.u32 [%a], 1;\nst.release.cta.global.u32 [%b], 1;",
+        "ld.acquire.gpu.global.u32 %v, [%b];\nsetp.eq.u32 %p, %v, 0;\n@%p ret;\nld.global.u32 %w, [%a];",
+    );
+    let advice = advised(source, None, launch, "");
+    let [fix] = &advice.fixes[..] else { panic!("{advice:?}") };
+    assert!(fix.text.starts_with("make the access one of device scope"), "{fix:?}");
+    assert_eq!(fix.at, "both.ptx:14");
+}
+
+#[test]
+fn what_no_fence_mends_gets_none() {
+    let (source, launch) = two_blocks("st.relaxed.gpu.u32 [%a], 1;", "st.relaxed.gpu.u32 [%a], 2;");
+    let advice = advised(source, None, launch, "x[0] == 1");
+    assert!(advice.fixes.is_empty() && advice.tried > 0, "{advice:?}");
+}
