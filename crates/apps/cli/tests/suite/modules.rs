@@ -30,6 +30,9 @@ fn what_holds_and_what_does_not() -> Result {
         "spin_lock.cu:12:",
         "PTX ISA 8.5, 8.7.1",
         "atom.global.cas.b32",
+        "help: with this it holds",
+        "spin_lock.cu:8:5: add __threadfence() behind it",
+        "spin_lock.cu:15:5: add __threadfence() before it",
     ] {
         assert!(out.contains(said), "{said} is not in\n{out}");
     }
@@ -44,6 +47,9 @@ fn the_same_for_programs() -> Result {
     assert_eq!(document["block"], serde_json::json!([2, 1, 1]));
     let steps = document["steps"].as_array().ok_or("there are steps")?;
     assert!(steps.iter().any(|step| step["does"] == "writes 1 to counter"), "{out}");
+    assert_eq!(document["advice"]["fixes"][1]["at"], "spin_lock.cu:15:5", "{out}");
+    let without = [&LAUNCH[..], &["--entry", "textbook", "--json", "--no-advice"]].concat();
+    assert!(!check("spin_lock.ptx", &without)?.1.contains("advice"));
     Ok(())
 }
 
