@@ -13,6 +13,7 @@ mod index_layouts;
 mod lanes_checked;
 mod modules;
 mod pairs_checked;
+mod queues_side_by_side;
 mod read_unwritten;
 mod structs_checked;
 mod truth_values_checked;

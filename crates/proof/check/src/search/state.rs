@@ -187,9 +187,30 @@ pub(super) struct State<'w> {
 /// Cells that have accesses which atomicity does not order with an idle update of theirs ([`super::failed`]).
 pub(super) type MixedCells = Arc<FxHashSet<Address>>;
 
-/// The placement of the system's own operations, between launches, which form a thread of their own.
-pub(super) fn system_placement() -> Placement {
-    Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) }
+/// The placements of all threads: of the program's, and behind them of one for each boundary of launches, whose operations are
+/// the system's own. What the system does at one boundary comes neither before nor after what it does at another, unless
+/// launches between them say so.
+pub(super) fn placements(setup: &Setup<'_>) -> Vec<Placement> {
+    let own = setup.threads.iter().map(|thread| thread.placement);
+    let system = Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) };
+    own.chain(std::iter::repeat_n(system, boundaries(setup).len())).collect()
+}
+
+/// The system's thread at the boundary between the threads `ended` and those that begin after them.
+pub(super) fn system_at(setup: &Setup<'_>, ended: &[ThreadId]) -> ThreadId {
+    let boundaries = boundaries(setup);
+    setup.threads.len() + boundaries.iter().position(|after| *after == ended).unwrap_or(boundaries.len())
+}
+
+/// The boundaries of launches: the lists of threads after whose end others begin, each once.
+fn boundaries<'s>(setup: &'s Setup<'_>) -> Vec<&'s [ThreadId]> {
+    let mut lists: Vec<&[ThreadId]> = Vec::new();
+    for after in setup.threads.iter().map(|spawn| &*spawn.after).filter(|after| !after.is_empty()) {
+        if !lists.iter().rev().any(|list| std::ptr::eq(*list, after) || *list == after) {
+            lists.push(after);
+        }
+    }
+    lists
 }
 
 #[derive(Clone, Copy)]
@@ -200,8 +221,6 @@ pub(super) struct Cell {
 
 impl<'w> State<'w> {
     pub fn new(setup: &Setup<'w>) -> State<'w> {
-        let mut placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
-        placements.push(system_placement());
         let runners = setup.threads.iter().map(|thread| Runner {
             process: thread.process.clone(),
             heads: Vec::new(),
@@ -221,7 +240,7 @@ impl<'w> State<'w> {
             faults: Vec::new(),
             certain_faults: Vec::new(),
         });
-        let mut graph = Graph::new(placements);
+        let mut graph = Graph::new(placements(setup));
         setup.system.iter().for_each(|&(first, second)| graph.synchronize_threads(first, second));
         State {
             runners: runners.collect(),
@@ -497,9 +516,9 @@ impl<'w> State<'w> {
         }
     }
 
-    /// Adds the operations of the system between the threads that have ended and those that begin after them.
-    pub fn begin_after(&mut self, ended: &[ThreadId], begins: &[ThreadId]) {
-        let system = self.graph.threads().len() - 1;
+    /// Adds the operations of the system, which are those of the thread `system`, between the threads that have ended and those
+    /// that begin after them.
+    pub fn begin_after(&mut self, system: ThreadId, ended: &[ThreadId], begins: &[ThreadId]) {
         let available =
             self.graph.add(system, Label { kind: Kind::MakeAvailable, ..Label::fence(Level::System) }, u32::MAX);
         let visible =

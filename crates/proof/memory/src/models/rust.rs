@@ -74,10 +74,17 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let coherent = eco.pairs().all(|(a, b)| a != b && !happens_before.has(b, a));
     require(coherent, "coherence", "[intro.races]/16 to 18")?;
 
-    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before.
+    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before. What one thread of a
+    // block does before another of them stands before it on their one processor's thread, and so before that one's fences,
+    // which may reach further than the first one's own.
     let fences = graph.set(|event| event.label.sc);
     if !fences.is_empty() {
-        let between = &happens_before | &happens_before.then(&eco).then(&happens_before);
+        let before = if fences.iter().any(|fence| graph.event(fence).label.level <= Level::Block) {
+            (&happens_before | &eco.filter(|a, b| graph.share(a, b, Level::Block))).plus()
+        } else {
+            happens_before.clone()
+        };
+        let between = &before | &before.then(&eco).then(&before);
         let between = between.from(&fences).to(&fences).filter(|a, b| in_scope(graph, a, b));
         require(between.is_acyclic(), "single total order", "[atomics.order]/4")?;
     }

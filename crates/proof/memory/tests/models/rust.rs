@@ -163,6 +163,22 @@ fn a_block_is_one_thread_of_the_processors() {
          rust: forbidden single total order",
     );
     case(
+        "[atomics.order]/4: what a block's thread did before another one's fence of the device is before that fence",
+        "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev y
+         P1@0  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev z
+         P2@1  e: W.rlx.dev z | h: F.sc.dev | k: R.rlx.dev x
+         rf init->b, init->d, init->k
+         rust: forbidden single total order",
+    );
+    case(
+        "[atomics.order]/4: but not what it did behind it",
+        "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev w
+         P1@0  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev z
+         P2@1  e: W.rlx.dev z | h: F.sc.dev | k: R.rlx.dev x
+         rf init->b, init->d, init->k
+         rust: allowed",
+    );
+    case(
         "[atomics.order]/4: and none between blocks",
         "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev y
          P1@1  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x

@@ -39,7 +39,7 @@ use wattle_ir::{AtomicOp, Type};
 use wattle_memory::{Analysis, EventId, Graph, Level, LocationId, ThreadId};
 
 use super::process::{Action, Address, Barrier, Change};
-use super::state::system_placement;
+use super::state::placements;
 use super::{Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
 
@@ -230,8 +230,6 @@ impl<'s, 'w> Runs<'s, 'w> {
                 last_event: None,
             });
         }
-        let mut placements: Vec<_> = setup.threads.iter().map(|spawn| spawn.placement).collect();
-        placements.push(system_placement());
         Runs {
             setup,
             updates,
@@ -242,7 +240,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             executed: BTreeSet::new(),
             events: 0,
             last_source: u32::MAX,
-            graph: (setup.threads.len() <= MOST_EVENTS).then(|| Graph::new(placements)),
+            graph: (setup.threads.len() <= MOST_EVENTS).then(|| Graph::new(placements(setup))),
             watch: Watch::new(&setup.limits),
             actions: 0,
             apart: false,

@@ -2,12 +2,13 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId};
 
+use super::super::state::system_at;
 use super::{Cell, MOST_EVENTS, Runs, SingleRun};
 
 impl Runs<'_, '_> {
     /// Adds to the graph what the system does between launches.
     pub(super) fn show_launch(&mut self, ended: &[ThreadId], begins: &[ThreadId]) {
-        let system = self.runners.len();
+        let system = system_at(self.setup, ended);
         let operation = |kind| Label { kind, ..Label::fence(Level::System) };
         let Some(graph) = &mut self.graph else { return };
         let available = graph.add(system, operation(Kind::MakeAvailable), u32::MAX);
