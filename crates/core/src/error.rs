@@ -403,7 +403,7 @@ fn threads(lines: &[ThreadLine]) -> String {
 /// Where threads were that did not end in time, and what to do.
 fn overdue(lines: &[ThreadLine]) -> String {
     if lines.is_empty() {
-        return "  no thread told where it was: it looks for that now and then, and on a GPU not in a loop with a bound; the \
+        return "  no thread reported where it was: threads do so now and then, on a GPU not in a loop with a bound, and there the \
                 launch may still run\n  help: give it less work, or raise the limit with `LaunchOptions::time_limit`"
             .to_owned();
     }
