@@ -488,7 +488,7 @@ mod tests {
             "{told}"
         );
         let untold = said(Vec::new());
-        assert!(untold.contains("no thread told where it was") && untold.contains("less work"), "{untold}");
+        assert!(untold.contains("no thread reported where it was") && untold.contains("less work"), "{untold}");
         assert!(!untold.contains("\n\n") && !untold.contains("if a thread waits"), "{untold}");
     }
 }
