@@ -310,7 +310,10 @@ fn document<'a>(
         violation,
         steps: steps.iter().map(step).collect(),
         advice: advice.map(|Advice { fixes, tried, cut_short }| AdviceReport {
-            fixes: fixes.iter().map(|fix| FixReport { at: &fix.at, change: &fix.text, instruction: &fix.instruction }).collect(),
+            fixes: fixes
+                .iter()
+                .map(|fix| FixReport { at: &fix.at, change: &fix.text, instruction: &fix.instruction })
+                .collect(),
             tried: *tried,
             cut_short: *cut_short,
         }),

@@ -189,7 +189,12 @@ mod tests {
         for (line, expected) in cases {
             assert_eq!(with_strength(line, "acquire", "gpu").as_deref(), Some(expected));
         }
-        for line in ["L1: ld.global.u32 %r1, [a];", "ld.u32 %r1, [a]; st.u32 [a], %r1;", "ld.global.v2.u32 {%r1, %r2}, [a];", "{"] {
+        for line in [
+            "L1: ld.global.u32 %r1, [a];",
+            "ld.u32 %r1, [a]; st.u32 [a], %r1;",
+            "ld.global.v2.u32 {%r1, %r2}, [a];",
+            "{",
+        ] {
             assert_eq!(with_strength(line, "acquire", "gpu"), None, "{line}");
         }
     }
@@ -198,7 +203,10 @@ mod tests {
     fn the_scope_of_a_block_becomes_the_devices() {
         assert_eq!(wider("\tmembar.cta;").as_deref(), Some("\tmembar.gl;"));
         assert_eq!(wider("fence.acq_rel.cta;").as_deref(), Some("fence.acq_rel.gpu;"));
-        assert_eq!(wider("@%p atom.cta.global.add.u32 %r1, [a], 1;").as_deref(), Some("@%p atom.gpu.global.add.u32 %r1, [a], 1;"));
+        assert_eq!(
+            wider("@%p atom.cta.global.add.u32 %r1, [a], 1;").as_deref(),
+            Some("@%p atom.gpu.global.add.u32 %r1, [a], 1;")
+        );
         assert_eq!(wider("membar.gl;"), None);
     }
 

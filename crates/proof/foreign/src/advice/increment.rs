@@ -46,7 +46,8 @@ fn atomic(world: &World, lines: &[&str], load: usize) -> Option<Change> {
                 sum?;
             }
             ("st", &[to, value], Some((result, added, ty))) if to == address && value == result => {
-                let spaces: Vec<&str> = ["global", "shared"].into_iter().filter(|space| read.words.contains(space)).collect();
+                let spaces: Vec<&str> =
+                    ["global", "shared"].into_iter().filter(|space| read.words.contains(space)).collect();
                 let words = [&["atom"][..], &spaces, &["add", ty]].concat().join(".");
                 let instead = format!("{}{words} {loaded}, {address}, {added};", read.guard);
                 let of = if added.starts_with('%') { "…" } else { added };

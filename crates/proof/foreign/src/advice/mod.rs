@@ -9,7 +9,6 @@ mod increment;
 
 use std::time::{Duration, Instant};
 
-
 use wattle_check::search::Watch;
 
 use candidates::Candidates;
@@ -129,7 +128,8 @@ impl Trials<'_> {
     fn search(&mut self, candidates: &Candidates) -> Option<Vec<Change>> {
         let Candidates { scopes, fences, sc_fences, increments, block, warp } = candidates;
         let orders: Vec<&Change> = scopes.iter().chain(fences).collect();
-        if let Some(found) = self.alone(scopes).or_else(|_| self.alone(fences)).ok().or_else(|| self.together(&orders)) {
+        if let Some(found) = self.alone(scopes).or_else(|_| self.alone(fences)).ok().or_else(|| self.together(&orders))
+        {
             return Some(found);
         }
         let mut harmless = Vec::new();
@@ -187,13 +187,7 @@ impl Trials<'_> {
 
 /// Finds changes of a module's text with which a launch of its kernel holds, that is violated as it is, within `budget`.
 /// `took` is how long the search took that found it violated. There is none for SPIR-V modules.
-pub fn advise(
-    world: &World,
-    asserted: &[Condition],
-    options: &Options,
-    took: Duration,
-    budget: Duration,
-) -> Advice {
+pub fn advise(world: &World, asserted: &[Condition], options: &Options, took: Duration, budget: Duration) -> Advice {
     let Some(source) = world.source() else { return Advice::default() };
     let mut trials = Trials {
         world,

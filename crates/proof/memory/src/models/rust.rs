@@ -34,8 +34,12 @@ pub(super) const DATA_RACE: Clause = Clause {
 
 /// Whether each event's scope includes the other one's thread.
 fn in_scope(graph: &Graph, a: EventId, b: EventId) -> bool {
-    let is_wide = |event: EventId| graph.event(event).label.level > Level::Block;
-    is_wide(a) && is_wide(b) || graph.share(a, b, Level::Block)
+    is_wide(graph, a) && is_wide(graph, b) || graph.share(a, b, Level::Block)
+}
+
+/// Whether its scope reaches beyond a block.
+fn is_wide(graph: &Graph, event: EventId) -> bool {
+    graph.event(event).label.level > Level::Block
 }
 
 /// Whether both accesses are atomic with regard to each other.
@@ -74,19 +78,20 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let coherent = eco.pairs().all(|(a, b)| a != b && !happens_before.has(b, a));
     require(coherent, "coherence", "[intro.races]/16 to 18")?;
 
-    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before. What one thread of a
-    // block does before another of them stands before it on their one processor's thread, and so before that one's fences,
-    // which may reach further than the first one's own.
+    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before. The threads of a
+    // block take turns on one thread of the processor's, so that a fence of the block's has behind it, at the next fence of
+    // another of its threads, all that came before it, however far that one reaches.
     let fences = graph.set(|event| event.label.sc);
-    if !fences.is_empty() {
-        let before = if fences.iter().any(|fence| graph.event(fence).label.level <= Level::Block) {
-            (&happens_before | &eco.filter(|a, b| graph.share(a, b, Level::Block))).plus()
-        } else {
-            happens_before.clone()
-        };
+    let (mut before, mixed) = (happens_before.clone(), fences.iter().any(|fence| !is_wide(graph, fence)));
+    while !fences.is_empty() {
         let between = &before | &before.then(&eco).then(&before);
         let between = between.from(&fences).to(&fences).filter(|a, b| in_scope(graph, a, b));
         require(between.is_acyclic(), "single total order", "[atomics.order]/4")?;
+        let next = if mixed { (&before | &between).plus() } else { before.clone() };
+        if next == before {
+            break;
+        }
+        before = next;
     }
     Ok(Analysis { ordered: happens_before.clone(), happens_before, causality: seen, coherence: mo })
 }

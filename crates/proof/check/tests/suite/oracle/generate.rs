@@ -3,7 +3,7 @@
 use wattle_ir::{AtomicOp, WarpOp};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use super::motifs::{apart, fragment};
+use super::motifs::{apart, fragment, side_by_side};
 use super::{Case, Cell, Index, LEN, Launch, Memory, REGISTERS, Step, Test, Value, Who, any};
 
 /// The maximum number of such events: the search orders them in all ways that the model distinguishes, which takes long
@@ -13,9 +13,17 @@ const MOST_EVENTS: u32 = 6;
 /// Generates the case with this number.
 pub fn generate(number: u64) -> Case {
     let random = &mut Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6f72_6163_6c65);
-    let count = random.weighted(&[(65, 1), (28, 2), (7, 3)]);
+    let count = random.weighted(&[(62, 1), (26, 2), (7, 3), (5, 4)]);
     let mut launches: Vec<Launch> = (0..count).map(|_| launch(random, count)).collect();
-    if count > 1 && random.chance(40) {
+    if count == 4 {
+        // Two on each queue: what a queue does, cut in two.
+        for (queue, part) in side_by_side(random).into_iter().enumerate() {
+            let at = random.below(part.len() as u32 + 1) as usize;
+            for (launch, body) in launches[2 * queue..].iter_mut().zip([&part[..at], &part[at..]]) {
+                *launch = Launch { queue, blocks: 1, threads: 1, body: body.to_vec(), ..launch.clone() };
+            }
+        }
+    } else if count > 1 && random.chance(40) {
         for (launch, part) in launches.iter_mut().zip(apart(random)) {
             launch.body = part;
         }

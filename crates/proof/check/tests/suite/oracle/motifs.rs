@@ -149,10 +149,35 @@ fn publication(random: &mut Random, shape: Shape) -> Vec<Step> {
 
 /// A publication from one launch to another.
 pub fn apart(random: &mut Random) -> [Vec<Step>; 2] {
+    two_sides(random).map(|body| vec![role(Who::Block, 0, vec![role(Who::Thread, 0, body)])])
+}
+
+fn two_sides(random: &mut Random) -> [Vec<Step>; 2] {
     let (payload, flag) = (at(Memory::Data, random.below(2)), at(Memory::Flags, random.below(2)));
-    let alone = |body| vec![role(Who::Block, 0, vec![role(Who::Thread, 0, body)])];
-    let parts = [writer(random, payload, flag, Scope::Device), reader(random, payload, flag, Scope::Device)];
-    parts.map(alone)
+    [writer(random, payload, flag, Scope::Device), reader(random, payload, flag, Scope::Device)]
+}
+
+/// What two queues do side by side, in launches of one thread: a publication, or a few accesses.
+pub fn side_by_side(random: &mut Random) -> [Vec<Step>; 2] {
+    if random.chance(40) {
+        return two_sides(random);
+    }
+    [(); 2].map(|()| {
+        let (first, second) = (access(random), access(random));
+        if random.chance(30) { vec![first, access(random), second] } else { vec![first, second] }
+    })
+}
+
+fn access(random: &mut Random) -> Step {
+    let (flag, scope) = (at(Memory::Flags, random.below(2)), Scope::Device);
+    match random.below(8) {
+        0..3 => {
+            Step::AtomicStore { cell: flag, value: Value::Is(1 + random.below(2)), order: random.write_order(), scope }
+        }
+        3..6 => Step::AtomicLoad { to: random.register(), cell: flag, order: random.read_order(), scope },
+        6 => Step::Store { cell: at(Memory::Data, random.below(2)), value: Value::Is(1) },
+        _ => Step::Load { to: random.register(), cell: at(Memory::Data, random.below(2)) },
+    }
 }
 
 fn writer(random: &mut Random, payload: Cell, flag: Cell, scope: Scope) -> Vec<Step> {
