@@ -34,6 +34,7 @@
 mod access;
 mod batch;
 mod condition;
+mod copies;
 pub mod corpus;
 mod flow;
 mod judge;

@@ -74,15 +74,17 @@ impl World {
     pub fn new(source: Source, entry: Option<&str>, launch: Launch) -> Result<World, Unsupported> {
         let sizes = read(&source, &HashMap::new())?;
         let mut addresses = HashMap::new();
-        let mut ranges = Vec::new();
         for (number, global) in sizes.globals.iter().enumerate() {
             addresses.insert(global.name.clone(), address_of(number));
+        }
+        let module = read(&source, &addresses)?;
+        let mut ranges = Vec::new();
+        for global in &module.globals {
             let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
             initial.resize(global.bytes as usize, Some(0));
             let item = if global.bytes == 4 { Some(Number::U32) } else { None };
             ranges.push(Range { name: global.name.clone(), item, bytes: global.bytes, initial });
         }
-        let module = read(&source, &addresses)?;
         let kernel = chosen(&module, entry)?;
         let params = parameters(&module.kernels[kernel], &launch.arguments, &mut ranges)?;
         World::of(vec![Part::new(source, (module, kernel), launch, params)], ranges)
@@ -312,6 +314,7 @@ impl World {
                 | Special::Block(_)
                 | Special::Blocks(_)
                 | Special::Lane
+                | Special::LaneMask(_)
                 | Special::Warp
                 | Special::DynamicShared
                 | Special::TotalShared => continue,

@@ -46,6 +46,8 @@ pub(crate) struct Part {
     pub(crate) flow: Flow,
     /// Whether it has loads of memory that has to be read-only while it runs.
     pub(crate) reads_read_only: bool,
+    /// Whether its threads begin copies and wait for them later.
+    pub(crate) copies: bool,
     /// Which ranges it may write, where that is known.
     pub(crate) pointers: Option<Pointers>,
     /// The first of its threads and of its blocks, among all.
@@ -65,6 +67,7 @@ impl Part {
         let mut accesses =
             module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
         let reads_read_only = accesses.any(|access| access.read_only);
+        let copies = module.kernels[kernel].steps.iter().any(|step| matches!(step.op, Op::Copy(_)));
         Part {
             source,
             module,
@@ -73,6 +76,7 @@ impl Part {
             params,
             flow,
             reads_read_only,
+            copies,
             pointers: None,
             first: 0,
             first_block: 0,

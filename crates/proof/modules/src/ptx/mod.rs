@@ -2,6 +2,7 @@
 
 mod debug;
 mod decode;
+mod indexed;
 mod inline;
 mod lex;
 mod parse;

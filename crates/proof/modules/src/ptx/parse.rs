@@ -24,6 +24,9 @@ pub(super) struct Parser<'a> {
     depth: u32,
 }
 
+/// The directives that make clusters of several blocks (PTX ISA 8.8, 11.7 "Cluster Dimension Directives").
+const CLUSTERS: [&str; 3] = [".reqnctapercluster", ".explicitcluster", ".blocksareclusters"];
+
 /// The most scopes that stand in one another.
 const MOST_DEPTH: u32 = 64;
 
@@ -225,8 +228,15 @@ impl Parser<'_> {
                 most_threads = Some(self.extents()?);
             } else if self.is_word(".reqntid") {
                 exact_threads = Some(self.extents()?);
-            } else if self.is_word(".minnctapersm") || self.is_word(".maxnreg") {
+            } else if [".minnctapersm", ".maxnctapersm", ".maxnreg", ".maxclusterrank"]
+                .iter()
+                .any(|word| self.is_word(word))
+            {
                 self.count()?;
+            } else if self.is_word(".pragma") {
+                self.pragma()?;
+            } else if let Some(word) = CLUSTERS.iter().find(|word| self.is_word(word)) {
+                return self.fail(format!("'{word}' makes clusters of several blocks, which are not known here"));
             } else {
                 break;
             }
@@ -276,7 +286,11 @@ impl Parser<'_> {
         let word = self.word()?;
         if guard.is_none() {
             if self.sign(':') {
-                body.push(Statement::Label(word, line));
+                if self.is_word(".branchtargets") {
+                    body.push(Statement::Targets { name: word, labels: self.labels()?, line });
+                } else {
+                    body.push(Statement::Label(word, line));
+                }
                 return Ok(());
             }
             if word.starts_with('.') {
@@ -297,6 +311,16 @@ impl Parser<'_> {
         let text = words.join(" ");
         body.push(Statement::Instruction(Instruction { guard, opcode: word, operands, line, text }));
         Ok(())
+    }
+
+    /// The labels of a list of branch targets, up to its `;` (11.3.1 ".branchtargets").
+    fn labels(&mut self) -> Parsed<Vec<String>> {
+        let mut labels = vec![self.word()?];
+        while self.sign(',') {
+            labels.push(self.word()?);
+        }
+        self.must(';')?;
+        Ok(labels)
     }
 
     fn local_definition(&mut self, word: &str, line: u32, body: &mut Vec<Statement>) -> Parsed<()> {

@@ -64,6 +64,15 @@ impl<'a> Modifiers<'a> {
         self.must(|word| Type::named(word).filter(|&ty| allowed(ty)))
     }
 
+    /// Takes a type, or the type of two halves of a word, for which there is `true`: `f16x2`, `u16x2`.
+    pub fn halves(&mut self, allowed: impl Fn(Type) -> bool) -> Parsed<(bool, Type)> {
+        self.must(|word| {
+            let half = word.strip_suffix("x2").and_then(Type::named).filter(|ty| ty.bits == 16);
+            let whole = Type::named(word).map(|ty| (false, ty));
+            half.map(|ty| (true, ty)).or(whole).filter(|&(_, ty)| allowed(ty))
+        })
+    }
+
     /// Fails if a modifier is left.
     pub fn end(&self) -> Parsed<()> {
         if self.at == self.parts.len() { Ok(()) } else { self.illegal() }
