@@ -72,12 +72,12 @@ impl World {
     /// The text is refused, there is no such kernel, the arguments or the shape do not fit, or the kernel has an
     /// instruction that the checker has no meaning for.
     pub fn new(source: Source, entry: Option<&str>, launch: Launch) -> Result<World, Unsupported> {
-        let sizes = read(&source, &HashMap::new())?;
+        let sizes = read(&source, &HashMap::new(), entry)?;
         let mut addresses = HashMap::new();
         for (number, global) in sizes.globals.iter().enumerate() {
             addresses.insert(global.name.clone(), address_of(number));
         }
-        let module = read(&source, &addresses)?;
+        let module = read(&source, &addresses, entry)?;
         let mut ranges = Vec::new();
         for global in &module.globals {
             let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();

@@ -27,12 +27,16 @@ pub struct Source {
     pub text: String,
 }
 
-/// Reads a module whose variables have these addresses.
+/// Reads a module whose variables have these addresses: the kernel of that name, if there is one, or all.
 ///
 /// # Errors
 /// The text is refused.
-pub(crate) fn read(source: &Source, addresses: &HashMap<String, u64>) -> Result<Module, Unsupported> {
-    Ok(ptx::read(&source.file, &source.text, ptx::Limits::NONE, addresses)?)
+pub(crate) fn read(
+    source: &Source,
+    addresses: &HashMap<String, u64>,
+    kernel: Option<&str>,
+) -> Result<Module, Unsupported> {
+    Ok(ptx::read_kernel(&source.file, &source.text, ptx::Limits::NONE, addresses, kernel)?)
 }
 
 /// A launch of a kernel: what its threads alone share.

@@ -222,7 +222,7 @@ impl Parser<'_> {
     fn entry(&mut self, line: u32) -> Parsed<Entry> {
         let name = self.word()?;
         let params = self.params()?;
-        let (mut most_threads, mut exact_threads) = (None, None);
+        let (mut most_threads, mut exact_threads, mut clusters) = (None, None, None);
         loop {
             if self.is_word(".maxntid") {
                 most_threads = Some(self.extents()?);
@@ -235,8 +235,11 @@ impl Parser<'_> {
                 self.count()?;
             } else if self.is_word(".pragma") {
                 self.pragma()?;
-            } else if let Some(word) = CLUSTERS.iter().find(|word| self.is_word(word)) {
-                return self.fail(format!("'{word}' makes clusters of several blocks, which are not known here"));
+            } else if let Some(&word) = CLUSTERS.iter().find(|&&word| self.is_word(word)) {
+                clusters = Some(word);
+                if word == ".reqnctapercluster" {
+                    self.extents()?;
+                }
             } else {
                 break;
             }
@@ -246,7 +249,7 @@ impl Parser<'_> {
         while !self.sign('}') {
             self.statement(&mut body)?;
         }
-        Ok(Entry { name, params, most_threads, exact_threads, body, line })
+        Ok(Entry { name, params, most_threads, exact_threads, clusters, body, line })
     }
 
     /// Parses one to three extents; missing ones are 1.

@@ -47,6 +47,8 @@ pub struct Entry {
     pub most_threads: Option<[u32; 3]>,
     /// The required threads per block in each dimension, from `.reqntid`.
     pub exact_threads: Option<[u32; 3]>,
+    /// The directive that makes clusters of several blocks, if there is one.
+    pub clusters: Option<&'static str>,
     pub body: Vec<Statement>,
     pub line: u32,
 }

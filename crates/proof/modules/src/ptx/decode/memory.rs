@@ -202,6 +202,7 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
     let (mut found, mut scoped, mut spaced, mut name) = (None, None, None, None);
     let mut policy = false;
     loop {
+        let before = m.left();
         if found.is_none() {
             found = order(m, target, orders)?;
         }
@@ -212,11 +213,13 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
             spaced = m.maybe(Space::named);
         }
         policy |= cache(m, &[]);
-        match m.peek() {
-            Some(word) if name.is_none() && OPERATIONS.contains(&word) => name = Some(word),
-            _ => break,
+        if name.is_none() {
+            name = m.peek().filter(|word| OPERATIONS.contains(word));
+            name.map(|name| m.has(name));
         }
-        m.has(name.unwrap_or_default());
+        if m.left() == before {
+            break;
+        }
     }
     // The default order is relaxed, the default scope the device (9.7.13.5).
     let (order, scope) = (found.unwrap_or(UpdateOrder::Relaxed), scoped.unwrap_or(Scope::Device));

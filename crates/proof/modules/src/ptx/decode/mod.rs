@@ -46,8 +46,9 @@ impl Target {
     }
 }
 
-/// Decodes a module. `globals` holds the addresses of its `.global` variables.
-pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Parsed<Module> {
+/// Decodes a module: the kernel that `asked` names, if there is one of that name, or all. `globals` holds the addresses of its
+/// `.global` variables.
+pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>, asked: Option<&str>) -> Parsed<Module> {
     let refused = |kind, message| Refused { kind, ..Refused::new(1, message) };
     let ((major, minor), (most_major, most_minor)) = (text.version, limits.version);
     if text.version > limits.version {
@@ -64,7 +65,8 @@ pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Pa
     for variable in &text.variables {
         module.place(variable, globals, &mut image)?;
     }
-    for entry in &text.entries {
+    let asked = asked.filter(|&asked| text.entries.iter().any(|entry| entry.name == asked));
+    for entry in text.entries.iter().filter(|entry| asked.is_none_or(|asked| entry.name == asked)) {
         if image.kernels.iter().any(|kernel| kernel.name == entry.name) {
             return Err(Refused::new(entry.line, format!("Duplicate definition of function '{}'", entry.name)));
         }
@@ -131,6 +133,10 @@ impl Layout {
 }
 
 fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
+    if let Some(word) = entry.clusters {
+        let why = format!("'{word}' makes clusters of several blocks, which are not known here");
+        return Err(Refused::new(entry.line, why));
+    }
     let body = indexed::expanded(inline::flat(entry, text)?)?;
     let mut names = Names::default();
     names.line = entry.line;

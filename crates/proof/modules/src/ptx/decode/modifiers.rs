@@ -29,6 +29,11 @@ impl<'a> Modifiers<'a> {
         self.parts.get(self.at).copied()
     }
 
+    /// How many words are left.
+    pub fn left(&self) -> usize {
+        self.parts.len() - self.at
+    }
+
     /// Takes the word if it is next.
     pub fn has(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
