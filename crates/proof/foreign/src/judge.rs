@@ -89,7 +89,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     };
     // Updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
     let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    if let Some(single) = single.filter(|_| !world.read_only.is_written() && !copies::are_made(world)) {
+    if let Some(single) = single.filter(|_| !world.read_only.is_written() && !world.copies.is_doubtful()) {
         let value = |address: Address| {
             let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
             Some(single.memory[at].1)

@@ -18,7 +18,6 @@ use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_r
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
-use crate::copies;
 use crate::judge::gap;
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
@@ -116,7 +115,7 @@ impl Prepared {
         let commuting = batch.symmetry.then_some(Updates::Commute);
         let single = single_run(&setup, Updates::Conflict);
         let single = single.or_else(|| commuting.and_then(|updates| single_run(&setup, updates)));
-        let every_event = || self.world.read_only.is_written() || copies::are_made(&self.world);
+        let every_event = || self.world.read_only.is_written() || self.world.copies.is_doubtful();
         if let Some(single) = single.filter(|_| !self.world.is_spoilt() && !every_event()) {
             if let Some(meter) = &batch.meter {
                 meter.begin();

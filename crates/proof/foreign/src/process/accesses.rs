@@ -121,6 +121,9 @@ impl ModuleThread {
                     return Some(Action::Halt);
                 }
                 let value = value.known();
+                if self.part(world).copies {
+                    world.copies.note(value, false);
+                }
                 let (target, mut label) = (cells.target(written as usize), label(world, access, true));
                 if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
                     label.atomic &= !spirv.is_left_unordered(memory);
@@ -184,6 +187,9 @@ impl ModuleThread {
             return Some(Action::Halt);
         }
         let any = address.is_any() || cells.target(0).is_some_and(|target| world.unfixed.holds(target.address));
+        if self.part(world).copies {
+            world.copies.doubt();
+        }
         self.open = Some(Open::Update { at, any });
         let (read, write) = (label(world, access, false), label(world, access, true));
         Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })

@@ -16,6 +16,7 @@ use wattle_modules::{Deferred, Value};
 use super::ModuleThread;
 use super::accesses::Open;
 use crate::access::{Cells, NoCells};
+use crate::copies::mark;
 use crate::operations::label;
 use crate::world::World;
 use crate::wrong::Wrong;
@@ -136,10 +137,11 @@ impl ModuleThread {
                     Action::Read { target: Some(target), label: label(world, access, false), source }
                 }
                 Stage::Mark => {
+                    let (.., width) = cells.all[done as usize];
                     self.touch_written(world, &cells);
                     Action::Write {
                         target: Some(target),
-                        value: Some(0),
+                        value: Some(mark(width)),
                         label: label(world, &copied.to, true),
                         source,
                     }
@@ -149,6 +151,7 @@ impl ModuleThread {
                     let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
                     let value = word(&source_cells, &copy.read[1], item);
                     let value = value.part(8 * (cell - first) as u32, 8 * u32::from(width)).known();
+                    world.copies.note(value, false);
                     Action::Write { target: Some(target), value, label: label(world, &copied.to, true), source }
                 }
             });

@@ -15,7 +15,7 @@ use crate::operations::spread;
 use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
 use accesses::Open;
-use copies::Copies;
+use copies::{Copies, Stage};
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.
 const WARP_BARRIERS: u64 = 16;
@@ -153,6 +153,10 @@ impl Process for ModuleThread {
     }
 
     fn answer(&mut self, world: &World, value: Option<u64>) {
+        if self.part(world).copies {
+            let looks = matches!(self.open, Some(Open::Copy { stage: Stage::Look, .. }));
+            world.copies.note(value, looks);
+        }
         let value = value.map_or(Deferred::Pending, Deferred::Known);
         let kernel = self.part(world).kernel();
         match &mut self.open {

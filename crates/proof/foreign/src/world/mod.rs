@@ -18,6 +18,7 @@ use wattle_memory::{Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 
 use crate::batch::beside::Beside;
+use crate::copies::Copies;
 use crate::launch::Launch;
 use crate::number::Number;
 use crate::pointers::Pointers;
@@ -59,6 +60,7 @@ pub struct World {
     /// What holds values that nothing fixes.
     pub(crate) unfixed: Unfixed,
     pub(crate) read_only: ReadOnly,
+    pub(crate) copies: Copies,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -125,6 +127,7 @@ impl World {
             volatile_is_plain: false,
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
+            copies: Copies::default(),
             wrongs: Mutex::default(),
             instances: Mutex::default(),
             refused: Mutex::default(),

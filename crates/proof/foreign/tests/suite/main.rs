@@ -11,3 +11,4 @@ mod read_only;
 mod scor;
 mod spirv;
 mod unwritten;
+mod zoo;
