@@ -137,7 +137,7 @@ impl Exact {
     /// The quotient by a number that is not zero.
     fn over(self, other: Exact) -> Exact {
         let (a, b) = (self.raised(), other.magnitude);
-        let magnitude = a.magnitude / b << 1 | u128::from(a.magnitude % b != 0);
+        let magnitude = (a.magnitude / b) << 1 | u128::from(a.magnitude % b != 0);
         Exact { negative: self.negative != other.negative, magnitude, exponent: a.exponent - other.exponent - 1 }
     }
 

@@ -196,7 +196,7 @@ fn products_of_24_bits_and_saturated_ones() {
         clamp(signed((product(a, b, true) >> 16) as u64, 32) + signed(c, 32))
     });
     agrees("mad.hi.sat.s32 {d}, {a}, {b}, {c};", W, |a, b, c| {
-        clamp((signed(a, 32) * signed(b, 32) >> 32) + signed(c, 32))
+        clamp(((signed(a, 32) * signed(b, 32)) >> 32) + signed(c, 32))
     });
 }
 
@@ -210,7 +210,7 @@ fn products_with_a_carry() {
         (u128::from(a) * u128::from(b)).wrapping_add(u128::from(c) << 64 | u128::from(c)).wrapping_shr(64) as u64
     });
     agrees("mad.hi.cc.s32 %w4, {a}, {b}, {c}; addc.u32 {d}, 0, 0;", W, |a, b, c| {
-        let high = (signed(a, 32) * signed(b, 32) >> 32) as u64 & 0xFFFF_FFFF;
+        let high = ((signed(a, 32) * signed(b, 32)) >> 32) as u64 & 0xFFFF_FFFF;
         (high + c) >> 32
     });
     agrees("madc.lo.u32 {d}, {a}, {b}, {c};", W, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
@@ -279,6 +279,6 @@ fn choices_and_results_of_comparisons() {
     agrees("set.ge.f32.u32 {d}, {a}, {b};", W, |a, b, _| if a >= b { 0x3F80_0000 } else { 0 });
     agrees("setp.ne.u32 %p1, {c}, 0; set.gtu.or.s32.f32 {d}, {a}, {b}, !%p1;", W, |a, b, c| {
         let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-        if !(a <= b) || c == 0 { u64::MAX } else { 0 }
+        if a > b || a.is_nan() || b.is_nan() || c == 0 { u64::MAX } else { 0 }
     });
 }
