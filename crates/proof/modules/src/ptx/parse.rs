@@ -330,9 +330,18 @@ impl Parser<'_> {
     }
 
     fn local_definition(&mut self, word: &str, line: u32, body: &mut Vec<Statement>) -> Parsed<()> {
+        // CUDA's headers write `.reg.b32` as one word.
+        let (word, glued) = match word.strip_prefix(".reg.") {
+            Some(ty) => (".reg", Some(ty)),
+            None => (word, None),
+        };
         match word {
             ".reg" => {
-                let ty = self.ty()?;
+                let ty = match glued.map(Type::named) {
+                    Some(Some(ty)) => ty,
+                    Some(None) => return Err(Refused::new(line, "a register needs a type")),
+                    None => self.ty()?,
+                };
                 if ty.bits == 8 {
                     return Err(Refused::new(line, format!("registers of type {ty} do not exist")));
                 }

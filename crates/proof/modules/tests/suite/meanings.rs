@@ -213,6 +213,8 @@ fn products_with_a_carry() {
         let high = ((signed(a, 32) * signed(b, 32)) >> 32) as u64 & 0xFFFF_FFFF;
         (high + c) >> 32
     });
+    // A scope of its own, as CUDA's headers write it.
+    agrees("{.reg.b32 t; add.u32 t, {a}, {b}; sub.u32 {d}, t, {c};}", W, |a, b, c| a.wrapping_add(b).wrapping_sub(c));
     agrees("madc.lo.u32 {d}, {a}, {b}, {c};", W, |a, b, c| a.wrapping_mul(b).wrapping_add(c));
 }
 
