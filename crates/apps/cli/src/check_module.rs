@@ -326,6 +326,7 @@ fn sentence(world: &World, violation: &Violation) -> String {
         Violation::Unwritten { .. } => " (give the buffer its first contents: --arg NAME=u32[8]:0)",
         Violation::Race { .. }
         | Violation::ReadOnly { .. }
+        | Violation::Copying { .. }
         | Violation::Assertion { .. }
         | Violation::Fault { .. }
         | Violation::Unassigned { .. }

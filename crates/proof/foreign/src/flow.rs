@@ -18,6 +18,10 @@ pub struct Writes {
 
 impl Writes {
     fn of(op: &Op) -> Writes {
+        if let Op::CopyWait { .. } = op {
+            // The copies that it completes write to shared memory.
+            return Writes { global: false, shared: true };
+        }
         let outline = op.outline(|_| {}, |_| {});
         let Some(access) = outline.access.filter(|_| outline.writes_memory) else { return Writes::default() };
         let generic = access.space == Space::Generic;
@@ -60,16 +64,17 @@ pub struct Flow {
 /// Whether some end of the kernel is reached by no way through a barrier: an early exit, `if (i >= n) return;`, and not the
 /// end behind a barrier that some threads go round.
 fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
+    let is_barrier = |at: usize| matches!(steps[at].op, Op::Barrier { .. } | Op::BarrierReduce { .. });
     let reached = |starts: Vec<usize>, through: bool| {
         let (mut seen, mut open) = (vec![false; steps.len()], starts);
         while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut seen[at], true) && (through || !matches!(steps[at].op, Op::Barrier { .. })) {
+            if !std::mem::replace(&mut seen[at], true) && (through || !is_barrier(at)) {
                 open.extend(&next[at]);
             }
         }
         seen
     };
-    let barriers = (0..steps.len()).filter(|&at| matches!(steps[at].op, Op::Barrier { .. })).collect();
+    let barriers = (0..steps.len()).filter(|&at| is_barrier(at)).collect();
     let (before, behind) = (reached(vec![0], false), reached(barriers, true));
     (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && before[at] && !behind[at])
 }
@@ -95,7 +100,7 @@ impl Flow {
         }
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
-        let meets = steps.iter().any(|step| matches!(step.op, Op::Exchange { .. }));
+        let meets = steps.iter().any(|step| matches!(step.op, Op::Exchange { .. } | Op::BarrierReduce { .. }));
         loop {
             let before = (writes.clone(), positions.clone());
             for at in (0..next.len()).rev() {
@@ -149,7 +154,7 @@ impl Flow {
 fn reads_position(op: &Op) -> bool {
     let Op::Special { which, .. } = op else { return false };
     match which {
-        Special::Thread(_) | Special::Block(_) | Special::Lane | Special::Warp => true,
+        Special::Thread(_) | Special::Block(_) | Special::Lane | Special::LaneMask(_) | Special::Warp => true,
         Special::Threads(_)
         | Special::Blocks(_)
         | Special::Warps
@@ -228,7 +233,10 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
             let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
             let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
             // What lanes exchange depends on the others' values.
-            let meets = matches!(&step.op, Op::Exchange { how, .. } if *how != Exchange::Barrier);
+            let meets = match &step.op {
+                Op::Exchange { how, .. } => *how != Exchange::Barrier,
+                op => matches!(op, Op::BarrierReduce { .. }),
+            };
             if is_read || meets || reads || guarded || at < skipped_to {
                 writes.iter().for_each(|&reg| depends.insert(reg as usize));
             }

@@ -11,6 +11,7 @@ use wattle_memory::{EventId, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
+use crate::copies;
 use crate::process::ModuleThread;
 use crate::read_only;
 use crate::spirv::NOT_ALL_COME;
@@ -88,7 +89,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     };
     // Updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
     let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    if let Some(single) = single.filter(|_| !world.read_only.is_written()) {
+    if let Some(single) = single.filter(|_| !world.read_only.is_written() && !world.copies.is_doubtful()) {
         let value = |address: Address| {
             let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
             Some(single.memory[at].1)
@@ -296,6 +297,13 @@ impl Judge<'_> {
             threads.dedup();
             let place = self.place(execution, both[0]);
             return Some((Violation::ReadOnly { place, accesses }, self.steps(execution, &threads)));
+        }
+        if let Some(both) = copies::touched(self.world, execution) {
+            let accesses = both.map(|event| self.step(execution, event));
+            let mut threads = both.map(|event| graph.event(event).thread.unwrap_or(0)).to_vec();
+            threads.dedup();
+            let violation = Violation::Copying { place: self.place(execution, both[0]), accesses };
+            return Some((violation, self.steps(execution, &threads)));
         }
         let read = (0..graph.len()).find(|&read| {
             let event = graph.event(read);

@@ -35,6 +35,7 @@ mod access;
 mod advice;
 mod batch;
 mod condition;
+mod copies;
 pub mod corpus;
 mod flow;
 mod judge;

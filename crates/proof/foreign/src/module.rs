@@ -74,8 +74,13 @@ impl Module {
         let read = ptx::read(&file, &text, ptx::Limits::NONE, &HashMap::new());
         let code::Module { globals, kernels, .. } =
             read.map_err(|refused| system(format!("reading a module, {file}"), refused))?;
+        if let Some(global) = globals.iter().find(|global| global.has_addresses) {
+            let what = format!("take `{}` of {file}, which begins with addresses of variables", global.name);
+            let why = "judge it with `wattle check`, or set it with a kernel";
+            return Err(Error::capability("module", what, why));
+        }
         let variable = |global: code::Global| {
-            let code::Global { name, bytes, initial } = global;
+            let code::Global { name, bytes, initial, .. } = global;
             ModuleVariable { name, bytes, initial }
         };
         let variables = globals.into_iter().map(variable).collect();

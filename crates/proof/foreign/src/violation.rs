@@ -22,6 +22,13 @@ pub enum Violation {
         /// The read and the write.
         accesses: [Step; 2],
     },
+    /// An access to the target of an asynchronous copy before the copy was waited for.
+    Copying {
+        /// The place of both.
+        place: String,
+        /// The access, and the copy's own.
+        accesses: [Step; 2],
+    },
     /// An assertion about the memory at the end.
     Assertion {
         /// Its text.
@@ -63,6 +70,7 @@ impl Violation {
         match self {
             Violation::Race { .. } => "data race",
             Violation::ReadOnly { .. } => "write to read-only memory",
+            Violation::Copying { .. } => "access during a copy",
             Violation::Assertion { .. } => "assertion",
             Violation::Fault { .. } => "fault",
             Violation::Unwritten { .. } => "unwritten memory",
@@ -88,6 +96,13 @@ impl Violation {
                 read.at,
                 world.thread_name(write.thread),
                 write.at
+            ),
+            Violation::Copying { place, accesses: [access, copy] } => format!(
+                "{place} is accessed by {} at {} between an asynchronous copy to it and the wait that completes the copy ({} at {})",
+                world.thread_name(access.thread),
+                access.at,
+                world.thread_name(copy.thread),
+                copy.at
             ),
             Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
             Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
@@ -118,9 +133,9 @@ impl Violation {
     /// The places in the source where it shows: of a race both accesses, of an assertion about the end none.
     pub fn places(&self) -> Vec<&str> {
         match self {
-            Violation::Race { accesses, .. } | Violation::ReadOnly { accesses, .. } => {
-                accesses.iter().map(|access| access.at.as_str()).collect()
-            }
+            Violation::Race { accesses, .. }
+            | Violation::ReadOnly { accesses, .. }
+            | Violation::Copying { accesses, .. } => accesses.iter().map(|access| access.at.as_str()).collect(),
             Violation::Assertion { .. } => Vec::new(),
             Violation::Fault { at, .. } => vec![at],
             Violation::Unwritten { read, .. } | Violation::Unassigned { read, .. } => vec![&read.at],
@@ -136,6 +151,7 @@ impl Violation {
             | Violation::Unwritten { .. }
             | Violation::Unassigned { .. }
             | Violation::ReadOnly { .. }
+            | Violation::Copying { .. }
             | Violation::Stuck(..)
             | Violation::Assertion { .. } => None,
         }

@@ -22,6 +22,8 @@ pub enum Wrong {
     NotInMask,
     /// A value that comes from this register or this byte of local memory, which the thread has not written.
     Unwritten(String),
+    /// The source of an asynchronous copy has changed since the copy began.
+    CopiedWhileWritten,
     /// An access to an address that is in no range.
     Wild(u64),
 }
@@ -45,6 +47,9 @@ impl std::fmt::Display for Wrong {
                 f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
             }
             Wrong::Unwritten(place) => write!(f, "{place} is read before it is written"),
+            Wrong::CopiedWhileWritten => f.write_str(
+                "an asynchronous copy of what is written before the copy was waited for, so that it may copy either",
+            ),
             Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
         }
     }

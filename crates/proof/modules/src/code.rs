@@ -7,8 +7,9 @@
 use wattle_memory::{FenceOrder, Label, Level, Scope, UpdateOrder};
 
 use crate::address;
+pub use crate::meaning::exact::{Rounded, Rounding};
 pub use crate::module::{Global, Kernel, Module, Parameter, Source};
-pub use crate::op::{Exchange, Next, Op, Outline, Reduction, TestJoin, Vote};
+pub use crate::op::{Copied, Exchange, Gather, Lanes, Next, Op, Outline, Reduction, TestJoin, Vote};
 use crate::types::{Space, Type};
 use crate::value::Value;
 
@@ -57,6 +58,8 @@ pub type Un = fn(u64) -> u64;
 pub type Bin = fn(u64, u64) -> u64;
 /// A function with three operands.
 pub type Tern = fn(u64, u64, u64) -> u64;
+/// A function with four operands.
+pub type Quad = fn(u64, u64, u64, u64) -> u64;
 /// A comparison of two operands.
 pub type Test = fn(u64, u64) -> bool;
 /// A function that joins a comparison with a predicate.
@@ -216,8 +219,12 @@ pub struct Convert {
     pub to: Type,
     /// The rounding to an integral value, if any.
     pub round: Option<Integral>,
+    /// The rounding of a float that the destination's format does not have.
+    pub rounding: Rounding,
     /// Whether the result saturates: `.sat`.
     pub saturate: bool,
+    /// Whether a negative result becomes zero: `.relu`.
+    pub relu: bool,
     /// Whether subnormal numbers are flushed to zero: `.ftz`.
     pub flush: bool,
     /// The width of the destination's register in bits.
@@ -267,6 +274,8 @@ pub enum Special {
     Warp,
     /// `%nwarpid`
     Warps,
+    /// `%lanemask_lt` and the others
+    LaneMask(LaneMask),
     /// `%smid`
     Sm,
     /// `%nsmid`
@@ -281,4 +290,33 @@ pub enum Special {
     DynamicShared,
     /// `%total_smem_size`
     TotalShared,
+}
+
+/// The lanes of a mask, seen from the thread's own: `%lanemask_eq` to `%lanemask_gt` (PTX ISA 8.8, 10.17 to 10.21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneMask {
+    /// `%lanemask_eq`
+    Equal,
+    /// `%lanemask_le`
+    AtMost,
+    /// `%lanemask_lt`
+    Below,
+    /// `%lanemask_ge`
+    AtLeast,
+    /// `%lanemask_gt`
+    Above,
+}
+
+impl LaneMask {
+    /// The mask of a lane, of which a warp has 32.
+    pub fn of(self, lane: u32) -> u32 {
+        let own = 1 << (lane & 31);
+        match self {
+            LaneMask::Equal => own,
+            LaneMask::AtMost => own | (own - 1),
+            LaneMask::Below => own - 1,
+            LaneMask::AtLeast => !(own - 1),
+            LaneMask::Above => !(own | (own - 1)),
+        }
+    }
 }

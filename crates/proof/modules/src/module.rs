@@ -28,8 +28,10 @@ pub struct Global {
     pub name: String,
     /// The size in bytes.
     pub bytes: u64,
-    /// The initial bytes; the rest is zero.
+    /// The initial bytes; the rest is zero. The addresses of variables among them are those that the reader was given.
     pub initial: Vec<u8>,
+    /// Whether addresses of variables are among the initial bytes.
+    pub has_addresses: bool,
 }
 
 /// A place in the text that a module was compiled from (PTX ISA 8.8, 11.5.5 "Debugging Directives: .loc").

@@ -1,7 +1,8 @@
 //! The operations of the flat form, and what all analyses of them need.
 
 use crate::code::{
-    Access, Bin, Carry, Convert, Fence, Join, NO_REG, Ordering, Reg, Rmw, Special, Src, Step, Tern, Test, Un,
+    Access, Bin, Carry, Convert, Fence, Join, NO_REG, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Step, Tern,
+    Test, Un,
 };
 use crate::types::Space;
 
@@ -31,6 +32,30 @@ pub enum Op {
         b: Src,
         c: Src,
     },
+    Quad {
+        f: Quad,
+        d: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
+        e: Src,
+    },
+    /// A floating-point instruction whose rounding is not to the nearest; what it has no third operand for is its first one
+    Rounded {
+        how: Box<Rounded>,
+        d: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
+    },
+    /// An instruction on each of the two halves of words: `.f16x2`, `.bf16x2`, `.u16x2`, `.s16x2`
+    Halves {
+        f: Lanes,
+        d: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
+    },
     /// `setp` with one destination and no predicate to join
     Test {
         f: Test,
@@ -51,11 +76,27 @@ pub enum Op {
         a: Src,
         how: Box<Convert>,
     },
+    /// `cvt` of two numbers into one word, of which the second one becomes the low half
+    ConvertTwo {
+        d: Reg,
+        a: Src,
+        b: Src,
+        how: Box<Convert>,
+    },
     Carry {
         how: Carry,
         d: Reg,
         a: Src,
         b: Src,
+    },
+    /// `mad.cc`, `madc`: the carry goes with the sum of `c` and the product's half, which `f` gives
+    CarryProduct {
+        how: Carry,
+        f: Bin,
+        d: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
     },
     Special {
         which: Special,
@@ -129,6 +170,26 @@ pub enum Op {
         a: Src,
         b: Option<Src>,
     },
+    /// `bar.red`: the barrier, and what the predicates `p` of all threads that come to it give together
+    BarrierReduce {
+        how: Gather,
+        /// Whether all threads of a warp have to execute the same instruction.
+        aligned: bool,
+        a: Src,
+        b: Option<Src>,
+        d: Reg,
+        p: Reg,
+        /// Whether the predicate is negated: `!p`.
+        negated: bool,
+    },
+    /// `cp.async`: a copy that the thread begins
+    Copy(Box<Copied>),
+    /// `cp.async.commit_group`
+    CopyGroup,
+    /// `cp.async.wait_group`, after which all groups but the last ones are complete; without a number all copies
+    CopyWait {
+        but: Option<u32>,
+    },
     /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`,
     /// with the results `d` and `p`, which may be [`NO_REG`]
     Exchange {
@@ -140,6 +201,8 @@ pub enum Op {
         c: Src,
         mask: Src,
     },
+    /// A hint that changes no value: `prefetch`, `pmevent`
+    Hint,
     /// `nanosleep`: other threads go on meanwhile
     Yield,
     Branch {
@@ -149,6 +212,59 @@ pub enum Op {
     Exit,
     /// `trap`, or undefined behaviour: what has happened, in words.
     Trap(&'static str),
+}
+
+/// What an instruction does to each half of a word.
+#[derive(Clone, Copy, Debug)]
+pub enum Lanes {
+    /// A function with one operand.
+    One(Un),
+    /// A function with two operands.
+    Two(Bin),
+    /// A function with three operands.
+    Three(Tern),
+    /// A comparison, and the half that stands for true: `set`.
+    Test(Test, u64),
+}
+
+impl Lanes {
+    /// The word with both halves' results.
+    pub fn apply(self, a: u64, b: u64, c: u64) -> u64 {
+        let half = |a, b, c| match self {
+            Lanes::One(f) => f(a),
+            Lanes::Two(f) => f(a, b),
+            Lanes::Three(f) => f(a, b, c),
+            Lanes::Test(f, yes) => u64::from(f(a, b)) * yes,
+        };
+        let (low, high) = (|word: u64| word & 0xFFFF, |word: u64| word >> 16 & 0xFFFF);
+        half(high(a), high(b), high(c)) << 16 | half(low(a), low(b), low(c))
+    }
+}
+
+/// `cp.async` (PTX ISA 8.8, 9.7.9.25.3.1).
+#[derive(Debug)]
+pub struct Copied {
+    /// The source, in global memory; its items are those of the whole copy.
+    pub from: Access,
+    /// The target, in shared memory.
+    pub to: Access,
+    /// The number of items.
+    pub items: u8,
+    /// The bytes that are read, if a number of them is given; the others of the target become zero.
+    pub read: Option<Src>,
+    /// The predicate under which nothing is read, or [`NO_REG`].
+    pub ignore: Reg,
+}
+
+/// What a barrier gathers from the predicates of its threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gather {
+    /// `.popc`: the number of those that hold
+    Count,
+    /// `.and`
+    All,
+    /// `.or`
+    Any,
 }
 
 /// What the lanes of a warp do together.
@@ -202,13 +318,15 @@ pub enum Vote {
     Ballot,
 }
 
-/// `setp` in full.
+/// `setp` and `set` in full.
 #[derive(Debug)]
 pub struct TestJoin {
     /// The comparison.
     pub f: Test,
     /// The join with the predicate: `.and`, `.or`, `.xor`.
     pub join: Join,
+    /// What the first destination gets where the comparison holds: 1 for a predicate.
+    pub yes: u64,
     /// The first destination.
     pub d: Reg,
     /// The second one, of the negated comparison; or [`NO_REG`].
@@ -271,12 +389,22 @@ impl Op {
                 sources(&[*a]);
                 results(&[*d]);
             }
-            Op::Bin { d, a, b, .. } | Op::Test { d, a, b, .. } | Op::Carry { d, a, b, .. } => {
+            Op::Bin { d, a, b, .. }
+            | Op::Test { d, a, b, .. }
+            | Op::Carry { d, a, b, .. }
+            | Op::ConvertTwo { d, a, b, .. } => {
                 sources(&[*a, *b]);
                 results(&[*d]);
             }
-            Op::Tern { d, a, b, c, .. } => {
+            Op::Tern { d, a, b, c, .. }
+            | Op::Rounded { d, a, b, c, .. }
+            | Op::Halves { d, a, b, c, .. }
+            | Op::CarryProduct { d, a, b, c, .. } => {
                 sources(&[*a, *b, *c]);
+                results(&[*d]);
+            }
+            Op::Quad { d, a, b, c, e, .. } => {
+                sources(&[*a, *b, *c, *e]);
                 results(&[*d]);
             }
             Op::TestJoin(test) => {
@@ -334,6 +462,20 @@ impl Op {
                 sources(&[*a]);
                 sources(b.as_slice());
             }
+            Op::BarrierReduce { a, b, d, p, .. } => {
+                outline.meets = true;
+                sources(&[*a, Src::reg(*p)]);
+                sources(b.as_slice());
+                results(&[*d]);
+            }
+            Op::Copy(copied) => {
+                memory(&copied.to, false, true);
+                sources(&[copied.from.base, copied.to.base]);
+                sources(copied.read.as_slice());
+                if copied.ignore != NO_REG {
+                    sources(&[Src::reg(copied.ignore)]);
+                }
+            }
             Op::Exchange { d, p, a, b, c, mask, .. } => {
                 outline.meets = true;
                 sources(&[*a, *b, *c, *mask]);
@@ -342,7 +484,7 @@ impl Op {
             Op::Branch { target } => outline.next = Next::Jumps(*target),
             Op::Exit | Op::Trap(_) => outline.next = Next::Ends,
             Op::Ordering(ordering) => outline.meets = matches!(**ordering, Ordering::Barrier { .. }),
-            Op::Fence(_) | Op::Yield => {}
+            Op::Fence(_) | Op::CopyGroup | Op::CopyWait { .. } | Op::Hint | Op::Yield => {}
         }
         outline
     }

@@ -1,8 +1,8 @@
 //! One thread: its position, and the effect of its next instruction.
 
 use crate::address;
-use crate::code::{Access, Exchange, Fence, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src};
-use crate::meaning::{convert, int};
+use crate::code::{Access, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src};
+use crate::meaning::{convert, exact, int};
 use crate::value::Value;
 
 /// The position of a thread in its kernel.
@@ -46,6 +46,14 @@ pub enum Effect<'k, V> {
     Ordering(Ordering),
     /// The thread has reached a barrier, and waits there or not; `threads` is the number of threads, if it is given.
     Barrier { waits: bool, aligned: bool, barrier: V, threads: Option<V> },
+    /// The thread has reached a barrier, and waits there; `to` gets what the predicates of all its threads give together.
+    BarrierReduce { how: Gather, aligned: bool, barrier: V, threads: Option<V>, holds: V, to: Reg },
+    /// The thread begins to copy `read` bytes from global to shared memory; the rest of the target becomes zero.
+    Copy { copied: &'k Copied, from: V, target: V, read: V },
+    /// The copies since the last group become a group.
+    CopyGroup,
+    /// The thread waits until all groups of copies but the last ones are complete, or all copies.
+    CopyWait { but: Option<u32> },
     /// The thread has come to an instruction that the lanes of its warp in the mask do together; `to` and `predicate` get the
     /// results once all of them are there.
     Exchange { how: Exchange, part: [V; 3], mask: V, to: Reg, predicate: Reg },
@@ -93,17 +101,34 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             get!($access.base).map(|base| base.wrapping_add_signed(offset))
         }};
     }
+    macro_rules! carry {
+        ($how:expr, $d:expr, $a:expr, $b:expr) => {{
+            let (how, a, b) = (*$how, $a, $b);
+            let flag = if how.takes { cursor.flag } else { V::of(0) };
+            registers[*$d as usize] = a.zip3(b, flag, |a, b, flag| int::carry(how, a, b, flag != 0).0);
+            if how.gives {
+                cursor.flag = a.zip3(b, flag, |a, b, flag| u64::from(int::carry(how, a, b, flag != 0).1));
+            }
+        }};
+    }
     match &step.op {
         Op::Mov { d, a } => registers[*d as usize] = get!(a),
         Op::Un { f, d, a } => registers[*d as usize] = get!(a).map(f),
         Op::Bin { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), f),
         Op::Tern { f, d, a, b, c } => registers[*d as usize] = get!(a).zip3(get!(b), get!(c), f),
+        Op::Quad { f, d, a, b, c, e } => registers[*d as usize] = get!(a).zip4(get!(b), get!(c), get!(e), f),
+        Op::Rounded { how, d, a, b, c } => {
+            registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| exact::apply(**how, a, b, c));
+        }
+        Op::Halves { f, d, a, b, c } => {
+            registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| f.apply(a, b, c));
+        }
         Op::Test { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), |a, b| u64::from(f(a, b))),
         Op::TestJoin(test) => {
             let found = get!(test.a).zip(get!(test.b), |a, b| u64::from((test.f)(a, b)));
             let joined = if test.c == NO_REG { V::of(u64::from(test.negated)) } else { registers[test.c as usize] };
             let join = |found: bool, joined: u64| u64::from((test.join)(found, (joined != 0) != test.negated));
-            registers[test.d as usize] = found.zip(joined, |found, joined| join(found != 0, joined));
+            registers[test.d as usize] = found.zip(joined, |found, joined| join(found != 0, joined) * test.yes);
             if test.q != NO_REG {
                 registers[test.q as usize] = found.zip(joined, |found, joined| join(found == 0, joined));
             }
@@ -112,14 +137,12 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             registers[*d as usize] = registers[*p as usize].choose(get!(a), get!(b));
         }
         Op::Convert { d, a, how } => registers[*d as usize] = get!(a).map(|a| convert::convert(how, a)),
-        Op::Carry { how, d, a, b } => {
-            let (a, b) = (get!(a), get!(b));
-            let flag = if how.takes { cursor.flag } else { V::of(0) };
-            registers[*d as usize] = a.zip3(b, flag, |a, b, flag| int::carry(*how, a, b, flag != 0).0);
-            if how.gives {
-                cursor.flag = a.zip3(b, flag, |a, b, flag| u64::from(int::carry(*how, a, b, flag != 0).1));
-            }
+        Op::ConvertTwo { d, a, b, how } => {
+            let two = |a, b| convert::convert(how, a) << 16 | convert::convert(how, b);
+            registers[*d as usize] = get!(a).zip(get!(b), two);
         }
+        Op::Carry { how, d, a, b } => carry!(how, d, get!(a), get!(b)),
+        Op::CarryProduct { how, f, d, a, b, c } => carry!(how, d, get!(a).zip(get!(b), f), get!(c)),
         Op::Special { which, d } => return Effect::Special { which: *which, to: *d },
         Op::Pack { d, bits, parts } => {
             let whole = parts.iter().rev().fold(V::of(0), |whole, part| whole.above(*bits, get!(part)));
@@ -165,6 +188,30 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             let part = [get!(a), get!(b), get!(c)];
             return Effect::Exchange { how: *how, part, mask: get!(mask), to: *d, predicate: *p };
         }
+        Op::BarrierReduce { how, aligned, a, b, d, p, negated } => {
+            return Effect::BarrierReduce {
+                how: *how,
+                aligned: *aligned,
+                barrier: get!(a),
+                threads: b.as_ref().map(|b| get!(b)),
+                holds: registers[*p as usize].map(|holds| holds ^ u64::from(*negated)),
+                to: *d,
+            };
+        }
+        Op::Copy(copied) => {
+            let whole = u64::from(copied.from.bytes) * u64::from(copied.items);
+            let read = copied.read.map_or(V::of(whole), |read| get!(read).map(|read| read & 0xFFFF_FFFF));
+            let read = if copied.ignore == NO_REG {
+                read
+            } else {
+                read.zip(registers[copied.ignore as usize], |read, ignore| if ignore != 0 { 0 } else { read })
+            };
+            let (from, target) = (address!(copied.from), address!(copied.to));
+            return Effect::Copy { copied, from, target, read };
+        }
+        Op::CopyGroup => return Effect::CopyGroup,
+        Op::CopyWait { but } => return Effect::CopyWait { but: *but },
+        Op::Hint => {}
         Op::Yield => return Effect::Yield,
         Op::Branch { target } => {
             cursor.at = *target;

@@ -16,6 +16,17 @@ pub trait Value: Copy + Debug {
     /// The result of an instruction with three operands; it is known if all are.
     fn zip3(self, second: Self, third: Self, f: impl FnOnce(u64, u64, u64) -> u64) -> Self;
 
+    /// The result of an instruction with four operands; it is known if all are.
+    #[inline(always)]
+    fn zip4(self, second: Self, third: Self, fourth: Self, f: impl FnOnce(u64, u64, u64, u64) -> u64) -> Self {
+        // Whether two operands are known, and where they come from if not, is that of any result computed from both.
+        let both = third.zip(fourth, |_, _| 0);
+        match (third.known(), fourth.known()) {
+            (Some(c), Some(d)) => self.zip3(second, both, |a, b, _| f(a, b, c, d)),
+            _ => self.zip3(second, both, |_, _, _| 0),
+        }
+    }
+
     /// The result of an instruction with one operand; it is known if the operand is.
     #[inline(always)]
     fn map(self, f: impl FnOnce(u64) -> u64) -> Self {

@@ -115,7 +115,8 @@ impl Prepared {
         let commuting = batch.symmetry.then_some(Updates::Commute);
         let single = single_run(&setup, Updates::Conflict);
         let single = single.or_else(|| commuting.and_then(|updates| single_run(&setup, updates)));
-        if let Some(single) = single.filter(|_| !self.world.is_spoilt() && !self.world.read_only.is_written()) {
+        let every_event = || self.world.read_only.is_written() || self.world.copies.is_doubtful();
+        if let Some(single) = single.filter(|_| !self.world.is_spoilt() && !every_event()) {
             if let Some(meter) = &batch.meter {
                 meter.begin();
                 meter.count_execution(single.events as usize);

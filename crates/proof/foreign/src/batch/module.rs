@@ -35,7 +35,7 @@ fn of_ptx(kernel: &BatchKernel) -> Result<Part> {
     let source = Source { file: entry.code.file.clone(), text: text(entry) };
     let names = entry.code.variables.iter().map(|variable| variable.name.clone());
     let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
-    let module = read(&source, &addresses).map_err(refused)?;
+    let module = read(&source, &addresses, Some(entry.name())).map_err(refused)?;
     let kernel = chosen(&module, Some(entry.name())).map_err(refused)?;
     let mut params = vec![0; module.kernels[kernel].param_bytes as usize];
     for (place, argument) in arguments {

@@ -37,7 +37,9 @@ fn column(world: &World, thread: ThreadId, first: wattle_check::story::Step) -> 
 
 fn is_wrong(violation: &Violation, step: &Step) -> bool {
     match violation {
-        Violation::Race { accesses, .. } | Violation::ReadOnly { accesses, .. } => accesses.contains(step),
+        Violation::Race { accesses, .. }
+        | Violation::ReadOnly { accesses, .. }
+        | Violation::Copying { accesses, .. } => accesses.contains(step),
         Violation::Unwritten { read, .. } | Violation::Unassigned { read, .. } => read == step,
         Violation::Assertion { .. } | Violation::Fault { .. } | Violation::Stuck(_) => false,
     }

@@ -8,6 +8,7 @@ use wattle_modules::code::{Access, Op, Reg};
 use wattle_modules::types::Space;
 
 use super::ModuleThread;
+use super::copies::Stage;
 use crate::access::{Cells, NoCells};
 use crate::operations::label;
 use crate::world::World;
@@ -16,10 +17,39 @@ use crate::wrong::Wrong;
 /// An access of which some cells are not done yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Open {
-    Load { at: u32, address: Deferred, read: Vec<Deferred>, any: bool },
-    Store { at: u32, address: Deferred, values: Vec<Deferred>, written: u32 },
-    Update { at: u32, any: bool },
-    Meeting { at: u32, mask: u64, any: bool },
+    Load {
+        at: u32,
+        address: Deferred,
+        read: Vec<Deferred>,
+        any: bool,
+    },
+    Store {
+        at: u32,
+        address: Deferred,
+        values: Vec<Deferred>,
+        written: u32,
+    },
+    Update {
+        at: u32,
+        any: bool,
+    },
+    Meeting {
+        at: u32,
+        mask: u64,
+        any: bool,
+    },
+    /// A barrier that gathers from its threads, once they have passed it.
+    Gathering {
+        at: u32,
+        holds: Deferred,
+    },
+    /// A copy; `but` is the number of the first group that stays open, and `done` that of the cells that are done.
+    Copy {
+        at: u32,
+        stage: Stage,
+        but: u32,
+        done: u32,
+    },
 }
 
 impl ModuleThread {
@@ -91,6 +121,9 @@ impl ModuleThread {
                     return Some(Action::Halt);
                 }
                 let value = value.known();
+                if self.part(world).copies {
+                    world.copies.note(value, false);
+                }
                 let (target, mut label) = (cells.target(written as usize), label(world, access, true));
                 if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
                     label.atomic &= !spirv.is_left_unordered(memory);
@@ -100,6 +133,8 @@ impl ModuleThread {
                 }
                 Some(Action::Write { target, value, label, source: self.statement(at) })
             }
+            Open::Copy { .. } => self.go_on_copying(world, open),
+            Open::Gathering { at, holds } => Some(self.gather(world, at, holds)),
             // It has no answer yet, so it is asked again.
             Open::Update { .. } | Open::Meeting { .. } => {
                 self.open = Some(open);
@@ -122,7 +157,7 @@ impl ModuleThread {
     }
 
     /// Records the memory that it writes, where some memory must not be written.
-    fn touch_written(&self, world: &World, cells: &Cells) {
+    pub(super) fn touch_written(&self, world: &World, cells: &Cells) {
         if let (true, Some(memory)) = (self.part(world).reads_read_only, cells.memory) {
             world.read_only.touch(self.part, memory, true);
         }
@@ -152,6 +187,9 @@ impl ModuleThread {
             return Some(Action::Halt);
         }
         let any = address.is_any() || cells.target(0).is_some_and(|target| world.unfixed.holds(target.address));
+        if self.part(world).copies {
+            world.copies.doubt();
+        }
         self.open = Some(Open::Update { at, any });
         let (read, write) = (label(world, access, false), label(world, access, true));
         Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })

@@ -3,12 +3,12 @@
 use wattle_check::search::{self, Action, Barrier, Convergence, Members};
 use wattle_ir::{Type, WarpOp};
 use wattle_memory::ThreadId;
-use wattle_modules::code::{Exchange, Reg, Vote};
+use wattle_modules::code::{Exchange, Gather, Op, Reg, Vote};
 use wattle_modules::meaning::warp;
 use wattle_modules::{Deferred, Value};
 
 use super::accesses::Open;
-use super::{ModuleThread, WARP_BARRIERS};
+use super::{GATHERINGS, ModuleThread, WARP_BARRIERS};
 use crate::operations::reduction;
 use crate::world::World;
 use crate::wrong::Wrong;
@@ -78,6 +78,24 @@ impl ModuleThread {
             .for_each(|thread| world.unfixed.found_given(barrier.instance, thread));
         self.open = Some(Open::Meeting { at, mask, any });
         let exchange = search::Exchange { op, ty, value: value.known(), operand: Some(operand) };
+        Action::Exchange { barrier, exchange, source: self.statement(at) }
+    }
+
+    /// What a barrier gathers from the predicates of all threads of the block, once they have passed it: the barrier orders
+    /// them, so this is an exchange of its own.
+    pub(super) fn gather(&mut self, world: &World, at: u32, holds: Deferred) -> Action {
+        let Op::BarrierReduce { how, .. } = self.part(world).kernel().steps[at as usize].op else {
+            return Action::Halt;
+        };
+        let (op, ty) = match how {
+            Gather::Count => (WarpOp::ReduceSum, Type::U32),
+            Gather::All => (WarpOp::All, Type::Bool),
+            Gather::Any => (WarpOp::Any, Type::Bool),
+        };
+        let members = Members::Threads(self.part(world).members(self.block));
+        let barrier = self.barrier(world, at, GATHERINGS, members, true);
+        self.open = Some(Open::Meeting { at, mask: u64::MAX, any: false });
+        let exchange = search::Exchange { op, ty, value: holds.known(), operand: Some(0) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }
 

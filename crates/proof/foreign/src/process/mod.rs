@@ -1,6 +1,7 @@
 //! A thread of a module as a process of the search.
 
 mod accesses;
+mod copies;
 mod meeting;
 mod run;
 mod unwritten;
@@ -14,9 +15,13 @@ use crate::operations::spread;
 use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
 use accesses::Open;
+use copies::{Copies, Stage};
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.
 const WARP_BARRIERS: u64 = 16;
+
+/// The resource of what the block's barriers gather: a block has at most 32 warps.
+const GATHERINGS: u64 = WARP_BARRIERS + 1024;
 
 /// A thread of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +38,8 @@ pub struct ModuleThread {
     arrivals: Vec<(u64, u32)>,
     /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first instruction.
     iterations: Vec<(u32, u32)>,
+    /// The copies that it has begun and not waited for.
+    copies: Copies,
     /// The access of which some cells are not done yet.
     open: Option<Open>,
     /// Whether the head of the loop that begins at the cursor has been reported.
@@ -55,6 +62,7 @@ impl ModuleThread {
             thread,
             arrivals: Vec::new(),
             iterations: Vec::new(),
+            copies: Copies::default(),
             open: None,
             announced: false,
             ended: false,
@@ -111,6 +119,7 @@ impl ModuleThread {
 
     fn end(&mut self) -> Action {
         self.ended = true;
+        self.copies = Copies::default();
         self.registers.fill(Deferred::Known(0));
         self.local.fill(Deferred::Known(0));
         Action::Done
@@ -144,6 +153,10 @@ impl Process for ModuleThread {
     }
 
     fn answer(&mut self, world: &World, value: Option<u64>) {
+        if self.part(world).copies {
+            let looks = matches!(self.open, Some(Open::Copy { stage: Stage::Look, .. }));
+            world.copies.note(value, looks);
+        }
         let value = value.map_or(Deferred::Pending, Deferred::Known);
         let kernel = self.part(world).kernel();
         match &mut self.open {
@@ -156,15 +169,19 @@ impl Process for ModuleThread {
                 self.set(to, value.any_if(any));
             }
             Some(Open::Meeting { at, mask, any }) => {
-                let Op::Exchange { d, how, .. } = kernel.steps[*at as usize].op else { return };
+                let (d, is_ballot) = match kernel.steps[*at as usize].op {
+                    Op::Exchange { d, how, .. } => (d, how == Exchange::Vote(Vote::Ballot)),
+                    Op::BarrierReduce { d, .. } => (d, false),
+                    _ => return,
+                };
                 let (mask, any) = (*mask, *any);
                 self.open = None;
                 // The bits of a ballot are those of the lanes in the mask, one behind the other.
-                let is_ballot = how == Exchange::Vote(Vote::Ballot);
                 let value = if is_ballot { value.map(|bits| spread(bits, mask)) } else { value };
                 self.set(d, value.any_if(any));
             }
-            Some(Open::Store { .. }) | None => {}
+            Some(Open::Copy { stage, .. }) => self.copies.answer(*stage, value),
+            Some(Open::Store { .. } | Open::Gathering { .. }) | None => {}
         }
     }
 
@@ -182,6 +199,7 @@ impl Process for ModuleThread {
             && self.cursor == other.cursor
             && !flow.reads_position(at)
             && self.open == other.open
+            && self.copies == other.copies
             && self.local == other.local
             && self.arrivals == other.arrivals
             && self.iterations == other.iterations
@@ -211,9 +229,10 @@ impl Process for ModuleThread {
         let open = match &self.open {
             Some(Open::Load { address, read, .. }) => is_pending(address) || read.iter().any(is_pending),
             Some(Open::Store { address, values, .. }) => is_pending(address) || values.iter().any(is_pending),
-            Some(Open::Update { .. } | Open::Meeting { .. }) | None => false,
+            Some(Open::Gathering { holds, .. }) => is_pending(holds),
+            Some(Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
         };
-        open || self.registers.iter().chain(&self.local).any(is_pending)
+        open || self.copies.any_pending() || self.registers.iter().chain(&self.local).any(is_pending)
     }
 
     fn may_write(&self, world: &World, address: Address) -> bool {
@@ -225,7 +244,7 @@ impl Process for ModuleThread {
         let reaches = || part.pointers.as_ref().is_none_or(|known| known.may_write(at, address.memory as usize));
         let shared = address.memory as usize >= world.ranges().len();
         let own = address.memory == self.shared_memory(world);
-        matches!(self.open, Some(Open::Store { .. }))
+        matches!(self.open, Some(Open::Store { .. } | Open::Copy { .. }))
             || if shared { own && writes.shared } else { writes.global && reaches() }
     }
 }

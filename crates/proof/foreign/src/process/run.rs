@@ -125,14 +125,7 @@ impl ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
-                    let members = match count {
-                        Some(count) => Members::Quorum(count as u32),
-                        None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => {
-                            Members::Threads(self.part(world).members(self.block))
-                        }
-                        // PTX ISA 9.7.13.1: "… wait for non-exited threads of all other warps".
-                        None => Members::Remaining(self.part(world).members(self.block)),
-                    };
+                    let members = self.barrier_members(world, count);
                     let mut barrier = self.barrier(world, at, barrier, members, waits);
                     barrier.converges = barrier.converges.filter(|_| aligned);
                     return Action::Barrier {
@@ -141,6 +134,32 @@ impl ModuleThread {
                         source: self.statement(at),
                     };
                 }
+                Effect::BarrierReduce { aligned, barrier, threads, holds, .. } => {
+                    let Some(barrier) = barrier.known() else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    let members = self.barrier_members(world, None);
+                    if threads.is_some() || !matches!(members, Members::Threads(_)) {
+                        let why = "what a barrier gathers is known here where all threads of the block come to it";
+                        world.refuse(self.statement(at) as usize, why);
+                        return Action::Halt;
+                    }
+                    let mut barrier = self.barrier(world, at, barrier, members, true);
+                    barrier.converges = barrier.converges.filter(|_| aligned);
+                    self.open = Some(Open::Gathering { at, holds });
+                    let label = Label::barrier(Level::Block);
+                    return Action::Barrier { barrier, label, source: self.statement(at) };
+                }
+                Effect::Copy { copied, from, target, read } => {
+                    let (Some(from), Some(target), Some(read)) = (from.known(), target.known(), read.known()) else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    self.begin_copy(world, at, copied, [from, target, read]);
+                }
+                Effect::CopyGroup => self.copies.commit(),
+                Effect::CopyWait { but } => self.complete_copies(at, but),
                 Effect::Ordering(ordering) => return self.ordering(world, at, ordering),
                 Effect::Exchange { how: Exchange::Barrier, mask, .. } => {
                     let Some(mask) = mask.known() else {
@@ -176,6 +195,18 @@ impl ModuleThread {
         }
     }
 
+    /// The threads that a barrier of the block waits for, if no number of them is given.
+    fn barrier_members(&self, world: &World, count: Option<u64>) -> Members {
+        match count {
+            Some(count) => Members::Quorum(count as u32),
+            None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => {
+                Members::Threads(self.part(world).members(self.block))
+            }
+            // PTX ISA 9.7.13.1: "… wait for non-exited threads of all other warps".
+            None => Members::Remaining(self.part(world).members(self.block)),
+        }
+    }
+
     /// The value of a special register; those that have none here are refused before.
     fn special(&self, world: &World, which: Special) -> u64 {
         let (grid, block) = (self.part(world).launch.grid, self.part(world).launch.block);
@@ -190,6 +221,7 @@ impl ModuleThread {
             Special::Block(d) => part(self.block, grid, d),
             Special::Blocks(d) => grid[usize::from(d).min(2)],
             Special::Lane => self.thread % self.part(world).warp(),
+            Special::LaneMask(mask) => mask.of(self.thread % self.part(world).warp()),
             Special::Warp => self.thread / self.part(world).warp(),
             Special::DynamicShared => self.part(world).launch.dynamic_shared as u32,
             Special::TotalShared => self.part(world).shared_bytes() as u32,

@@ -18,6 +18,7 @@ use wattle_memory::{Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 
 use crate::batch::beside::Beside;
+use crate::copies::Copies;
 use crate::launch::Launch;
 use crate::number::Number;
 use crate::pointers::Pointers;
@@ -59,6 +60,7 @@ pub struct World {
     /// What holds values that nothing fixes.
     pub(crate) unfixed: Unfixed,
     pub(crate) read_only: ReadOnly,
+    pub(crate) copies: Copies,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -72,17 +74,19 @@ impl World {
     /// The text is refused, there is no such kernel, the arguments or the shape do not fit, or the kernel has an
     /// instruction that the checker has no meaning for.
     pub fn new(source: Source, entry: Option<&str>, launch: Launch) -> Result<World, Unsupported> {
-        let sizes = read(&source, &HashMap::new())?;
+        let sizes = read(&source, &HashMap::new(), entry)?;
         let mut addresses = HashMap::new();
-        let mut ranges = Vec::new();
         for (number, global) in sizes.globals.iter().enumerate() {
             addresses.insert(global.name.clone(), address_of(number));
+        }
+        let module = read(&source, &addresses, entry)?;
+        let mut ranges = Vec::new();
+        for global in &module.globals {
             let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
             initial.resize(global.bytes as usize, Some(0));
             let item = if global.bytes == 4 { Some(Number::U32) } else { None };
             ranges.push(Range { name: global.name.clone(), item, bytes: global.bytes, initial });
         }
-        let module = read(&source, &addresses)?;
         let kernel = chosen(&module, entry)?;
         let params = parameters(&module.kernels[kernel], &launch.arguments, &mut ranges)?;
         World::of(vec![Part::new(source, (module, kernel), launch, params)], ranges)
@@ -123,6 +127,7 @@ impl World {
             volatile_is_plain: false,
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
+            copies: Copies::default(),
             wrongs: Mutex::default(),
             instances: Mutex::default(),
             refused: Mutex::default(),
@@ -320,6 +325,7 @@ impl World {
                 | Special::Block(_)
                 | Special::Blocks(_)
                 | Special::Lane
+                | Special::LaneMask(_)
                 | Special::Warp
                 | Special::DynamicShared
                 | Special::TotalShared => continue,

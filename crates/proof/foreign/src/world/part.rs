@@ -27,12 +27,16 @@ pub struct Source {
     pub text: String,
 }
 
-/// Reads a module whose variables have these addresses.
+/// Reads a module whose variables have these addresses: the kernel of that name, if there is one, or all.
 ///
 /// # Errors
 /// The text is refused.
-pub(crate) fn read(source: &Source, addresses: &HashMap<String, u64>) -> Result<Module, Unsupported> {
-    Ok(ptx::read(&source.file, &source.text, ptx::Limits::NONE, addresses)?)
+pub(crate) fn read(
+    source: &Source,
+    addresses: &HashMap<String, u64>,
+    kernel: Option<&str>,
+) -> Result<Module, Unsupported> {
+    Ok(ptx::read_kernel(&source.file, &source.text, ptx::Limits::NONE, addresses, kernel)?)
 }
 
 /// A launch of a kernel: what its threads alone share.
@@ -46,6 +50,8 @@ pub(crate) struct Part {
     pub(crate) flow: Flow,
     /// Whether it has loads of memory that has to be read-only while it runs.
     pub(crate) reads_read_only: bool,
+    /// Whether its threads begin copies and wait for them later.
+    pub(crate) copies: bool,
     /// Which ranges it may write, where that is known.
     pub(crate) pointers: Option<Pointers>,
     /// The first of its threads and of its blocks, among all.
@@ -65,6 +71,7 @@ impl Part {
         let mut accesses =
             module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
         let reads_read_only = accesses.any(|access| access.read_only);
+        let copies = module.kernels[kernel].steps.iter().any(|step| matches!(step.op, Op::Copy(_)));
         Part {
             source,
             module,
@@ -73,6 +80,7 @@ impl Part {
             params,
             flow,
             reads_read_only,
+            copies,
             pointers: None,
             first: 0,
             first_block: 0,

@@ -12,3 +12,4 @@ mod read_only;
 mod scor;
 mod spirv;
 mod unwritten;
+mod zoo;

@@ -1,13 +1,13 @@
 //! Comparisons (PTX ISA 9.3.1 "Comparisons", 9.7.6).
 
+use super::half;
 use crate::code::Test;
 use crate::types::{Sort, Type};
 
 /// The comparison of that name and type, if it exists.
 pub fn test(name: &str, ty: Type) -> Option<Test> {
     match (ty.sort, ty.bits) {
-        // Comparisons of 16 bits are not known here.
-        (Sort::Float, 16) | (Sort::Brain, _) => None,
+        (Sort::Float, 16) | (Sort::Brain, _) => half::test(name, ty),
         (Sort::Float, 32) => float(name, true),
         (Sort::Float, _) => float(name, false),
         (Sort::Pred, _) | (_, 8) => None,
@@ -91,6 +91,33 @@ fn float(name: &str, is_single: bool) -> Option<Test> {
         ("geu", false) => |a, b| nan64(a, b) || d(a) >= d(b),
         ("num", false) => |a, b| !nan64(a, b),
         ("nan", false) => nan64,
+        _ => return None,
+    })
+}
+
+/// The comparison of `.f32` of that name whose subnormal operands are flushed to zero: `.ftz` (9.7.6.1).
+pub fn flushed(name: &str) -> Option<Test> {
+    fn s(a: u64) -> f32 {
+        super::float::flushed(f32::from_bits(a as u32))
+    }
+    fn nan(a: u64, b: u64) -> bool {
+        s(a).is_nan() || s(b).is_nan()
+    }
+    Some(match name {
+        "eq" => |a, b| s(a) == s(b),
+        "ne" => |a, b| !nan(a, b) && s(a) != s(b),
+        "lt" => |a, b| s(a) < s(b),
+        "le" => |a, b| s(a) <= s(b),
+        "gt" => |a, b| s(a) > s(b),
+        "ge" => |a, b| s(a) >= s(b),
+        "equ" => |a, b| nan(a, b) || s(a) == s(b),
+        "neu" => |a, b| s(a) != s(b),
+        "ltu" => |a, b| nan(a, b) || s(a) < s(b),
+        "leu" => |a, b| nan(a, b) || s(a) <= s(b),
+        "gtu" => |a, b| nan(a, b) || s(a) > s(b),
+        "geu" => |a, b| nan(a, b) || s(a) >= s(b),
+        "num" => |a, b| !nan(a, b),
+        "nan" => nan,
         _ => return None,
     })
 }

@@ -1,7 +1,8 @@
 //! `cvt` (PTX ISA 9.7.9.21).
 
+use super::exact::{self, Exact};
 use super::float::flushed;
-use super::half;
+use super::half::{Finish, Format};
 use crate::code::{Convert, Integral};
 use crate::types::{Sort, Type};
 
@@ -46,21 +47,25 @@ fn integer(how: &Convert, value: i128) -> u64 {
     value as u64 & how.to.mask()
 }
 
-/// Converts to the nearest float, which is the only rounding that is decoded.
-fn to_float(how: &Convert, value: i128) -> u64 {
-    if how.to.bits == 32 {
-        let value = value as f32;
-        return u64::from(if how.saturate { value.clamp(0.0, 1.0) } else { value }.to_bits());
+/// What happens to a result before it is rounded, which gives the same as afterwards: 0 and 1 are numbers of all formats.
+fn finish(how: &Convert) -> Finish {
+    match (how.saturate, how.relu) {
+        (true, _) => Finish::Saturate,
+        (false, true) => Finish::Relu,
+        (false, false) => Finish::None,
     }
-    let value = value as f64;
-    if how.saturate { value.clamp(0.0, 1.0) } else { value }.to_bits()
+}
+
+fn to_float(how: &Convert, value: i128) -> u64 {
+    let value = if how.saturate { value.clamp(0, 1) } else { value };
+    Exact::integer(value).rounded(how.to, how.rounding)
 }
 
 /// The source as a double, exactly.
 fn number(how: &Convert, bits: u64) -> f64 {
     match how.from.bits {
         64 => return f64::from_bits(bits),
-        16 => return half::Format::of(how.from).number(bits),
+        16 => return Format::of(how.from).number(bits),
         _ => {}
     }
     let value = f32::from_bits(bits as u32);
@@ -89,18 +94,15 @@ fn to_integer(how: &Convert, value: f64) -> u64 {
 }
 
 fn float(how: &Convert, bits: u64) -> u64 {
-    let value = integral(number(how, bits), how.round);
-    let value = match () {
-        () if !how.saturate => value,
-        () if value.is_nan() || value <= 0.0 => 0.0,
-        () => value.min(1.0),
-    };
-    match how.to.bits {
-        64 => return value.to_bits(),
-        16 => return half::Format::of(how.to).nearest(value),
-        _ => {}
+    let value = finish(how).of(integral(number(how, bits), how.round));
+    if !value.is_finite() {
+        return match how.to.bits {
+            64 => value.to_bits(),
+            32 if value.is_nan() => 0x7FFF_FFFF,
+            32 => u64::from((value as f32).to_bits()),
+            _ => Format::of(how.to).nearest(value),
+        };
     }
-    let value = value as f32;
-    let value = if how.flush { flushed(value) } else { value };
-    u64::from(if value.is_nan() { 0x7FFF_FFFF } else { value.to_bits() })
+    let bits = exact::round(value, how.to, how.rounding);
+    if how.flush && how.to.bits == 32 { u64::from(flushed(f32::from_bits(bits as u32)).to_bits()) } else { bits }
 }

@@ -158,3 +158,20 @@ pub fn one64(name: &str) -> Option<Un> {
         _ => return None,
     })
 }
+
+/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of a double they take and give the high 32 bits, the low ones being zero
+/// (9.7.3.14, 9.7.3.18), which is one of the results that an approximation permits.
+pub fn one64_flushed(name: &str) -> Option<Un> {
+    fn high(value: f64) -> u64 {
+        let value = if value.is_subnormal() { 0.0f64.copysign(value) } else { value };
+        value.to_bits() & !0xFFFF_FFFF
+    }
+    fn flushed(bits: u64) -> f64 {
+        f64::from_bits(high(double(bits)))
+    }
+    Some(match name {
+        "rcp" => |a| high(1.0 / flushed(a)),
+        "rsqrt" => |a| high(1.0 / flushed(a).sqrt()),
+        _ => return None,
+    })
+}

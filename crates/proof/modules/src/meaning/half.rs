@@ -2,7 +2,7 @@
 //! formats"). Each is a double exactly; the only rounding is to the nearest, ties to even. A NaN comes out as 0x7FFF.
 
 use super::float::Two;
-use crate::code::{Bin, Tern};
+use crate::code::{Bin, Tern, Test, Un};
 use crate::types::{Sort, Type};
 
 const NAN: u64 = 0x7FFF;
@@ -42,7 +42,7 @@ impl Format {
         if bits & 0x8000 == 0 { size } else { -size }
     }
 
-    /// The bits of the number that is nearest.
+    /// The bits of the number that is nearest. A zero or a subnormal number keeps its sign.
     pub fn nearest(&self, value: f64) -> u64 {
         if value.is_nan() {
             return NAN;
@@ -61,49 +61,171 @@ impl Format {
     }
 }
 
-/// `add`, `sub`, `mul`: what a double rounds of sums and products of so few bits does not change the second rounding.
-fn two_of<const BRAIN_FORMAT: bool>(which: Two) -> Option<Bin> {
-    fn of<const B: bool>() -> Format {
-        if B { BRAIN } else { HALF }
+/// What happens to a result once it is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Nothing.
+    None,
+    /// It is clamped to [0, 1], and a NaN becomes +0: `.sat`.
+    Saturate,
+    /// A negative number becomes +0: `.relu`.
+    Relu,
+}
+
+impl Finish {
+    /// The number that a result becomes.
+    pub fn of(self, value: f64) -> f64 {
+        match self {
+            Finish::None => value,
+            Finish::Saturate if value.is_nan() || value <= 0.0 => 0.0,
+            Finish::Saturate => value.min(1.0),
+            Finish::Relu if value <= 0.0 => 0.0,
+            Finish::Relu => value,
+        }
     }
+}
+
+/// A format and what happens to results, as a type: an instruction of each pair is a function of its own.
+trait Way {
+    const FORMAT: Format;
+    const FINISH: Finish;
+}
+
+macro_rules! ways {
+    ($($name:ident: $format:ident, $finish:ident;)*) => {$(
+        struct $name;
+        impl Way for $name {
+            const FORMAT: Format = $format;
+            const FINISH: Finish = Finish::$finish;
+        }
+    )*};
+}
+
+ways! {
+    HalfNone: HALF, None;
+    HalfSaturate: HALF, Saturate;
+    HalfRelu: HALF, Relu;
+    BrainNone: BRAIN, None;
+    BrainSaturate: BRAIN, Saturate;
+    BrainRelu: BRAIN, Relu;
+}
+
+/// Chooses the function for a type and what happens to results.
+macro_rules! way {
+    ($of:ident, $ty:expr, $finish:expr $(, $more:expr)*) => {
+        match ($ty.sort == Sort::Brain, $finish) {
+            (false, Finish::None) => $of::<HalfNone>($($more)*),
+            (false, Finish::Saturate) => $of::<HalfSaturate>($($more)*),
+            (false, Finish::Relu) => $of::<HalfRelu>($($more)*),
+            (true, Finish::None) => $of::<BrainNone>($($more)*),
+            (true, Finish::Saturate) => $of::<BrainSaturate>($($more)*),
+            (true, Finish::Relu) => $of::<BrainRelu>($($more)*),
+        }
+    };
+}
+
+fn number<W: Way>(bits: u64) -> f64 {
+    W::FORMAT.number(bits)
+}
+
+fn finished<W: Way>(value: f64) -> u64 {
+    W::FORMAT.nearest(W::FINISH.of(value))
+}
+
+/// The least of two numbers: -0 is less than +0; a NaN is passed over, or is the result.
+fn least(a: f64, b: f64, nan: bool) -> f64 {
+    let is_first = if a == b { a.is_sign_negative() } else { a < b };
+    match (a.is_nan(), b.is_nan()) {
+        (false, false) if is_first => a,
+        (false, false) => b,
+        (true, true) => f64::NAN,
+        _ if nan => f64::NAN,
+        (true, false) => b,
+        (false, true) => a,
+    }
+}
+
+/// What a double rounds of sums and products of so few bits does not change the second rounding.
+fn two_of<W: Way>(which: Two) -> Option<Bin> {
     Some(match which {
-        Two::Add => {
-            |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) + of::<BRAIN_FORMAT>().number(b))
-        }
-        Two::Sub => {
-            |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) - of::<BRAIN_FORMAT>().number(b))
-        }
-        Two::Mul => {
-            |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) * of::<BRAIN_FORMAT>().number(b))
-        }
-        Two::Div | Two::Min | Two::Max | Two::MinNan | Two::MaxNan | Two::CopySign => return None,
+        Two::Add => |a, b| finished::<W>(number::<W>(a) + number::<W>(b)),
+        Two::Sub => |a, b| finished::<W>(number::<W>(a) - number::<W>(b)),
+        Two::Mul => |a, b| finished::<W>(number::<W>(a) * number::<W>(b)),
+        Two::Min => |a, b| finished::<W>(least(number::<W>(a), number::<W>(b), false)),
+        Two::Max => |a, b| finished::<W>(-least(-number::<W>(a), -number::<W>(b), false)),
+        Two::MinNan => |a, b| finished::<W>(least(number::<W>(a), number::<W>(b), true)),
+        Two::MaxNan => |a, b| finished::<W>(-least(-number::<W>(a), -number::<W>(b), true)),
+        Two::Div | Two::CopySign => return None,
     })
 }
 
-/// The instruction with two operands, if it is known here.
-pub fn two(which: Two, ty: Type) -> Option<Bin> {
-    if ty.sort == Sort::Brain { two_of::<true>(which) } else { two_of::<false>(which) }
+/// The instruction with two operands, if there is one.
+pub fn two(which: Two, ty: Type, finish: Finish) -> Option<Bin> {
+    way!(two_of, ty, finish, which)
+}
+
+/// The instruction with one operand, if there is one: of `neg` and `abs` the sign alone changes, the others approximate.
+pub fn one(name: &str, ty: Type) -> Option<Un> {
+    fn of<W: Way>(name: &str) -> Option<Un> {
+        Some(match name {
+            "neg" => |a| a ^ 0x8000,
+            "abs" => |a| a & 0x7FFF,
+            "ex2" => |a| finished::<W>(number::<W>(a).exp2()),
+            "tanh" => |a| finished::<W>(number::<W>(a).tanh()),
+            _ => return None,
+        })
+    }
+    way!(of, ty, Finish::None, name)
 }
 
 /// `fma.rn`: the product is exact, and the sum's last bit says whether something was lost.
-pub fn fma(ty: Type) -> Tern {
-    fn of(format: &Format, a: u64, b: u64, c: u64) -> u64 {
-        let (product, addend) = (format.number(a) * format.number(b), format.number(c));
-        let sum = product + addend;
-        if !sum.is_finite() || sum == 0.0 {
-            return format.nearest(sum);
+pub fn fma(ty: Type, finish: Finish) -> Tern {
+    fn of<W: Way>() -> Tern {
+        |a, b, c| {
+            let (product, addend) = (number::<W>(a) * number::<W>(b), number::<W>(c));
+            let sum = product + addend;
+            if !sum.is_finite() || sum == 0.0 {
+                return finished::<W>(sum);
+            }
+            // Of two numbers, the rest of the sum is exact if the greater one is taken off first.
+            let (great, small) = if product.abs() < addend.abs() { (addend, product) } else { (product, addend) };
+            let rest = small - (sum - great);
+            let odd = if rest == 0.0 || sum.to_bits() & 1 == 1 {
+                sum
+            } else if (rest > 0.0) == (sum > 0.0) {
+                f64::from_bits(sum.to_bits() + 1)
+            } else {
+                f64::from_bits(sum.to_bits() - 1)
+            };
+            finished::<W>(odd)
         }
-        // Of two numbers, the rest of the sum is exact if the greater one is taken off first.
-        let (great, small) = if product.abs() < addend.abs() { (addend, product) } else { (product, addend) };
-        let rest = small - (sum - great);
-        let odd = if rest == 0.0 || sum.to_bits() & 1 == 1 {
-            sum
-        } else if (rest > 0.0) == (sum > 0.0) {
-            f64::from_bits(sum.to_bits() + 1)
-        } else {
-            f64::from_bits(sum.to_bits() - 1)
-        };
-        format.nearest(odd)
     }
-    if ty.sort == Sort::Brain { |a, b, c| of(&BRAIN, a, b, c) } else { |a, b, c| of(&HALF, a, b, c) }
+    way!(of, ty, finish)
+}
+
+/// The comparison of that name, of numbers that single precision has too.
+pub fn test(name: &str, ty: Type) -> Option<Test> {
+    fn of<W: Way>(name: &str) -> Option<Test> {
+        fn nan<W: Way>(a: u64, b: u64) -> bool {
+            number::<W>(a).is_nan() || number::<W>(b).is_nan()
+        }
+        Some(match name {
+            "eq" => |a, b| number::<W>(a) == number::<W>(b),
+            "ne" => |a, b| !nan::<W>(a, b) && number::<W>(a) != number::<W>(b),
+            "lt" => |a, b| number::<W>(a) < number::<W>(b),
+            "le" => |a, b| number::<W>(a) <= number::<W>(b),
+            "gt" => |a, b| number::<W>(a) > number::<W>(b),
+            "ge" => |a, b| number::<W>(a) >= number::<W>(b),
+            "equ" => |a, b| nan::<W>(a, b) || number::<W>(a) == number::<W>(b),
+            "neu" => |a, b| number::<W>(a) != number::<W>(b),
+            "ltu" => |a, b| nan::<W>(a, b) || number::<W>(a) < number::<W>(b),
+            "leu" => |a, b| nan::<W>(a, b) || number::<W>(a) <= number::<W>(b),
+            "gtu" => |a, b| nan::<W>(a, b) || number::<W>(a) > number::<W>(b),
+            "geu" => |a, b| nan::<W>(a, b) || number::<W>(a) >= number::<W>(b),
+            "num" => |a, b| !nan::<W>(a, b),
+            "nan" => nan::<W>,
+            _ => return None,
+        })
+    }
+    way!(of, ty, Finish::None, name)
 }

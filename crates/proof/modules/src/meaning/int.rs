@@ -249,22 +249,6 @@ pub fn bfe(ty: Type) -> Tern {
     }
 }
 
-/// `bfi`: puts the low `len` bits of `a` into `b` at `pos` (9.7.1.21); position and length are packed as `pos | len << 8`.
-pub fn bfi(bits: u32) -> Tern {
-    fn insert<const WIDTH: u32>(a: u64, b: u64, place: u64) -> u64 {
-        let (pos, len) = ((place & 0xFF) as u32, (place >> 8 & 0xFF) as u32);
-        let mut d = b;
-        for at in 0..len {
-            if pos + at < WIDTH {
-                let bit = if at < WIDTH { a >> at & 1 } else { 0 };
-                d = d & !(1 << (pos + at)) | bit << (pos + at);
-            }
-        }
-        d
-    }
-    if bits == 32 { insert::<32> } else { insert::<64> }
-}
-
 /// Adds or subtracts with the carry flag; returns the result and the new flag.
 pub fn carry(how: Carry, a: u64, b: u64, flag: bool) -> (u64, bool) {
     let bits = if how.wide { 64 } else { 32 };

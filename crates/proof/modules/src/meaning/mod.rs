@@ -1,8 +1,10 @@
 //! The meaning of instructions, as functions on the bits of registers.
 
 pub mod atomic;
+pub mod bits;
 pub mod compare;
 pub mod convert;
+pub mod exact;
 pub mod float;
 pub mod half;
 pub mod int;

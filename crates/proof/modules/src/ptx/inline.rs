@@ -13,6 +13,16 @@ use crate::Refused;
 use crate::refused::MOST_CALLS;
 use crate::types::Space;
 
+/// The opcodes of instructions that no text has, since a space is in them: what a call of `__assertfail` is, and what stands
+/// behind the branches of a `brx.idx`.
+pub const FAILED_ASSERTION: &str = "failed assertion";
+pub const BEYOND_TARGETS: &str = "beyond targets";
+
+/// The functions of the CUDA runtime that a module may call without having them (CUDA C++ Programming Guide, 10.34
+/// "Assertion", 10.35 "Formatted Output"), and what stands in the place of their calls: printing has no effect on memory that
+/// threads share, and what it returns is left unwritten.
+const RUNTIME: [(&str, Option<&str>); 2] = [("__assertfail", Some(FAILED_ASSERTION)), ("vprintf", None)];
+
 /// The most statements of a kernel, functions in the place of their calls.
 const MOST_STATEMENTS: usize = 1 << 19;
 
@@ -22,7 +32,7 @@ pub fn flat<'e>(entry: &'e Entry, text: &Text) -> Parsed<Cow<'e, [Statement]>> {
         Statement::Scope(_) => false,
         Statement::Instruction(instruction) => !is_call(instruction),
         Statement::Variable(variable) => variable.space != Space::Param,
-        Statement::Register { .. } | Statement::Label(..) | Statement::Loc(_) => true,
+        Statement::Register { .. } | Statement::Label(..) | Statement::Targets { .. } | Statement::Loc(_) => true,
     };
     if entry.body.iter().all(is_flat) {
         return Ok(Cow::Borrowed(&entry.body));
@@ -108,6 +118,10 @@ impl<'t> Inliner<'t> {
                     }
                     self.push(Statement::Variable(Variable { name, space, ..variable.clone() }), variable.line)?;
                 }
+                Statement::Targets { name, labels, line } => {
+                    let labels = labels.iter().map(|label| rename(scopes, label)).collect();
+                    self.push(Statement::Targets { name: rename(scopes, name), labels, line: *line }, *line)?;
+                }
                 Statement::Label(name, line) => self.push(Statement::Label(rename(scopes, name), *line), *line)?,
                 Statement::Loc(_) => self.push(statement.clone(), 0)?,
                 Statement::Scope(within) => {
@@ -167,6 +181,14 @@ impl<'t> Inliner<'t> {
                 "there is no function '{name}': calls by address, and of other modules' functions, are not supported"
             ));
         };
+        if let (None, Some((_, opcode))) = (&function.body, RUNTIME.iter().find(|(known, _)| known == name)) {
+            let guard = call.guard.as_ref().map(|(name, negated)| (rename(scopes, name), *negated));
+            let (line, text) = (call.line, call.text.clone());
+            return opcode.map_or(Ok(()), |opcode| {
+                let opcode = opcode.to_owned();
+                self.push(Statement::Instruction(Instruction { guard, opcode, operands: Vec::new(), line, text }), line)
+            });
+        }
         let Some(body) = &function.body else {
             return refuse(format!("the function '{name}' is another module's, which is not supported"));
         };
@@ -242,7 +264,8 @@ fn declared(body: &[Statement], copy: &str) -> Names {
             }
             Statement::Register { name, count: None, .. }
             | Statement::Variable(Variable { name, .. })
-            | Statement::Label(name, _) => {
+            | Statement::Label(name, _)
+            | Statement::Targets { name, .. } => {
                 names.whole.insert(name.clone(), format!("{copy}.{name}"));
             }
             Statement::Loc(_) | Statement::Scope(_) | Statement::Instruction(_) => {}

@@ -99,7 +99,13 @@ impl Scan<'_> {
                 self.put(token);
             }
             _ if in_word(byte) => {
-                let word = self.while_true(in_word);
+                let mut word = self.while_true(in_word);
+                // `.shared::cta` is one modifier.
+                while self.peek(0) == Some(b':') && self.peek(1) == Some(b':') {
+                    self.at += 2;
+                    word.push_str("::");
+                    word.push_str(&self.while_true(in_word));
+                }
                 self.put(Token::Word(word));
             }
             b',' | b';' | b':' | b'[' | b']' | b'{' | b'}' | b'(' | b')' | b'@' | b'!' | b'+' | b'-' | b'|' | b'='

@@ -2,6 +2,7 @@
 
 mod debug;
 mod decode;
+mod indexed;
 mod inline;
 mod lex;
 mod parse;
@@ -34,6 +35,21 @@ impl Limits {
 /// # Errors
 /// The text is refused.
 pub fn read(file: &str, text: &str, limits: Limits, globals: &HashMap<String, u64>) -> Result<Module, Refused> {
-    let module = parse::parse(text).and_then(|parsed| decode::decode(&parsed, limits, globals));
+    read_kernel(file, text, limits, globals, None)
+}
+
+/// Reads a module as [`read`] does, but only one kernel of it, so that what is refused in others does not matter. If there is
+/// none of that name, all are read.
+///
+/// # Errors
+/// The text is refused.
+pub fn read_kernel(
+    file: &str,
+    text: &str,
+    limits: Limits,
+    globals: &HashMap<String, u64>,
+    kernel: Option<&str>,
+) -> Result<Module, Refused> {
+    let module = parse::parse(text).and_then(|parsed| decode::decode(&parsed, limits, globals, kernel));
     module.map_err(|refused| refused.within(file, text))
 }

@@ -24,6 +24,9 @@ pub(super) struct Parser<'a> {
     depth: u32,
 }
 
+/// The directives that make clusters of several blocks (PTX ISA 8.8, 11.7 "Cluster Dimension Directives").
+const CLUSTERS: [&str; 3] = [".reqnctapercluster", ".explicitcluster", ".blocksareclusters"];
+
 /// The most scopes that stand in one another.
 const MOST_DEPTH: u32 = 64;
 
@@ -219,14 +222,24 @@ impl Parser<'_> {
     fn entry(&mut self, line: u32) -> Parsed<Entry> {
         let name = self.word()?;
         let params = self.params()?;
-        let (mut most_threads, mut exact_threads) = (None, None);
+        let (mut most_threads, mut exact_threads, mut clusters) = (None, None, None);
         loop {
             if self.is_word(".maxntid") {
                 most_threads = Some(self.extents()?);
             } else if self.is_word(".reqntid") {
                 exact_threads = Some(self.extents()?);
-            } else if self.is_word(".minnctapersm") || self.is_word(".maxnreg") {
+            } else if [".minnctapersm", ".maxnctapersm", ".maxnreg", ".maxclusterrank"]
+                .iter()
+                .any(|word| self.is_word(word))
+            {
                 self.count()?;
+            } else if self.is_word(".pragma") {
+                self.pragma()?;
+            } else if let Some(&word) = CLUSTERS.iter().find(|&&word| self.is_word(word)) {
+                clusters = Some(word);
+                if word == ".reqnctapercluster" {
+                    self.extents()?;
+                }
             } else {
                 break;
             }
@@ -236,7 +249,7 @@ impl Parser<'_> {
         while !self.sign('}') {
             self.statement(&mut body)?;
         }
-        Ok(Entry { name, params, most_threads, exact_threads, body, line })
+        Ok(Entry { name, params, most_threads, exact_threads, clusters, body, line })
     }
 
     /// Parses one to three extents; missing ones are 1.
@@ -276,7 +289,14 @@ impl Parser<'_> {
         let word = self.word()?;
         if guard.is_none() {
             if self.sign(':') {
-                body.push(Statement::Label(word, line));
+                if self.is_word(".branchtargets") {
+                    body.push(Statement::Targets { name: word, labels: self.labels()?, line });
+                } else if self.is_word(".callprototype") || self.is_word(".calltargets") {
+                    // They are for calls by address, which are refused where they stand (11.3.2, 11.3.3).
+                    while self.next()? != Token::Sign(';') {}
+                } else {
+                    body.push(Statement::Label(word, line));
+                }
                 return Ok(());
             }
             if word.starts_with('.') {
@@ -299,10 +319,29 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// The labels of a list of branch targets, up to its `;` (11.3.1 ".branchtargets").
+    fn labels(&mut self) -> Parsed<Vec<String>> {
+        let mut labels = vec![self.word()?];
+        while self.sign(',') {
+            labels.push(self.word()?);
+        }
+        self.must(';')?;
+        Ok(labels)
+    }
+
     fn local_definition(&mut self, word: &str, line: u32, body: &mut Vec<Statement>) -> Parsed<()> {
+        // CUDA's headers write `.reg.b32` as one word.
+        let (word, glued) = match word.strip_prefix(".reg.") {
+            Some(ty) => (".reg", Some(ty)),
+            None => (word, None),
+        };
         match word {
             ".reg" => {
-                let ty = self.ty()?;
+                let ty = match glued.map(Type::named) {
+                    Some(Some(ty)) => ty,
+                    Some(None) => return Err(Refused::new(line, "a register needs a type")),
+                    None => self.ty()?,
+                };
                 if ty.bits == 8 {
                     return Err(Refused::new(line, format!("registers of type {ty} do not exist")));
                 }

@@ -33,6 +33,8 @@ pub struct Variable {
     pub dynamic: bool,
     /// The initial bytes; the rest is zero.
     pub initial: Vec<u8>,
+    /// The variables whose addresses are among the initial bytes: the offset there, the name, and what is added to it.
+    pub addresses: Vec<(usize, String, u64)>,
     pub line: u32,
 }
 
@@ -45,6 +47,8 @@ pub struct Entry {
     pub most_threads: Option<[u32; 3]>,
     /// The required threads per block in each dimension, from `.reqntid`.
     pub exact_threads: Option<[u32; 3]>,
+    /// The directive that makes clusters of several blocks, if there is one.
+    pub clusters: Option<&'static str>,
     pub body: Vec<Statement>,
     pub line: u32,
 }
@@ -66,6 +70,8 @@ pub enum Statement {
     Register { ty: Type, name: String, count: Option<u32>, line: u32 },
     /// A variable of the kernel.
     Variable(Variable),
+    /// A list of labels, to one of which an indexed branch goes: `name: .branchtargets a, b;`.
+    Targets { name: String, labels: Vec<String>, line: u32 },
     /// A label `name:` with its line.
     Label(String, u32),
     /// The place in the source of the instructions that follow.

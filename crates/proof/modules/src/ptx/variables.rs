@@ -41,19 +41,19 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
             parser.must(']')?;
         }
     }
-    let mut initial = Vec::new();
+    let (mut initial, mut addresses) = (Vec::new(), Vec::new());
     if parser.sign('=') {
         if !matches!(space, Space::Global | Space::Const) {
             return parser.fail("only .global and .const variables have values at first");
         }
-        values(parser, ty, &mut initial)?;
+        values(parser, ty, &mut initial, &mut addresses)?;
     }
     let bytes = items * ty.bytes();
     if initial.len() as u64 > bytes {
         return parser.fail(format!("too many values for '{name}'"));
     }
     let align = align.max(ty.bytes());
-    Ok(Variable { name, space, ty, align, bytes, dynamic, initial, line })
+    Ok(Variable { name, space, ty, align, bytes, dynamic, initial, addresses, line })
 }
 
 /// Skips `.ptr{.space}{.align N}`, which is only a hint to an optimizer.
@@ -69,19 +69,41 @@ fn pointer(parser: &mut Parser<'_>) -> Parsed<()> {
     Ok(())
 }
 
-fn values(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>) -> Parsed<()> {
+/// The places of addresses among initial bytes.
+type Addresses = Vec<(usize, String, u64)>;
+
+fn values(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>, addresses: &mut Addresses) -> Parsed<()> {
     if parser.sign('{') {
         loop {
-            value(parser, ty, out)?;
+            // Arrays of arrays stand in braces of their own, and are declared here with one length only.
+            value(parser, ty, out, addresses)?;
             if !parser.sign(',') {
                 return parser.must('}');
             }
         }
     }
-    value(parser, ty, out)
+    value(parser, ty, out, addresses)
 }
 
-fn value(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>) -> Parsed<()> {
+/// Reads a number, or the address of a variable: `generic(name)`, `name`, or either with `+ number` (PTX ISA 8.8, 5.4.4
+/// "Initializers").
+fn value(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>, addresses: &mut Addresses) -> Parsed<()> {
+    if let Some(Token::Word(word)) = parser.peek() {
+        let generic = word == "generic";
+        let mut name = parser.word()?;
+        if generic {
+            parser.must('(')?;
+            name = parser.word()?;
+            parser.must(')')?;
+        }
+        let offset = if parser.sign('+') { u64::from(parser.count()?) } else { 0 };
+        if ty.bits != 64 || ty.is_float() {
+            return parser.fail(format!("the address of '{name}' does not fit into {ty}"));
+        }
+        addresses.push((out.len(), name, offset));
+        out.extend_from_slice(&[0; 8]);
+        return Ok(());
+    }
     let negative = parser.sign('-');
     let bits = match (parser.next()?, ty.sort) {
         (Token::Int(value), sort) if sort != Sort::Float => {

@@ -171,7 +171,7 @@ fn floating(op: Op, ty: Scalar) -> Option<Meaning> {
         _ => None,
     };
     if let (Some(two), 16) = (two, bits) {
-        return half::two(two, Type { sort: Sort::Float, bits }).map(Meaning::Two);
+        return half::two(two, Type { sort: Sort::Float, bits }, half::Finish::None).map(Meaning::Two);
     }
     Some(match op {
         Op::FAdd => floats!(bits, Two, |F| |a, b| F::bits(F::of(a) + F::of(b))),

@@ -83,9 +83,6 @@ pub fn load(source: &Source) -> Result<usize, (Status, String)> {
     for global in &first.globals {
         let address = allocate::allocate(&context, global.bytes.max(1), Kind::Device, 0).map_err(quiet)?;
         transfer::fill(address, 0, 1, global.bytes as usize, (1, 0), None).map_err(quiet)?;
-        let initial = &global.initial;
-        let from = initial.as_ptr().expose_provenance() as u64;
-        transfer::bytes((address, Where::Device), (from, Where::Host), initial.len(), None).map_err(quiet)?;
         globals.insert(global.name.clone(), (address, global.bytes));
     }
     let image = if globals.is_empty() {
@@ -94,6 +91,12 @@ pub fn load(source: &Source) -> Result<usize, (Status, String)> {
         let addresses = globals.iter().map(|(name, (address, _))| (name.clone(), *address)).collect();
         image::compile_at(text, sm, &addresses)?
     };
+    // The initial values may be addresses, which are known now.
+    for global in &image.globals {
+        let Some(&(address, _)) = globals.get(&global.name) else { continue };
+        let from = global.initial.as_ptr().expose_provenance() as u64;
+        transfer::bytes((address, Where::Device), (from, Where::Host), global.initial.len(), None).map_err(quiet)?;
+    }
     Ok(MODULES.add(|_| Module { context: context.handle, image, globals }).0)
 }
 

@@ -7,11 +7,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_modules::Cursor;
-use wattle_modules::code::{Kernel, NO_REG};
+use wattle_modules::code::{Gather, Kernel, NO_REG};
 use wattle_modules::meaning::warp::{LANES, result};
 
 use super::memory::{Memory, View};
-use super::thread::{Common, Meeting, Own, State, Thread, Turn};
+use super::thread::{Common, Gathering, Meeting, Own, State, Thread, Turn};
 use super::{Failure, Fault};
 
 /// The pattern that never-written memory is filled with.
@@ -71,6 +71,8 @@ struct Block {
     barriers: [Barrier; 16],
     /// What each thread waits for the others of its warp with.
     meetings: Vec<Option<Meeting>>,
+    /// What each thread that waits at a barrier gives to it.
+    gathers: Vec<Option<Gathering>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -154,6 +156,7 @@ impl Launch<'_> {
             alive: 0,
             barriers: [Barrier::default(); 16],
             meetings: vec![None; threads],
+            gathers: vec![None; threads],
         };
         self.renew::<CHECKED>(&mut block, index);
         block
@@ -170,6 +173,7 @@ impl Launch<'_> {
         block.alive = self.threads();
         block.barriers = [Barrier::default(); 16];
         block.meetings.fill(None);
+        block.gathers.fill(None);
     }
 
     /// Runs one turn of each of the block's threads.
@@ -213,7 +217,10 @@ impl Launch<'_> {
                     block.meetings[at] = Some(meeting);
                     block.meet(at).map_err(|fault| self.failure(fault, block, at))?;
                 }
-                Ok(Turn::Barrier { waits, barrier, threads }) => block.arrive(at, waits, barrier, threads),
+                Ok(Turn::Barrier { waits, barrier, threads, gather }) => {
+                    block.gathers[at] = gather;
+                    block.arrive(at, waits, barrier, threads);
+                }
             }
         }
         if !any && block.alive > 0 {
@@ -313,9 +320,18 @@ impl Block {
             return;
         }
         *state = Barrier::default();
-        for thread in &mut self.threads {
-            if thread.state == State::Waits(barrier) {
-                thread.state = State::Runs;
+        let waits = |thread: &Thread| thread.state == State::Waits(barrier);
+        let given = self.threads.iter().zip(&self.gathers).filter(|(thread, _)| waits(thread));
+        let given: Vec<bool> = given.filter_map(|(_, gather)| gather.map(|gather| gather.holds)).collect();
+        let registers = self.regs.len() / self.threads.len();
+        for (at, thread) in self.threads.iter_mut().enumerate().filter(|(_, thread)| waits(thread)) {
+            thread.state = State::Runs;
+            if let Some(gather) = self.gathers[at].take() {
+                self.regs[at * registers + gather.to as usize] = match gather.how {
+                    Gather::Count => given.iter().filter(|&&holds| holds).count() as u64,
+                    Gather::All => u64::from(given.iter().all(|&holds| holds)),
+                    Gather::Any => u64::from(given.iter().any(|&holds| holds)),
+                };
             }
         }
     }

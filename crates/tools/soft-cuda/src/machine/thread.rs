@@ -1,6 +1,6 @@
 //! One turn of a thread.
 
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Ordering, Reg, Special};
+use wattle_modules::code::{Access, Copied, Exchange, Gather, Kernel, NO_REG, Ordering, Reg, Special};
 use wattle_modules::meaning::atomic::apply;
 use wattle_modules::meaning::warp::Part;
 use wattle_modules::types::Space;
@@ -45,12 +45,20 @@ pub struct Meeting {
     pub predicate: Reg,
 }
 
+/// What a thread gives to a barrier that gathers, and where it wants the result.
+#[derive(Clone, Copy)]
+pub struct Gathering {
+    pub how: Gather,
+    pub holds: bool,
+    pub to: Reg,
+}
+
 /// Why a turn ended.
 pub enum Turn {
     /// Other threads take their turns now.
     Over,
     /// The thread has arrived at a barrier; whether it waits there, and the number of threads if one is given.
-    Barrier { waits: bool, barrier: u8, threads: Option<u32> },
+    Barrier { waits: bool, barrier: u8, threads: Option<u32>, gather: Option<Gathering> },
     /// The thread has come to an instruction of its warp.
     Meets(Meeting),
     /// The thread has ended.
@@ -160,6 +168,27 @@ impl Own<'_> {
         }
     }
 
+    /// Copies words from global to shared memory; those that are not read become zero.
+    fn copy(&mut self, common: &mut Common<'_>, copied: &Copied, [from, to, read]: [u64; 3]) -> Result<(), Fault> {
+        let item = u64::from(copied.from.bytes);
+        let whole = item * u64::from(copied.items);
+        for address in [from, to] {
+            if address & (whole - 1) != 0 {
+                return Err(Fault::Misaligned { address, bytes: whole });
+            }
+        }
+        for at in (0..whole).step_by(item as usize) {
+            let left = read.saturating_sub(at).min(item);
+            let mut value = 0;
+            for byte in 0..left {
+                let access = Access { bytes: 1, ..copied.from };
+                value |= self.load(common, &access, Space::Global, from.wrapping_add(at + byte))? << (8 * byte);
+            }
+            self.store(common, &copied.to, (Space::Shared, to.wrapping_add(at)), value)?;
+        }
+        Ok(())
+    }
+
     fn update(
         &mut self,
         common: &mut Common<'_>,
@@ -194,6 +223,7 @@ impl Own<'_> {
             Special::Block(axis) => self.block[usize::from(axis)],
             Special::Blocks(axis) => grid[usize::from(axis)],
             Special::Lane => self.linear % 32,
+            Special::LaneMask(mask) => mask.of(self.linear),
             Special::Warp => self.linear / 32,
             Special::Warps => block.iter().product::<u32>().div_ceil(32),
             Special::Sm => self.slot % common.sms,
@@ -312,8 +342,20 @@ impl Own<'_> {
                     }
                     common.count += u64::from(done);
                     let threads = threads.map(|threads| threads as u32);
-                    return Ok(Turn::Barrier { waits, barrier: barrier as u8, threads });
+                    return Ok(Turn::Barrier { waits, barrier: barrier as u8, threads, gather: None });
                 }
+                Effect::BarrierReduce { how, barrier, threads, holds, to, .. } => {
+                    if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
+                        return Err(Fault::Barrier);
+                    }
+                    common.count += u64::from(done);
+                    let threads = threads.map(|threads| threads as u32);
+                    let gather = Some(Gathering { how, holds: holds != 0, to });
+                    return Ok(Turn::Barrier { waits: true, barrier: barrier as u8, threads, gather });
+                }
+                // A copy may be complete as soon as it has begun.
+                Effect::Copy { copied, from, target, read } => self.copy(common, copied, [from, target, read])?,
+                Effect::CopyGroup | Effect::CopyWait { .. } => {}
                 Effect::Exchange { how, part: [a, b, c], mask, to, predicate } => {
                     common.count += u64::from(done);
                     let part = Part { a, b, c };

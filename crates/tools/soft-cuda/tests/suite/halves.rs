@@ -58,8 +58,45 @@ fn conversions_round_once() {
 
 #[test]
 fn what_does_not_exist_is_refused() {
-    for code in ["div.rn.f16 %h9, %h0, %h1;", "sqrt.rn.f16 %h9, %h0;", "cvt.rn.f16.s32 %h9, %r0;"] {
+    for code in ["div.rn.f16 %h9, %h0, %h1;", "sqrt.rn.f16 %h9, %h0;", "add.relu.f16 %h9, %h0, %h0;"] {
         let refused = std::panic::catch_unwind(|| result('h', code, &[0x3C00]));
         assert!(refused.is_err(), "{code}");
     }
+}
+
+#[test]
+fn two_halves_of_a_word_are_two_numbers() {
+    let w = |code: &str, inputs: &[u64], expected: u64| {
+        assert_eq!(result('w', code, inputs), expected, "{code} of {inputs:x?}");
+    };
+    // 1 and 2; 3 and -0.5.
+    let (a, b) = (0x4000_3C00, 0xB800_4200);
+    w("add.f16x2 %w9, %w0, %w1;", &[a, b], 0x3E00_4400);
+    w("sub.sat.f16x2 %w9, %w0, %w1;", &[a, b], 0x3C00_0000);
+    w("fma.rn.f16x2 %w9, %w0, %w1, %w1;", &[a, b], 0xBE00_4600);
+    w("fma.rn.relu.f16x2 %w9, %w0, %w1, %w1;", &[a, b], 0x0000_4600);
+    w("neg.f16x2 %w9, %w0;", &[b], 0x3800_C200);
+    w("min.f16x2 %w9, %w0, %w1;", &[a, b], 0xB800_3C00);
+    w("max.NaN.f16x2 %w9, %w0, %w1;", &[0x4000_7E00, b], 0x4000_7FFF);
+    w("max.f16x2 %w9, %w0, %w1;", &[0x4000_7E00, b], 0x4000_4200);
+    w("set.lt.f16x2.f16x2 %w9, %w0, %w1;", &[a, b], 0x0000_3C00);
+    w("set.gt.u32.f16x2 %w9, %w0, %w1;", &[a, b], 0xFFFF_0000);
+    // 1 and 2 of 8 digits.
+    w("mul.bf16x2 %w9, %w0, %w1;", &[0x4000_3F80, 0x4000_4000], 0x4080_4000);
+    w("add.s16x2 %w9, %w0, %w1;", &[0x7FFF_FFFF, 0x0001_0001], 0x8000_0000);
+    w("max.u16x2 %w9, %w0, %w1;", &[0x7FFF_FFFF, 0x8000_0001], 0x8000_FFFF);
+    w("cvt.rn.f16x2.f32 %w9, 0f40000000, 0f3F800000;", &[], 0x4000_3C00);
+    w("cvt.rn.relu.bf16x2.f32 %w9, 0fC0000000, 0f3F800000;", &[], 0x0000_3F80);
+}
+
+#[test]
+fn halves_become_integers_and_back() {
+    h("cvt.rn.f16.s32 %h9, %w0;", &[0xFFFF_FFFD], 0xC200);
+    h("cvt.rz.f16.u32 %h9, %w0;", &[2049], 0x6800);
+    h("cvt.rp.f16.u32 %h9, %w0;", &[2049], 0x6801);
+    h("cvt.rzi.s16.f16 %h9, %h0;", &[0xC380], 0xFFFD);
+    h("cvt.rni.f16.f16 %h9, %h0;", &[0x3E00], 0x4000);
+    h("min.f16 %h9, %h0, %h1;", &[0x8000, 0], 0x8000);
+    h("ex2.approx.f16 %h9, %h0;", &[0x4200], 0x4800);
+    h("tanh.approx.bf16 %h9, %h0;", &[0x7F80], 0x3F80);
 }

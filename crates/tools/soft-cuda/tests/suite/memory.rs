@@ -228,3 +228,21 @@ fn fences_and_sleeps_are_carried_out() {
                 bar.warp.sync 1; st.global.u32 [%io], 3;";
     assert_eq!(run(body, 1, &[0]), [3]);
 }
+
+#[test]
+fn copies_and_barriers_that_gather() {
+    let session = Session::new();
+    // Each of 64 threads copies 8 bytes, the last ones 4 of them, and counts those of even numbers.
+    let body = "\
+        .shared .align 8 .b8 tile[512]; .reg .u32 %t, %n, %m; .reg .u64 %a, %v; .reg .pred %even, %p;
+        mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 8, %io; mov.u32 %m, tile; mad.lo.u32 %m, %t, 8, %m;
+        setp.lt.u32 %p, %t, 60; selp.u32 %n, 8, 4, %p;
+        cp.async.ca.shared.global [%m], [%a], 8, %n; cp.async.wait_all;
+        and.b32 %n, %t, 1; setp.eq.u32 %even, %n, 0; bar.red.popc.u32 %n, 0, !%even;
+        ld.shared.u64 %v, [%m]; cvt.u64.u32 %a, %n; add.u64 %v, %v, %a;
+        mad.wide.u32 %a, %t, 8, %io; st.global.u64 [%a], %v;";
+    let words: Vec<u64> = (0..64).map(|at| at << 32 | at).collect();
+    let found = session.run(body, 1, 64, &words).expect("it ends");
+    let expected: Vec<u64> = (0..64).map(|at| if at < 60 { at << 32 | (at + 32) } else { at + 32 }).collect();
+    assert_eq!(found, expected);
+}

@@ -110,8 +110,8 @@ fn wrong_instructions_are_refused_with_their_line() {
 fn what_is_not_known_is_named() {
     let session = Session::new();
     for (code, name) in [
-        ("prmt.b32 %w0, %w1, %w2, %w3;", "'prmt'"),
-        ("add.rz.f32 %f0, %f1, %f2;", ".rz"),
+        ("vadd.s32.s32.s32 %w0, %w1, %w2;", "'vadd'"),
+        ("max.xorsign.abs.f32 %f0, %f1, %f2;", "'.xorsign.abs'"),
         ("match.any.sync.b32 %w0, %w1, -1;", "'match'"),
         ("call foo;", "'foo'"),
     ] {

@@ -48,7 +48,7 @@ impl Code {
     pub fn part(&self, own: &LaunchWorld, batch: &Batch, images: &Images) -> Result<Part> {
         let name = &own.program.kernel().name;
         let source = Source { file: format!("{name}.ptx"), text: self.module.text() };
-        let module = read(&source, &HashMap::new()).map_err(refused)?;
+        let module = read(&source, &HashMap::new(), None).map_err(refused)?;
         let kernel = chosen(&module, Some(&self.module.entry)).map_err(refused)?;
         let (shape, shared_len) = (own.environment.shape, own.environment.shared_len);
         let layout = &self.module.layout;

@@ -5,27 +5,28 @@ use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Bin, Carry, Op, Tern, Un};
+use crate::code::{Bin, Carry, Lanes, Op, Rounded, Rounding, Tern, Un};
+use crate::meaning::exact::Which;
 use crate::meaning::float::{self, Modes};
-use crate::meaning::half;
-use crate::meaning::int;
+use crate::meaning::half::{self, Finish};
+use crate::meaning::{bits, int};
 use crate::types::{Sort, Type};
 
 fn numeric(ty: Type) -> bool {
     ty.bits >= 16 && (ty.is_integer() || ty.is_float())
 }
 
-fn un(names: &mut Names, list: &[Operand], ty: Type, to: Type, f: Un) -> Parsed<Op> {
+pub(super) fn un(names: &mut Names, list: &[Operand], ty: Type, to: Type, f: Un) -> Parsed<Op> {
     let [d, a] = operands(names, list)?;
     Ok(Op::Un { f, a: names.src(a, ty)?, d: names.destination(d, to)? })
 }
 
-fn bin(names: &mut Names, list: &[Operand], ty: Type, to: Type, f: Bin) -> Parsed<Op> {
+pub(super) fn bin(names: &mut Names, list: &[Operand], ty: Type, to: Type, f: Bin) -> Parsed<Op> {
     let [d, a, b] = operands(names, list)?;
     Ok(Op::Bin { f, a: names.src(a, ty)?, b: names.src(b, ty)?, d: names.destination(d, to)? })
 }
 
-fn tern(names: &mut Names, list: &[Operand], tys: [Type; 3], to: Type, f: Tern) -> Parsed<Op> {
+pub(super) fn tern(names: &mut Names, list: &[Operand], tys: [Type; 3], to: Type, f: Tern) -> Parsed<Op> {
     let [d, a, b, c] = operands(names, list)?;
     let [ta, tb, tc] = tys;
     Ok(Op::Tern { f, a: names.src(a, ta)?, b: names.src(b, tb)?, c: names.src(c, tc)?, d: names.destination(d, to)? })
@@ -35,12 +36,53 @@ fn twice(ty: Type) -> Type {
     Type { bits: ty.bits * 2, ..ty }
 }
 
-/// Takes `.rn`, the only supported rounding; returns whether it is written.
-fn rounding(m: &mut Modifiers<'_>) -> Parsed<bool> {
-    if matches!(m.peek(), Some("rz" | "rm" | "rp")) {
-        return m.fail(format!("only rounding to the nearest is known here, not .{}", m.peek().unwrap_or_default()));
+/// Takes a rounding; `None` if none is written, which is to the nearest.
+fn rounding(m: &mut Modifiers<'_>) -> Option<Rounding> {
+    m.maybe(Rounding::named)
+}
+
+/// The floating-point instruction of that name with two operands.
+fn float_two(name: &str, nan: bool) -> Option<float::Two> {
+    Some(match (name, nan) {
+        ("add", false) => float::Two::Add,
+        ("sub", false) => float::Two::Sub,
+        ("mul", false) => float::Two::Mul,
+        ("div", false) => float::Two::Div,
+        ("min", false) => float::Two::Min,
+        ("min", true) => float::Two::MinNan,
+        ("max", false) => float::Two::Max,
+        ("max", true) => float::Two::MaxNan,
+        _ => return None,
+    })
+}
+
+/// The instruction that rounds other than to the nearest, if that name has one.
+fn rounded(name: &str) -> Option<Which> {
+    Some(match name {
+        "add" => Which::Add,
+        "sub" => Which::Sub,
+        "mul" => Which::Mul,
+        "div" => Which::Div,
+        "fma" | "mad" => Which::Fma,
+        "sqrt" => Which::Sqrt,
+        "rcp" => Which::Rcp,
+        _ => return None,
+    })
+}
+
+/// An instruction on each half of its operands, which are words.
+fn halves(names: &mut Names, list: &[Operand], f: Lanes) -> Parsed<Op> {
+    let count = match f {
+        Lanes::One(_) => 2,
+        Lanes::Two(_) | Lanes::Test(..) => 3,
+        Lanes::Three(_) => 4,
+    };
+    if list.len() != count {
+        return names.fail(format!("Incorrect number of operands: {} instead of {count}", list.len()));
     }
-    Ok(m.has("rn"))
+    let mut source = |at: usize| names.src(list.get(at).unwrap_or(&list[1]), Type::B32);
+    let (a, b, c) = (source(1)?, source(2)?, source(3)?);
+    Ok(Op::Halves { f, a, b, c, d: names.destination(&list[0], Type::B32)? })
 }
 
 /// Decodes `add`, `sub`, `mul`, `div`, `rem`, `min`, `max`.
@@ -49,45 +91,52 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         return carry(m, names, list, true);
     }
     let approximate = m.name == "div" && (m.has("approx") || m.has("full"));
-    let rounded = rounding(m)?;
+    let rounding = rounding(m);
     let half = if m.name == "mul" { m.maybe(product) } else { None };
     let flush = m.has("ftz");
     let nan = matches!(m.name, "min" | "max") && m.has("NaN");
     let saturate = m.has("sat");
-    let ty = m.ty(numeric)?;
+    if m.peek() == Some("xorsign") {
+        return m.fail("'.xorsign.abs' is not known here");
+    }
+    let relu = m.has("relu");
+    let (pair, ty) = m.halves(numeric)?;
     m.end()?;
+    let illegal = || m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
     if ty.is_float() {
-        let which = match m.name {
-            "add" => float::Two::Add,
-            "sub" => float::Two::Sub,
-            "mul" => float::Two::Mul,
-            "div" => float::Two::Div,
-            "min" => {
-                if nan {
-                    float::Two::MinNan
-                } else {
-                    float::Two::Min
-                }
-            }
-            "max" => {
-                if nan {
-                    float::Two::MaxNan
-                } else {
-                    float::Two::Max
-                }
-            }
-            _ => return m.fail(format!("Illegal type {ty} for instruction '{}'", m.name)),
+        let Some(which) = float_two(m.name, nan) else {
+            return m.fail(format!("Illegal type {ty} for instruction '{}'", m.name));
         };
+        let picks = matches!(m.name, "min" | "max");
         if ty.bits == 16 {
-            return short(m, names, list, which, ty, half.is_some() || flush || saturate || nan || approximate);
+            let finish = if saturate { Finish::Saturate } else { Finish::None };
+            let legal = half.is_none()
+                && !(flush || approximate || relu)
+                && if picks {
+                    !saturate && rounding.is_none()
+                } else {
+                    matches!(rounding, None | Some(Rounding::Nearest))
+                };
+            return match half::two(which, ty, finish).filter(|_| legal) {
+                Some(f) if pair => halves(names, list, Lanes::Two(f)),
+                Some(f) => bin(names, list, ty, ty, f),
+                None => illegal(),
+            };
         }
         let single = ty.bits == 32;
         let legal = half.is_none()
+            && !relu
             && (single || !(flush || saturate || nan || approximate))
-            && !(matches!(m.name, "min" | "max") && (saturate || rounded))
-            && (m.name != "div" || approximate != rounded);
+            && !(picks && (saturate || rounding.is_some()))
+            && (m.name != "div" || approximate != rounding.is_some());
         if !legal {
-            return m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
+            return illegal();
+        }
+        if let (Some(rounding), Some(which)) = (rounding.filter(|&way| way != Rounding::Nearest), rounded(m.name)) {
+            let [d, a, b] = operands(names, list)?;
+            let (a, b, d) = (names.src(a, ty)?, names.src(b, ty)?, names.destination(d, ty)?);
+            let how = Box::new(Rounded { which, ty, rounding, flush, saturate });
+            return Ok(Op::Rounded { how, d, a, b, c: a });
         }
         let f = if single { float::two32(which, Modes { flush, saturate }) } else { float::two64(which) };
         return bin(names, list, ty, ty, f);
@@ -106,26 +155,22 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         _ => return m.illegal(),
     };
     let saturates = !saturate || ty == Type { sort: Sort::Signed, bits: 32 };
-    if flush || rounded || approximate || nan || !saturates || which == int::Two::MulWide && ty.bits == 64 {
-        return m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
+    let plain = !(flush || rounding.is_some() || approximate || nan);
+    if pair {
+        // 9.7.1.1, 9.7.1.11, 9.7.1.12: of two halves there are `add`, and `min` and `max`, which may end with `.relu`.
+        let f = int::two(which, ty);
+        let f: Lanes = match m.name {
+            "add" if plain && !relu && !saturate => Lanes::Two(f),
+            "min" | "max" if plain && !relu => Lanes::Two(f),
+            _ => return illegal(),
+        };
+        return halves(names, list, f);
+    }
+    if !plain || relu || !saturates || which == int::Two::MulWide && ty.bits == 64 {
+        return illegal();
     }
     let to = if which == int::Two::MulWide { twice(ty) } else { ty };
     bin(names, list, ty, to, int::two(which, ty))
-}
-
-/// Decodes `add`, `sub`, `mul` of 16 bits (9.7.4 "Half Precision Floating-Point Instructions").
-fn short(
-    m: &Modifiers<'_>,
-    names: &mut Names,
-    list: &[Operand],
-    which: float::Two,
-    ty: Type,
-    modified: bool,
-) -> Parsed<Op> {
-    match half::two(which, ty).filter(|_| !modified) {
-        Some(f) => bin(names, list, ty, ty, f),
-        None => m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name)),
-    }
 }
 
 fn product(word: &str) -> Option<int::Two> {
@@ -150,59 +195,127 @@ pub fn carry(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], gives: 
 
 /// Decodes `mad`, `fma`.
 pub fn mad(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
-    let rounded = rounding(m)?;
+    let rounding = rounding(m);
     let half = if m.name == "mad" { m.maybe(product) } else { None };
+    if half.is_some() && m.has("cc") {
+        return carry_product(m, names, list, half, true);
+    }
     let modes = Modes { flush: m.has("ftz"), saturate: m.has("sat") };
-    let ty = m.ty(numeric)?;
+    let relu = m.has("relu");
+    let (pair, ty) = m.halves(numeric)?;
     m.end()?;
+    let illegal = || m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
     if ty.is_float() && ty.bits == 16 {
-        if !rounded || half.is_some() || modes != Modes::default() || m.name != "fma" {
-            return m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
+        let finish = match (modes.saturate, relu) {
+            (false, false) => Finish::None,
+            (true, false) => Finish::Saturate,
+            (false, true) => Finish::Relu,
+            (true, true) => return illegal(),
+        };
+        if rounding != Some(Rounding::Nearest) || half.is_some() || modes.flush || m.name != "fma" {
+            return illegal();
         }
-        return tern(names, list, [ty; 3], ty, half::fma(ty));
+        let f = half::fma(ty, finish);
+        return if pair { halves(names, list, Lanes::Three(f)) } else { tern(names, list, [ty; 3], ty, f) };
+    }
+    if pair || relu {
+        return illegal();
     }
     if ty.is_float() {
-        if !rounded || half.is_some() || ty.bits == 64 && modes != Modes::default() {
+        let Some(rounding) = rounding.filter(|_| half.is_none() && (ty.bits == 32 || modes == Modes::default())) else {
             return m.fail(format!("Rounding modifier required for instruction '{}'", m.name));
+        };
+        if rounding != Rounding::Nearest {
+            let [d, a, b, c] = operands(names, list)?;
+            let Modes { flush, saturate } = modes;
+            let how = Box::new(Rounded { which: Which::Fma, ty, rounding, flush, saturate });
+            let (a, b, c) = (names.src(a, ty)?, names.src(b, ty)?, names.src(c, ty)?);
+            return Ok(Op::Rounded { how, a, b, c, d: names.destination(d, ty)? });
         }
         let f = if ty.bits == 32 { float::fma32(modes) } else { float::fma64 };
         return tern(names, list, [ty; 3], ty, f);
     }
+    let signed_word = ty == Type { sort: Sort::Signed, bits: 32 };
     match half {
-        Some(half) if !rounded && modes == Modes::default() && m.name == "mad" => {
+        Some(int::Two::MulHi)
+            if signed_word && modes == (Modes { flush: false, saturate: true }) && rounding.is_none() =>
+        {
+            tern(names, list, [ty; 3], ty, bits::mad_high_saturated)
+        }
+        Some(half) if rounding.is_none() && modes == Modes::default() && m.name == "mad" => {
             if half == int::Two::MulWide && ty.bits == 64 {
                 return m.fail("Illegal type for instruction 'mad.wide'");
             }
             let to = if half == int::Two::MulWide { twice(ty) } else { ty };
             tern(names, list, [ty, ty, to], to, int::mad(half, ty))
         }
-        _ => m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name)),
+        _ => illegal(),
     }
+}
+
+/// Decodes `madc.{hi,lo}{.cc}`.
+pub fn madc(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    let half = m.maybe(product);
+    let gives = m.has("cc");
+    carry_product(m, names, list, half, gives)
+}
+
+/// Decodes what stands behind `mad.{hi,lo}.cc`, or behind `madc.{hi,lo}{.cc}` (9.7.2.5, 9.7.2.6).
+fn carry_product(
+    m: &mut Modifiers<'_>,
+    names: &mut Names,
+    list: &[Operand],
+    half: Option<int::Two>,
+    gives: bool,
+) -> Parsed<Op> {
+    let Some(half) = half.filter(|&half| half != int::Two::MulWide) else { return m.illegal() };
+    let ty = m.ty(|ty| ty.is_integer() && ty.bits >= 32)?;
+    m.end()?;
+    let how = Carry { subtract: false, takes: m.name == "madc", gives, wide: ty.bits == 64 };
+    let [d, a, b, c] = operands(names, list)?;
+    let (a, b, c) = (names.src(a, ty)?, names.src(b, ty)?, names.src(c, ty)?);
+    Ok(Op::CarryProduct { how, f: int::two(half, ty), a, b, c, d: names.destination(d, ty)? })
 }
 
 /// Decodes `neg`, `abs`, and the roots and powers of floats.
 pub fn one(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let approximate = m.has("approx");
-    let rounded = rounding(m)?;
+    let rounding = rounding(m);
+    let rounded_by = rounding.is_some();
     let flush = m.has("ftz");
-    let ty = m.ty(numeric)?;
+    let (pair, ty) = m.halves(numeric)?;
     m.end()?;
+    let short = ty.is_float() && ty.bits == 16;
+    // The reciprocals of doubles are flushed, and approximate to fewer bits than are computed here (9.7.3.13, 9.7.3.17).
+    let flushes_double = matches!(m.name, "rcp" | "rsqrt") && approximate;
     let legal = match m.name {
-        "neg" | "abs" => !approximate && !rounded && (ty.sort == Sort::Signed || ty.is_float()),
-        "sqrt" | "rcp" => approximate != rounded && ty.is_float() && !(approximate && ty.bits == 64),
-        "rsqrt" => approximate && !rounded && ty.is_float(),
-        _ => approximate && !rounded && ty == Type { sort: Sort::Float, bits: 32 },
+        "neg" | "abs" => !approximate && !rounded_by && (ty.sort == Sort::Signed || ty.is_float()),
+        "ex2" | "tanh" if short => approximate && !rounded_by && !(flush && ty.sort == Sort::Float),
+        _ if short => false,
+        "sqrt" => approximate != rounded_by && ty.is_float() && !(approximate && ty.bits == 64),
+        "rcp" => approximate != rounded_by && ty.is_float() && !(approximate && ty.bits == 64 && !flush),
+        "rsqrt" => approximate && !rounded_by && ty.is_float(),
+        _ => approximate && !rounded_by && ty == Type { sort: Sort::Float, bits: 32 },
     };
-    if !legal || flush && ty.bits != 32 || flush && !ty.is_float() {
+    let flushes = ty.is_float() && (ty.bits == 32 || ty.bits == 64 && flushes_double || ty.sort == Sort::Brain);
+    if !legal || flush && !flushes || pair && !short {
         return m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
+    }
+    if let (Some(rounding), Some(which)) = (rounding.filter(|&way| way != Rounding::Nearest), rounded(m.name)) {
+        let [d, a] = operands(names, list)?;
+        let (a, d) = (names.src(a, ty)?, names.destination(d, ty)?);
+        let how = Box::new(Rounded { which, ty, rounding, flush, saturate: false });
+        return Ok(Op::Rounded { how, d, a, b: a, c: a });
     }
     let f = match (ty.is_float(), ty.bits) {
         (false, _) => Some(int::one(m.name == "neg", ty)),
-        (true, 16) => None,
+        (true, 16) => half::one(m.name, ty),
         (true, 32) => float::one32(m.name, flush),
+        (true, _) if flush => float::one64_flushed(m.name),
         (true, _) => float::one64(m.name),
     };
     match f {
+        Some(f) if pair => halves(names, list, Lanes::One(f)),
         Some(f) => un(names, list, ty, ty, f),
         None => m.illegal(),
     }
@@ -239,41 +352,4 @@ pub fn shift(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     let [d, a, b] = operands(names, list)?;
     let f = if left { int::shl(ty.bits) } else { int::shr(ty) };
     Ok(Op::Bin { f, a: names.src(a, ty)?, b: names.src(b, Type::U32)?, d: names.destination(d, ty)? })
-}
-
-/// Decodes `popc`, `clz`, `brev`, `bfind`.
-pub fn count(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
-    let find = m.name == "bfind";
-    let ty = m.ty(|ty| ty.bits >= 32 && if find { ty.is_integer() } else { ty.sort == Sort::Bits })?;
-    m.end()?;
-    let to = if m.name == "brev" { ty } else { Type::U32 };
-    match int::count(m.name, ty) {
-        Some(f) => un(names, list, ty, to, f),
-        None => m.illegal(),
-    }
-}
-
-/// Decodes `bfe`.
-pub fn extract(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
-    let ty = m.ty(|ty| ty.is_integer() && ty.bits >= 32)?;
-    m.end()?;
-    tern(names, list, [ty, Type::U32, Type::U32], ty, int::bfe(ty))
-}
-
-/// Decodes `bfi`, whose position and length are constants here, or are packed by two instructions.
-pub fn insert(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
-    let ty = m.ty(|ty| ty.sort == Sort::Bits && ty.bits >= 32)?;
-    m.end()?;
-    let [d, a, b, pos, len] = operands(names, list)?;
-    if !matches!((pos, len), (Operand::Int(..), Operand::Int(..))) {
-        return m.fail("bfi is known here with a constant position and length only");
-    }
-    let place = names.immediate(pos, Type::U32)? & 0xFF | (names.immediate(len, Type::U32)? & 0xFF) << 8;
-    Ok(Op::Tern {
-        f: int::bfi(ty.bits),
-        a: names.src(a, ty)?,
-        b: names.src(b, ty)?,
-        c: names.constant(place),
-        d: names.destination(d, ty)?,
-    })
 }

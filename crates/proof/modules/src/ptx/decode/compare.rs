@@ -1,53 +1,135 @@
-//! Decodes `setp`, `set`, `selp`, `slct`, `testp` and `cvt`: PTX ISA 9.7.6 and 9.7.9.21.
+//! Decodes `setp`, `set`, `selp`, `slct`, `testp` and `cvt`: PTX ISA 9.7.6, 9.7.7 and 9.7.9.21.
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Convert, Integral, Join, NO_REG, Op, TestJoin};
-use crate::meaning::compare::test;
+use crate::code::{Convert, Integral, Join, Lanes, NO_REG, Op, Reg, Rounding, Test, TestJoin};
+use crate::meaning::bits;
+use crate::meaning::compare::{self, test};
 use crate::types::{Sort, Type};
+
+/// The join of a comparison with a predicate.
+fn join(word: &str) -> Option<Join> {
+    Some(match word {
+        "and" => |t, c| t & c,
+        "or" => |t, c| t | c,
+        "xor" => |t, c| t ^ c,
+        _ => return None,
+    })
+}
 
 /// Decodes `setp.cmp{.join}{.ftz}.type p{|q}, a, b{, {!}c}`.
 pub fn setp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let Some(comparison) = m.peek() else { return m.illegal() };
     m.has(comparison);
-    let join: Option<Join> = m.maybe(|word| match word {
-        "and" => Some((|t, c| t & c) as Join),
-        "or" => Some(|t, c| t | c),
-        "xor" => Some(|t, c| t ^ c),
-        _ => None,
-    });
+    let join = m.maybe(join);
+    let flush = m.has("ftz");
     let ty = m.ty(|ty| ty.bits >= 16)?;
     m.end()?;
-    let Some(f) = test(comparison, ty) else {
-        return m.fail(format!("Illegal comparison '.{comparison}' for type {ty}"));
-    };
-    let count = if join.is_some() { 4 } else { 3 };
-    if list.len() != count {
-        return m.fail(format!("Incorrect number of operands: {} instead of {count}", list.len()));
-    }
-    let (a, b) = (names.src(&list[1], ty)?, names.src(&list[2], ty)?);
-    let (d, q) = match &list[0] {
-        Operand::Pair(p, q) => {
+    let f = comparison_of(m, comparison, ty, flush)?;
+    let (d, q) = match list.first() {
+        Some(Operand::Pair(p, q)) => {
             let name = |name: &String| Operand::Name(name.clone());
             (names.discardable(&name(p), Type::PRED)?, names.discardable(&name(q), Type::PRED)?)
         }
-        one => (names.destination(one, Type::PRED)?, NO_REG),
+        Some(one) => (names.destination(one, Type::PRED)?, NO_REG),
+        None => (NO_REG, NO_REG),
     };
-    let Some(join) = join else {
-        if q == NO_REG {
-            return Ok(Op::Test { f, d, a, b });
+    let test = joined(names, list, join, (f, ty), (d, q), 1)?;
+    if test.c == NO_REG && q == NO_REG {
+        return Ok(Op::Test { f, d, a: test.a, b: test.b });
+    }
+    Ok(Op::TestJoin(Box::new(test)))
+}
+
+fn comparison_of(m: &Modifiers<'_>, name: &str, ty: Type, flush: bool) -> Parsed<Test> {
+    let single = ty == Type { sort: Sort::Float, bits: 32 };
+    match test(name, ty) {
+        Some(_) if flush && !single => m.fail("'.ftz' is known here for comparisons of .f32 alone"),
+        Some(f) if !flush => Ok(f),
+        Some(_) => compare::flushed(name).map_or_else(|| m.illegal(), Ok),
+        None => m.fail(format!("Illegal comparison '.{name}' for type {ty}")),
+    }
+}
+
+/// A comparison of the second and the third operand, which the fourth one joins.
+fn joined(
+    names: &mut Names,
+    list: &[Operand],
+    join: Option<Join>,
+    (f, ty): (Test, Type),
+    (d, q): (Reg, Reg),
+    yes: u64,
+) -> Parsed<TestJoin> {
+    let count = if join.is_some() { 4 } else { 3 };
+    if list.len() != count {
+        return names.fail(format!("Incorrect number of operands: {} instead of {count}", list.len()));
+    }
+    let (a, b) = (names.src(&list[1], ty)?, names.src(&list[2], ty)?);
+    let (c, negated) = match list.get(3) {
+        None => (NO_REG, false),
+        Some(Operand::Not(name)) => (names.reg(&Operand::Name(name.clone()), Type::PRED)?, true),
+        Some(other) => (names.reg(other, Type::PRED)?, false),
+    };
+    Ok(TestJoin { f, join: join.unwrap_or(|t, _| t), yes, d, q, a, b, c, negated })
+}
+
+/// Decodes `set.cmp{.join}{.ftz}.to.type d, a, b{, {!}c}`, whose result is all ones or 1.0 where the comparison holds (9.7.6.2),
+/// and the forms of two halves (9.7.7.1).
+pub fn set(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    let Some(comparison) = m.peek() else { return m.illegal() };
+    m.has(comparison);
+    let join = m.maybe(join);
+    let flush = m.has("ftz");
+    let (to_pair, to) = m.halves(|ty| ty.bits == 32 || ty.bits == 16)?;
+    let (pair, ty) = m.halves(|ty| ty.bits >= 16)?;
+    m.end()?;
+    let f = comparison_of(m, comparison, ty, flush)?;
+    let yes = match (to.sort, to.bits) {
+        (Sort::Float, 32) => u64::from(1.0f32.to_bits()),
+        (Sort::Float, _) => 0x3C00,
+        (Sort::Brain, _) => 0x3F80,
+        (Sort::Unsigned | Sort::Signed, bits) => u64::MAX >> (64 - bits),
+        (Sort::Pred | Sort::Bits, _) => return m.fail(format!("Illegal type {to} for instruction 'set'")),
+    };
+    if pair {
+        // `set.gt.u32.f16x2` gives each half all ones.
+        let yes = match (to_pair, to.bits) {
+            (true, _) => yes,
+            (false, 32) if to.is_integer() => 0xFFFF,
+            (false, _) => return m.fail(format!("Illegal type {to} for instruction 'set'")),
+        };
+        if join.is_some() {
+            return m.fail("'set' of two halves is known here without a predicate to join");
         }
-        let test = TestJoin { f, join: |t, _| t, d, q, a, b, c: NO_REG, negated: false };
-        return Ok(Op::TestJoin(Box::new(test)));
-    };
-    let (c, negated) = match &list[3] {
-        Operand::Not(name) => (names.reg(&Operand::Name(name.clone()), Type::PRED)?, true),
-        other => (names.reg(other, Type::PRED)?, false),
-    };
-    Ok(Op::TestJoin(Box::new(TestJoin { f, join, d, q, a, b, c, negated })))
+        let [d, a, b] = operands(names, list)?;
+        let (a, b) = (names.src(a, Type::B32)?, names.src(b, Type::B32)?);
+        return Ok(Op::Halves { f: Lanes::Test(f, yes), a, b, c: a, d: names.destination(d, Type::B32)? });
+    }
+    let Some(d) = list.first() else { return names.fail("Incorrect number of operands: 0 instead of 3") };
+    let d = names.destination(d, to)?;
+    Ok(Op::TestJoin(Box::new(joined(names, list, join, (f, ty), (d, NO_REG), yes)?)))
+}
+
+/// Decodes `slct{.ftz}.type.by d, a, b, c` (9.7.6.4).
+pub fn slct(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    let flush = m.has("ftz");
+    let ty = m.ty(|ty| ty.bits >= 16)?;
+    let by = m.ty(|ty| ty.bits == 32 && matches!(ty.sort, Sort::Signed | Sort::Float))?;
+    m.end()?;
+    if flush && !by.is_float() {
+        return m.fail("Modifier '.ftz' requires a type .f32");
+    }
+    let [d, a, b, c] = operands(names, list)?;
+    Ok(Op::Tern {
+        f: bits::choose(by, flush),
+        a: names.src(a, ty)?,
+        b: names.src(b, ty)?,
+        c: names.src(c, by)?,
+        d: names.destination(d, ty)?,
+    })
 }
 
 /// Decodes `selp.type d, a, b, p`.
@@ -88,7 +170,7 @@ pub fn testp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     Ok(Op::Un { f, a: names.src(a, ty)?, d: names.destination(d, Type::PRED)? })
 }
 
-/// Decodes `cvt{.rounding}{.ftz}{.sat}.to.from d, a`.
+/// Decodes `cvt{.rounding}{.relu}{.ftz}{.sat}.to.from d, a`, and `cvt{.rounding}{.relu}.f16x2.f32 d, a, b` (9.7.9.21).
 pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let round = m.maybe(|word| match word {
         "rni" => Some(Integral::Nearest),
@@ -97,33 +179,46 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         "rpi" => Some(Integral::Up),
         _ => None,
     });
-    if matches!(m.peek(), Some("rz" | "rm" | "rp" | "rna")) {
-        return m.fail("only rounding to the nearest is known here");
+    let written = m.maybe(Rounding::named);
+    if let Some(word @ ("rna" | "rs" | "pack")) = m.peek() {
+        return m.fail(format!("'cvt' with '.{word}' is not known here"));
     }
-    let nearest = m.has("rn");
+    let relu = m.has("relu");
     let flush = m.has("ftz");
     let saturate = m.has("sat");
+    let relu = relu || m.has("relu");
     let known = |ty: Type| ty.is_integer() || ty.is_float();
-    let (to, from) = (m.ty(known)?, m.ty(known)?);
+    let (pair, to) = m.halves(known)?;
+    let from = m.ty(known)?;
     m.end()?;
-    let integral = round.is_some();
+    let (integral, rounded) = (round.is_some(), written.is_some());
+    let short = |ty: Type| ty.is_float() && ty.bits == 16;
+    // Neither 16-bit format has all numbers of the other one.
+    let narrows = from.bits > to.bits || short(from) && short(to) && from != to;
     let legal = match (from.is_float(), to.is_float()) {
-        (false, false) => !integral && !nearest,
-        (true, false) => integral && !nearest,
-        (false, true) => !integral && nearest,
-        (true, true) if from.bits == to.bits => !nearest,
-        (true, true) if from.bits > to.bits => nearest && !integral,
-        (true, true) => !nearest && !integral,
+        (false, false) => !integral && !rounded,
+        (true, false) => integral && !rounded,
+        (false, true) => !integral && rounded,
+        (true, true) if narrows => rounded && !integral,
+        (true, true) if from.bits == to.bits => !rounded,
+        (true, true) => !rounded && !integral,
     };
-    if !legal {
+    let single = Type { sort: Sort::Float, bits: 32 };
+    if !legal || pair && from != single {
         return m.fail(format!("Rounding modifier of 'cvt' missing or illegal for {to} from {from}"));
     }
-    let short = |ty: Type| ty.is_float() && ty.bits == 16;
-    if (short(from) && !to.is_float()) || (short(to) && !from.is_float()) || (short(to) && (integral || saturate)) {
-        return m.fail(format!("'cvt' to {to} from {from} is not known here"));
+    if relu && !(short(to) && from == single) {
+        return m.fail(format!("Modifier '.relu' is illegal for {to} from {from}"));
     }
-    if flush && ![from, to].contains(&Type { sort: Sort::Float, bits: 32 }) {
+    if flush && ![from, to].contains(&single) {
         return m.fail("Modifier '.ftz' requires a type .f32");
+    }
+    let rounding = written.unwrap_or_default();
+    let how = |register| Box::new(Convert { from, to, round, rounding, saturate, relu, flush, register });
+    if pair {
+        let [d, a, b] = operands(names, list)?;
+        let (a, b) = (names.src(a, from)?, names.src(b, from)?);
+        return Ok(Op::ConvertTwo { a, b, how: how(16), d: names.destination(d, Type::B32)? });
     }
     let [d, a] = operands(names, list)?;
     let a = names.wide_src(a, from)?;
@@ -131,5 +226,5 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         return m.fail("Result discard mode is not allowed for instruction 'cvt'");
     }
     let (d, register) = names.wide_destination(d, to)?;
-    Ok(Op::Convert { d, a, how: Box::new(Convert { from, to, round, saturate, flush, register }) })
+    Ok(Op::Convert { d, a, how: how(register) })
 }

@@ -5,7 +5,7 @@ use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::Op;
+use crate::code::{Gather, Op};
 use crate::types::Type;
 
 /// Decodes `bar{.cta}.sync a{, b}`, `barrier{.cta}.sync{.aligned}`, `.arrive a, b`, and `bar.warp.sync`.
@@ -14,6 +14,9 @@ pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pa
         return super::warp::barrier(m, names, list);
     }
     m.has("cta");
+    if m.has("red") {
+        return reduce(m, names, list);
+    }
     let waits = m.has("sync");
     if !waits && !m.has("arrive") {
         return m.illegal();
@@ -26,17 +29,46 @@ pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pa
         [_, b] => Some(names.src(b, Type::U32)?),
         _ => return m.fail(format!("Incorrect number of operands for instruction '{}'", m.name)),
     };
-    if let Operand::Int(barrier, _) = list[0]
-        && barrier > 15
-    {
+    exists(m, list)?;
+    Ok(Op::Barrier { waits, aligned, a: names.src(&list[0], Type::U32)?, b })
+}
+
+/// Refuses a barrier, or a number of threads, that no barrier has.
+fn exists(m: &Modifiers<'_>, operands: &[Operand]) -> Parsed<()> {
+    if let Some(Operand::Int(barrier @ 16.., _)) = operands.first() {
         return m.fail(format!("Barrier {barrier} does not exist: there are 16"));
     }
-    if let Some(Operand::Int(threads, _)) = list.get(1)
-        && threads % 32 != 0
-    {
-        return m.fail("Number of threads participating in a barrier must be a multiple of the warp size");
+    match operands.get(1) {
+        Some(Operand::Int(threads, _)) if threads % 32 != 0 => {
+            m.fail("Number of threads participating in a barrier must be a multiple of the warp size")
+        }
+        _ => Ok(()),
     }
-    Ok(Op::Barrier { waits, aligned, a: names.src(&list[0], Type::U32)?, b })
+}
+
+/// Decodes what stands behind `bar.red`: `.popc.u32 d, a{, b}, {!}c`, `.and.pred p, a{, b}, {!}c`, `.or.pred` (9.7.13.1).
+fn reduce(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    let how = m.must(|word| match word {
+        "popc" => Some(Gather::Count),
+        "and" => Some(Gather::All),
+        "or" => Some(Gather::Any),
+        _ => None,
+    })?;
+    let aligned = m.has("aligned") || m.name == "bar";
+    let to = if how == Gather::Count { Type::U32 } else { Type::PRED };
+    m.ty(|ty| ty == to)?;
+    m.end()?;
+    let ([d, barrier @ .., predicate], 3 | 4) = (list, list.len()) else {
+        return m.fail(format!("Incorrect number of operands for instruction '{}'", m.name));
+    };
+    exists(m, barrier)?;
+    let (p, negated) = match predicate {
+        Operand::Not(name) => (names.reg(&Operand::Name(name.clone()), Type::PRED)?, true),
+        other => (names.reg(other, Type::PRED)?, false),
+    };
+    let a = names.src(&barrier[0], Type::U32)?;
+    let b = barrier.get(1).map(|threads| names.src(threads, Type::U32)).transpose()?;
+    Ok(Op::BarrierReduce { how, aligned, a, b, d: names.destination(d, to)?, p, negated })
 }
 
 /// Decodes `ret`, `exit`, `trap`, `nanosleep`.

@@ -43,6 +43,9 @@ fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Opt
 
 /// Takes the semantics of a load or a store, which stand before the space.
 fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<Strength> {
+    if m.peek() == Some("mmio") {
+        return m.fail("accesses to the memory of other machines, '.mmio', are not known here");
+    }
     if m.has("weak") {
         return Ok(Strength::Weak);
     }
@@ -78,20 +81,68 @@ fn vector<'a>(m: &Modifiers<'_>, operand: &'a Operand, count: usize) -> Parsed<&
     }
 }
 
-fn cache(m: &mut Modifiers<'_>, names: &[&str]) {
-    for name in names {
-        if m.has(name) {
+/// Takes the cache operator, and what the access asks of caches, which changes no value (9.7.9.1 "Cache Operators", 9.7.9.2
+/// "Cache Eviction Priority Hints"); returns whether a cache policy is the last operand.
+pub(super) fn cache(m: &mut Modifiers<'_>, operators: &[&str]) -> bool {
+    let mut policy = false;
+    while let Some(word) = m.peek() {
+        let is_hint = HINTS.contains(&word);
+        if !is_hint && !operators.contains(&word) {
             break;
         }
+        policy |= word == "L2::cache_hint";
+        m.has(word);
     }
+    policy
+}
+
+/// What accesses ask of caches.
+const HINTS: [&str; 14] = [
+    "L1::evict_normal",
+    "L1::evict_unchanged",
+    "L1::evict_first",
+    "L1::evict_last",
+    "L1::no_allocate",
+    "L2::evict_normal",
+    "L2::evict_first",
+    "L2::evict_last",
+    "L2::cache_hint",
+    "L2::64B",
+    "L2::128B",
+    "L2::256B",
+    "L1",
+    "L2",
+];
+
+/// The operands of an access without its cache policy, which is a register of 64 bits.
+pub(super) fn without_policy<'o>(names: &Names, list: &'o [Operand], policy: bool) -> Parsed<&'o [Operand]> {
+    match list.split_last() {
+        Some((last, others)) if policy => names.reg(last, Type::U64).map(|_| others),
+        _ => Ok(list),
+    }
+}
+
+/// Decodes `prefetch`, `prefetchu`, `applypriority` and `pmevent`, which change no value, and `createpolicy`, whose result only
+/// other instructions' hints are (9.7.9.15 to 9.7.9.19, 9.7.19.4).
+pub fn hint(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    if m.name == "createpolicy" {
+        let Some(d) = list.first() else { return names.fail("Incorrect number of operands: 0 instead of 2") };
+        return Ok(Op::Mov { a: names.constant(0), d: names.destination(d, Type::U64)? });
+    }
+    if let Some(address) = list.first().filter(|address| matches!(address, Operand::Address(..))) {
+        let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+        names.address(address, space, 1)?;
+    }
+    Ok(Op::Hint)
 }
 
 /// Decodes `ld`.
 pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let strength = semantics(m, target, &["relaxed", "acquire"])?;
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
-    cache(m, &["ca", "cg", "cs", "lu", "cv"]);
+    let mut policy = cache(m, &["ca", "cg", "cs", "lu", "cv"]);
     let read_only = m.has("nc");
+    policy |= cache(m, &[]);
     if read_only && (space != Space::Global || strength.is_strong()) {
         return m.fail("Modifier '.nc' requires weak accesses to '.global'");
     }
@@ -99,7 +150,7 @@ pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
         return m.fail("orders are for .global, .shared and .local");
     }
     let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
-    let [d, address] = operands(names, list)?;
+    let [d, address] = operands(names, without_policy(names, list, policy)?)?;
     let mut access = names.address(address, space, ty.bytes())?;
     (access.strength, access.read_only) = (strength, read_only);
     if count == 1 {
@@ -127,9 +178,9 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
     if matches!(space, Space::Param | Space::Const) {
         return m.fail("Constants and parameters cannot be written");
     }
-    cache(m, &["wb", "cg", "cs", "wt"]);
+    let policy = cache(m, &["wb", "cg", "cs", "wt"]);
     let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
-    let [address, a] = operands(names, list)?;
+    let [address, a] = operands(names, without_policy(names, list, policy)?)?;
     let mut access = names.address(address, space, ty.bytes())?;
     access.strength = strength;
     if count == 1 {
@@ -146,20 +197,43 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
 pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let gives = m.name == "atom";
     let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
+    // The ISA has order, scope, space, operation and type in this order; nvcc writes the scope behind the space, libcu++ both
+    // behind the operation, and ptxas takes them all.
+    let (mut found, mut scoped, mut spaced, mut name) = (None, None, None, None);
+    let mut policy = false;
+    loop {
+        let before = m.left();
+        if found.is_none() {
+            found = order(m, target, orders)?;
+        }
+        if scoped.is_none() {
+            scoped = scope(m, target)?;
+        }
+        if spaced.is_none() {
+            spaced = m.maybe(Space::named);
+        }
+        policy |= cache(m, &[]);
+        if name.is_none() {
+            name = m.peek().filter(|word| OPERATIONS.contains(word));
+            name.map(|name| m.has(name));
+        }
+        if m.left() == before {
+            break;
+        }
+    }
     // The default order is relaxed, the default scope the device (9.7.13.5).
-    let order = order(m, target, orders)?.unwrap_or(UpdateOrder::Relaxed);
-    let first = scope(m, target)?;
-    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
-    // The ISA has the scope before the space; nvcc writes it behind, and ptxas takes both.
-    let scope = if first.is_none() { scope(m, target)? } else { first }.unwrap_or(Scope::Device);
-    let strength = Strength::Strong { order, scope };
+    let (order, scope) = (found.unwrap_or(UpdateOrder::Relaxed), scoped.unwrap_or(Scope::Device));
+    let (strength, space) = (Strength::Strong { order, scope }, spaced.unwrap_or(Space::Generic));
     if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
         return m.fail("atomic operations are for .global and .shared");
     }
-    let Some(name) = m.peek() else { return m.illegal() };
-    m.has(name);
-    let ty = m.ty(|ty| ty.bits >= 32)?;
+    let Some(name) = name else { return m.illegal() };
+    if let Some(word @ ("noftz" | "v2" | "v4" | "v8")) = m.peek() {
+        return m.fail(format!("atomic operations on 16-bit floats and on vectors are not known here: '.{word}'"));
+    }
+    let ty = m.ty(|ty| ty.bits >= 32 || name == "cas" && ty.bits == 16)?;
     m.end()?;
+    let list = without_policy(names, list, policy)?;
     if name == "cas" {
         if !gives || ty.sort != Sort::Bits {
             return m.fail(format!("Illegal type {ty} for '{}.cas'", m.name));
@@ -182,6 +256,9 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
     let access = Access { strength, ..names.address(address, space, ty.bytes())? };
     Ok(Op::Rmw { access, how, d: NO_REG, a: names.src(a, ty)? })
 }
+
+/// The operations of `atom` and `red`.
+const OPERATIONS: [&str; 10] = ["exch", "cas", "and", "or", "xor", "add", "inc", "dec", "min", "max"];
 
 /// The operation for a type, if the ISA has it (9.7.13.5): there is no `add.s64`.
 fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {

@@ -1,12 +1,15 @@
 //! Decodes statements into the flat form's instructions.
 
 mod arithmetic;
+mod bits;
 mod compare;
 mod control;
+mod copies;
 mod memory;
 mod modifiers;
 mod movement;
 mod names;
+mod refused;
 mod warp;
 
 use std::collections::HashMap;
@@ -15,9 +18,9 @@ use self::modifiers::Modifiers;
 use self::names::Names;
 use super::Limits;
 use super::debug;
-use super::inline;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
+use super::{indexed, inline};
 use crate::assigned;
 use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, Step};
 use crate::types::{Space, Type};
@@ -43,8 +46,9 @@ impl Target {
     }
 }
 
-/// Decodes a module. `globals` holds the addresses of its `.global` variables.
-pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Parsed<Module> {
+/// Decodes a module: the kernel that `asked` names, if there is one of that name, or all. `globals` holds the addresses of its
+/// `.global` variables.
+pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>, asked: Option<&str>) -> Parsed<Module> {
     let refused = |kind, message| Refused { kind, ..Refused::new(1, message) };
     let ((major, minor), (most_major, most_minor)) = (text.version, limits.version);
     if text.version > limits.version {
@@ -61,7 +65,8 @@ pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Pa
     for variable in &text.variables {
         module.place(variable, globals, &mut image)?;
     }
-    for entry in &text.entries {
+    let asked = asked.filter(|&asked| text.entries.iter().any(|entry| entry.name == asked));
+    for entry in text.entries.iter().filter(|entry| asked.is_none_or(|asked| entry.name == asked)) {
         if image.kernels.iter().any(|kernel| kernel.name == entry.name) {
             return Err(Refused::new(entry.line, format!("Duplicate definition of function '{}'", entry.name)));
         }
@@ -84,11 +89,27 @@ impl Layout {
         if self.variables.iter().any(|(other, ..)| *other == name) {
             return Err(Refused::new(variable.line, format!("Duplicate definition of variable '{name}'")));
         }
+        if let (Some((_, to, _)), false) = (variable.addresses.first(), variable.space == Space::Global) {
+            let why = format!(
+                "'{name}' is not in .global space and begins with the address of '{to}', which is not known here"
+            );
+            return Err(Refused::new(variable.line, why));
+        }
         match variable.space {
             Space::Global => {
                 let address = globals.get(&name).copied().unwrap_or(0);
-                let initial = variable.initial.clone();
-                image.globals.push(Global { name: name.clone(), bytes: variable.bytes, initial });
+                let mut initial = variable.initial.clone();
+                for (at, to, offset) in &variable.addresses {
+                    // A variable is declared before its address is taken, or it is the variable itself.
+                    let is_global = |(known, space, _): &&(String, Space, u64)| known == to && *space == Space::Global;
+                    if *to != name && !self.variables.iter().any(|known| is_global(&known)) {
+                        return Err(Refused::new(variable.line, format!("Unknown symbol '{to}' of .global space")));
+                    }
+                    let bytes = globals.get(to).copied().unwrap_or(0).wrapping_add(*offset).to_le_bytes();
+                    initial.iter_mut().skip(*at).zip(bytes).for_each(|(byte, of)| *byte = of);
+                }
+                let has_addresses = !variable.addresses.is_empty();
+                image.globals.push(Global { name: name.clone(), bytes: variable.bytes, initial, has_addresses });
                 self.variables.push((name, Space::Global, address));
             }
             Space::Const => {
@@ -112,7 +133,11 @@ impl Layout {
 }
 
 fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
-    let body = inline::flat(entry, text)?;
+    if let Some(word) = entry.clusters {
+        let why = format!("'{word}' makes clusters of several blocks, which are not known here");
+        return Err(Refused::new(entry.line, why));
+    }
+    let body = indexed::expanded(inline::flat(entry, text)?)?;
     let mut names = Names::default();
     names.line = entry.line;
     for (name, space, address) in &module.variables {
@@ -165,7 +190,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
                 sources.push(at.clone());
             }
             Statement::Loc(loc) => at = Some(debug::source(loc, &files)?),
-            Statement::Variable(_) | Statement::Label(..) | Statement::Scope(_) => {}
+            Statement::Variable(_) | Statement::Label(..) | Statement::Targets { .. } | Statement::Scope(_) => {}
         }
     }
     // A body without a final return returns at its end (9.7.12.5).
@@ -192,6 +217,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     })
 }
 
+/// The labels of a body, each with the number of the instruction behind it.
 fn labels(body: &[Statement]) -> Parsed<HashMap<&str, u32>> {
     let mut labels = HashMap::new();
     let mut at = 0;
@@ -203,7 +229,11 @@ fn labels(body: &[Statement]) -> Parsed<HashMap<&str, u32>> {
                     return Err(Refused::new(*line, format!("Duplicate definition of label '{name}'")));
                 }
             }
-            Statement::Register { .. } | Statement::Variable(_) | Statement::Loc(_) | Statement::Scope(_) => {}
+            Statement::Register { .. }
+            | Statement::Variable(_)
+            | Statement::Loc(_)
+            | Statement::Targets { .. }
+            | Statement::Scope(_) => {}
         }
     }
     Ok(labels)
@@ -236,9 +266,21 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "copysign" => arithmetic::copysign(m, names, list)?,
         "and" | "or" | "xor" | "not" | "cnot" => arithmetic::logic(m, names, list)?,
         "shl" | "shr" => arithmetic::shift(m, names, list)?,
-        "popc" | "clz" | "brev" | "bfind" => arithmetic::count(m, names, list)?,
-        "bfe" => arithmetic::extract(m, names, list)?,
-        "bfi" => arithmetic::insert(m, names, list)?,
+        "madc" => arithmetic::madc(m, names, list)?,
+        "popc" | "clz" | "brev" | "bfind" => bits::count(m, names, list)?,
+        "bfe" => bits::extract(m, names, list)?,
+        "bfi" => bits::insert(m, names, list)?,
+        "shf" => bits::funnel(m, names, list)?,
+        "lop3" => bits::lop3(m, names, list)?,
+        "prmt" => bits::permute(m, names, list)?,
+        "dp4a" | "dp2a" => bits::dot(m, names, list)?,
+        "mul24" | "mad24" => bits::product24(m, names, list)?,
+        "sad" => bits::distance(m, names, list)?,
+        "bmsk" => bits::mask(m, names, list)?,
+        "szext" => bits::extend(m, names, list)?,
+        "fns" => bits::nth(m, names, list)?,
+        "set" => compare::set(m, names, list)?,
+        "slct" => compare::slct(m, names, list)?,
         "setp" => compare::setp(m, names, list)?,
         "selp" => compare::selp(m, names, list)?,
         "testp" => compare::testp(m, names, list)?,
@@ -250,6 +292,7 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "st" => memory::st(m, names, list, target)?,
         "atom" | "red" => memory::atomic(m, names, list, target)?,
         "fence" | "membar" => memory::fence(m, names, list, target)?,
+        "cp" => copies::copy(m, names, list, target)?,
         "shfl" => warp::shfl(m, names, list)?,
         "vote" => warp::vote(m, names, list)?,
         "redux" => warp::redux(m, names, list, target)?,
@@ -266,7 +309,10 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
                 _ => return names.fail("'bra' needs a label"),
             }
         }
-        name => return m.fail(format!("The instruction '{name}' is not supported")),
+        "prefetch" | "prefetchu" | "applypriority" | "pmevent" | "createpolicy" => memory::hint(m, names, list)?,
+        inline::FAILED_ASSERTION => Op::Trap("an assertion has failed"),
+        inline::BEYOND_TARGETS => Op::Trap("an index beyond the targets of its branch, which is undefined"),
+        name => return m.fail(refused::why(name)),
     };
     Ok(Step { guard, op })
 }

@@ -29,6 +29,11 @@ impl<'a> Modifiers<'a> {
         self.parts.get(self.at).copied()
     }
 
+    /// How many words are left.
+    pub fn left(&self) -> usize {
+        self.parts.len() - self.at
+    }
+
     /// Takes the word if it is next.
     pub fn has(&mut self, word: &str) -> bool {
         let found = self.peek() == Some(word);
@@ -62,6 +67,15 @@ impl<'a> Modifiers<'a> {
     /// Takes a type, which must be an allowed one.
     pub fn ty(&mut self, allowed: impl Fn(Type) -> bool) -> Parsed<Type> {
         self.must(|word| Type::named(word).filter(|&ty| allowed(ty)))
+    }
+
+    /// Takes a type, or the type of two halves of a word, for which there is `true`: `f16x2`, `u16x2`.
+    pub fn halves(&mut self, allowed: impl Fn(Type) -> bool) -> Parsed<(bool, Type)> {
+        self.must(|word| {
+            let half = word.strip_suffix("x2").and_then(Type::named).filter(|ty| ty.bits == 16);
+            let whole = Type::named(word).map(|ty| (false, ty));
+            half.map(|ty| (true, ty)).or(whole).filter(|&(_, ty)| allowed(ty))
+        })
     }
 
     /// Fails if a modifier is left.

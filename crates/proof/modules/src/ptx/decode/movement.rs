@@ -5,7 +5,8 @@ use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Op, Special, Src};
+use crate::code::{LaneMask, Op, Special, Src};
+use crate::meaning::warp::LANES;
 use crate::types::{Sort, Space, Type};
 
 /// Decodes `mov` of registers, constants, special registers, addresses, and several registers from or into one.
@@ -37,6 +38,10 @@ pub fn mov(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
                 return m.fail(format!("Arguments mismatch: '{name}' has {bits} bits, the instruction needs {ty}"));
             }
             Ok(Op::Special { which, d: names.destination(d, ty)? })
+        }
+        // A constant of the language (4.3.2 "Predefined identifiers").
+        (_, Operand::Name(name)) if name == "WARP_SZ" && !names.is_register(name) => {
+            Ok(Op::Mov { a: names.constant(LANES.into()), d: names.destination(d, ty)? })
         }
         (_, Operand::Name(name)) if names.variables.contains_key(name) => {
             let (space, address) = names.variables[name];
@@ -74,6 +79,11 @@ fn special(name: &str) -> Option<(Special, u32)> {
         ("%laneid", None) => (Special::Lane, 32),
         ("%warpid", None) => (Special::Warp, 32),
         ("%nwarpid", None) => (Special::Warps, 32),
+        ("%lanemask_eq", None) => (Special::LaneMask(LaneMask::Equal), 32),
+        ("%lanemask_le", None) => (Special::LaneMask(LaneMask::AtMost), 32),
+        ("%lanemask_lt", None) => (Special::LaneMask(LaneMask::Below), 32),
+        ("%lanemask_ge", None) => (Special::LaneMask(LaneMask::AtLeast), 32),
+        ("%lanemask_gt", None) => (Special::LaneMask(LaneMask::Above), 32),
         ("%smid", None) => (Special::Sm, 32),
         ("%nsmid", None) => (Special::Sms, 32),
         ("%gridid", None) => (Special::Grid, 64),

@@ -3,8 +3,8 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::Lowering;
-use crate::code::{Convert, Guard, Integral, Op, Src};
-use crate::meaning::int;
+use crate::code::{Convert, Guard, Integral, Op, Rounding, Src};
+use crate::meaning::bits;
 use crate::refused::Refused;
 use crate::spirv::arithmetic::{self, Meaning};
 use crate::spirv::instruction::{Id, Instruction};
@@ -333,7 +333,8 @@ impl Lowering<'_> {
         };
         let round = (from.is_float() && !to.is_float()).then_some(Integral::Zero);
         let saturate = matches!(instruction.op, Opcode::SatConvertSToU | Opcode::SatConvertUToS);
-        let how = Convert { from, to, round, saturate, flush: false, register: to.bits };
+        let rounding = Rounding::Nearest;
+        let how = Convert { from, to, round, rounding, saturate, relu: false, flush: false, register: to.bits };
         let too_wide = match (round, scalars) {
             (Some(_), (from, to)) => undefined::too_wide(from, to, to_signed),
             (None, _) => None,
@@ -382,13 +383,13 @@ impl Lowering<'_> {
         let (offset, count) = (instruction.operand(2)?, instruction.operand(3)?);
         let (offset, count) = (self.scalar(offset, instruction)?, self.scalar(count, instruction)?);
         let beyond = self.two(undefined::beyond(ty.bits), offset, count)?;
-        let place = self.two(|offset, count| offset & 0xff | (count & 0xff) << 8, offset, count)?;
         let (base, insert) = (instruction.operand(0)?, instruction.operand(1)?);
         let (base, insert) = (self.parts(base, instruction)?, self.parts(insert, instruction)?);
         let mut parts = Vec::new();
         for (&insert, &base) in insert.iter().zip(&base) {
-            let inserted = self.three(int::bfi(ty.bits), insert, base, place)?;
-            parts.push(self.unless(beyond, inserted)?);
+            let d = self.register("");
+            self.emit(Op::Quad { f: bits::insert(ty.bits), d, a: insert, b: base, c: offset, e: count })?;
+            parts.push(self.unless(beyond, Src::reg(d))?);
         }
         self.set_parts(instruction, parts)
     }

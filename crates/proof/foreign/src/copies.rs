@@ -1,0 +1,102 @@
+//! Copies that a thread begins and waits for later, as an execution shows them: nobody accesses the target of one between its
+//! beginning and the wait that completes it, whatever orders the access ([`crate::process`] says what events a copy has).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use wattle_check::search::Execution;
+use wattle_memory::{EventId, Kind};
+use wattle_modules::code::Op;
+
+use crate::world::World;
+
+/// What an event is of a copy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The write of a mark to the target, when the copy begins.
+    Mark,
+    /// The look for the mark, at the wait.
+    Look,
+    /// Another event.
+    Other,
+}
+
+fn role(world: &World, execution: &Execution<'_>, event: EventId) -> Role {
+    let of = execution.graph.event(event);
+    let (Some(location), Some(_)) = (of.location, of.thread) else { return Role::Other };
+    let is_shared = |known: &&(_, _)| {
+        let (address, of): &(wattle_check::search::Address, _) = known;
+        *of == location && address.memory as usize >= world.ranges().len()
+    };
+    if of.thread.is_some_and(|thread| world.is_beside(thread)) || !execution.cells.iter().any(|cell| is_shared(&cell)) {
+        return Role::Other;
+    }
+    let (part, at) = world.instruction_of(of.source as usize);
+    match (part.kernel().steps.get(at).map(|step| &step.op), of.label.kind) {
+        (Some(Op::Copy(_)), Kind::Write) => Role::Mark,
+        (Some(Op::CopyWait { .. }), Kind::Read) => Role::Look,
+        _ => Role::Other,
+    }
+}
+
+/// The byte of which a mark consists.
+const MARK: u64 = 0xA5;
+
+/// The mark in a cell of so many bytes.
+pub(crate) fn mark(bytes: u8) -> u64 {
+    (0..bytes).fold(0, |mark, _| mark << 8 | MARK)
+}
+
+/// Whether a value may be that of a mark.
+fn may_be_mark(value: u64) -> bool {
+    [1, 2, 4, 8].into_iter().any(|bytes| value == mark(bytes))
+}
+
+/// Whether a run that no other can differ from has to be looked at event by event for its copies.
+///
+/// Such a run is not looked at where its values show that nobody touches a target early: nothing but looks reads a value that
+/// may be a mark, every look reads one, and nothing but marks has such a value written.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    doubtful: AtomicBool,
+}
+
+impl Copies {
+    /// Records what a thread of a launch with copies has read or written, if that is known: with `marks`, as the look or the
+    /// mark of a copy.
+    pub(crate) fn note(&self, value: Option<u64>, marks: bool) {
+        if value.is_none_or(|value| may_be_mark(value) != marks) {
+            self.doubt();
+        }
+    }
+
+    /// Records that something was done whose value is not looked at.
+    pub(crate) fn doubt(&self) {
+        self.doubtful.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the values do not show it.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.doubtful.load(Ordering::Relaxed)
+    }
+}
+
+/// An access to the target of a copy before the copy was waited for: the access, and the event of the copy that shows it.
+pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
+    if !world.parts.iter().any(|part| part.copies) {
+        return None;
+    }
+    let graph = execution.graph;
+    (0..graph.len()).filter(|&read| graph.event(read).label.kind == Kind::Read).find_map(|read| {
+        let source = graph.source(read)?;
+        let (looks, marks) = (role(world, execution, read), role(world, execution, source));
+        let own = graph.event(read).thread == graph.event(source).thread;
+        match (looks, marks) {
+            // A mark is read by the copy that has made it.
+            (Role::Look, Role::Mark) if own => None,
+            // Another thread has written, or this one.
+            (Role::Look, _) => Some([source, read]),
+            (_, Role::Mark) => Some([read, source]),
+            (Role::Mark | Role::Other, _) => None,
+        }
+    })
+}
