@@ -38,6 +38,35 @@ fn races(device: &Device) -> Result<()> {
     q.wait()
 }
 
+#[kernel]
+fn publishes(_acc: &Acc, x: Shared<u32>, flag: Atomic<u32>) {
+    x[0] = 1;
+    flag.store_with(0, 1, Scope::Device, Order::Release);
+    // The launch goes on for a while.
+    for _ in 0..40 {
+        flag.fetch_or(0, 1);
+    }
+}
+
+#[kernel]
+fn waits(_acc: &Acc, flag: Atomic<u32>) {
+    while flag.load_with(0, Scope::Device, Order::Acquire) == 0 {}
+}
+
+/// What the first launch of a queue acquires, the second has behind it.
+fn acquires_for_the_next(device: &Device) -> Result<()> {
+    let (q, r) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let buffer = || device.alloc_zeroed::<u32>(1);
+    let (x, flag, seen, one) = (buffer()?, buffer()?, buffer()?, || ThreadSpec::new(1, 1));
+    q.launch(one(), publishes(&x, &flag))?;
+    r.launch(one(), waits(&flag))?;
+    r.launch(one(), copies(&x, &seen))?;
+    r.wait()?;
+    q.wait()?;
+    assert_eq!(seen.read(&q)?, [1]);
+    Ok(())
+}
+
 /// What one of four launches does: store or load, and of which word.
 #[derive(Clone, Copy)]
 enum Does {
@@ -91,6 +120,16 @@ const MODELS: [Model; 5] = [Model::Portable, Model::Ptx, Model::Vulkan, Model::R
 fn launches_of_two_queues_race() {
     for model in [Model::Portable, Model::Vulkan] {
         assert_eq!(verdict(model, races), Verdict::Violated, "{model}");
+    }
+}
+
+#[test]
+fn what_a_launch_acquires_the_next_one_of_its_queue_has() {
+    for model in [Model::Portable, Model::Vulkan] {
+        assert_eq!(verdict(model, acquires_for_the_next), Verdict::Holds, "{model}");
+    }
+    for seed in 0..60 {
+        acquires_for_the_next(&Device::select(&format!("simulated:{seed}")).unwrap()).unwrap();
     }
 }
 

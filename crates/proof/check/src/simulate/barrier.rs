@@ -169,9 +169,13 @@ impl Simulator {
 
     /// Handles the end of a thread.
     pub(super) fn ended(&mut self, key: u32) {
+        let beside = self.launches.iter().filter(|launch| !launch.done).count() > 1;
         let Some(Some(thread)) = self.threads.get(key as usize) else { return };
         let (number, block_key, member, lane) = (thread.launch, thread.block, thread.sync.member, thread.number);
         let Some(launch) = self.launches.get_mut(number) else { return };
+        if beside {
+            launch.known.join(&thread.sync.seen);
+        }
         let site = thread.machine.site(&launch.program);
         let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
         if let Some(slot) = block.threads.get_mut(thread.number as usize) {

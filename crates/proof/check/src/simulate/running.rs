@@ -107,6 +107,9 @@ pub(super) struct Launch {
     pub resident: u64,
     /// The clock of everything that was done before the launch.
     pub start: Clock,
+    /// The clocks of its threads that have ended beside another launch: what they acquired from it is known to what comes
+    /// behind this one.
+    pub known: Clock,
     pub steps: u64,
     pub step_limit: Option<u64>,
     pub deadline: Option<Instant>,

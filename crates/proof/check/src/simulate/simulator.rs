@@ -230,6 +230,7 @@ impl Simulator {
             running: Vec::new(),
             resident,
             start: self.finished.clone(),
+            known: Clock::default(),
             steps: 0,
             step_limit: request.step_limit,
             deadline: request.deadline,
@@ -393,6 +394,7 @@ impl Simulator {
         state.done = true;
         let running = std::mem::take(&mut state.running);
         self.results.insert(state.id, std::mem::take(&mut state.findings));
+        self.finished.join(&state.known);
         self.finished.cover(state.base, state.end());
         for key in running {
             self.forget_block(key);
