@@ -139,6 +139,12 @@ pub fn is_method(name: &str) -> bool {
     owner_of(name).is_some()
 }
 
+/// The methods of `Acc`, views and what they give, as users write them.
+pub fn methods_of_views_and_threads() -> impl Iterator<Item = &'static str> {
+    // `items` of several views is written as `items`.
+    METHODS.iter().flat_map(|(_, methods)| methods.iter().copied()).filter(|name| *name != "items_together")
+}
+
 fn owner_of(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(_, methods)| methods.contains(&name)).map(|(owner, _)| *owner)
 }

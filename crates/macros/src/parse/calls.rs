@@ -52,6 +52,13 @@ impl Parser {
             let message = format!("`{name}` is for a range itself, `(0..n).{name}(…)`; work out the rest in the body");
             return error(&call.method, &message);
         }
+        if name == "indices" && call.args.len() != 2 {
+            return error(
+                &call.method,
+                "`indices` goes over a range by some workers: write `acc.indices(THREADS_IN_GRID, 0..n)`, or `THREADS_IN_BLOCK` and \
+                 its like in the place of that",
+            );
+        }
         let receiver = Box::new(self.base(&call.receiver)?);
         let (mut name, generics) = (call.method.clone(), call.turbofish.clone());
         if name == "shared_nd" {

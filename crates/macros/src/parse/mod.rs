@@ -175,7 +175,14 @@ impl Parser {
         self.shared_allowed = top && self.is_kernel && matches!(pattern, Pat::Ident(_));
         let value = self.expr(&init.expr);
         self.shared_allowed = false;
-        let mut value = value?;
+        let mut value = match value {
+            Ok(value) => value,
+            Err(error) => {
+                // Its names are known all the same, so that no error is about what uses them.
+                let _ = self.pattern(pattern, true);
+                return Err(error);
+            }
+        };
         if let ExprKind::Constant(path) = &value.kind
             && path.segments.iter().rev().nth(1).is_some_and(|owner| owner.ident == "Scope" || owner.ident == "Order")
         {

@@ -2,6 +2,8 @@
 
 use wattle_operations::{compositions, faulting, operations};
 
+use crate::names::methods_of_views_and_threads;
+
 macro_rules! rows {
     ($($arity:ident {$(
         $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
@@ -42,11 +44,11 @@ pub fn is_faulting(name: &str) -> bool {
     FAULTING.iter().any(|(known, _)| *known == name)
 }
 
-/// The method of numbers whose name is nearest to this one, if it is near enough to have been meant.
+/// The method whose name is nearest to this one, if it is near enough to have been meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let methods = OPERATIONS.iter().chain(COMPOSITIONS).filter(|(how, ..)| *how != "op").map(|(_, known, _)| *known);
     let others = FAULTING.iter().map(|(known, _)| *known).chain(OTHERS.map(|(known, _)| known));
-    let near = methods.chain(others).map(|known| (strsim::levenshtein(name, known), known)).min()?;
+    let near = methods.chain(others).chain(methods_of_views_and_threads()).map(|known| (strsim::levenshtein(name, known), known)).min()?;
     (near.0 <= name.len().div_ceil(3)).then_some(near.1)
 }
 
