@@ -48,7 +48,11 @@ pub fn is_faulting(name: &str) -> bool {
 pub fn nearest(name: &str) -> Option<&'static str> {
     let methods = OPERATIONS.iter().chain(COMPOSITIONS).filter(|(how, ..)| *how != "op").map(|(_, known, _)| *known);
     let others = FAULTING.iter().map(|(known, _)| *known).chain(OTHERS.map(|(known, _)| known));
-    let near = methods.chain(others).chain(methods_of_views_and_threads()).map(|known| (strsim::levenshtein(name, known), known)).min()?;
+    let near = methods
+        .chain(others)
+        .chain(methods_of_views_and_threads())
+        .map(|known| (strsim::levenshtein(name, known), known))
+        .min()?;
     (near.0 <= name.len().div_ceil(3)).then_some(near.1)
 }
 
