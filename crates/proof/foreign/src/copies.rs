@@ -41,7 +41,7 @@ fn role(world: &World, execution: &Execution<'_>, event: EventId) -> Role {
 /// The byte of which a mark consists.
 const MARK: u64 = 0xA5;
 
-/// The mark in a cell of so many bytes.
+/// The mark that fills a cell of `bytes` bytes.
 pub(crate) fn mark(bytes: u8) -> u64 {
     (0..bytes).fold(0, |mark, _| mark << 8 | MARK)
 }

@@ -18,6 +18,7 @@
 //! that no thread will overwrite, or a barrier that will never open.
 
 mod agreement;
+mod boundaries;
 mod choices;
 mod choose;
 mod completions;

@@ -2,9 +2,10 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
+use super::boundaries::system_before;
 use super::exchange::share_results;
 use super::process::{Action, Address, Change, Members, Target, Written};
-use super::state::{EarlyUpdate, Fault, Head, State, Status, system_at};
+use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup, Thread};
 
 /// Runs all threads until each has ended or waits for a choice. The result is meaningless where
@@ -100,7 +101,7 @@ fn start_threads(setup: &Setup<'_>, state: &mut State<'_>) -> bool {
             }
         }
     }
-    begin.iter().for_each(|(ended, begins)| state.begin_after(system_at(setup, ended), ended, begins));
+    begin.iter().for_each(|(ended, begins)| state.begin_after(system_before(setup, begins[0]), ended, begins));
     !begin.is_empty()
 }
 

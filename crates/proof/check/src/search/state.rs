@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
+use super::boundaries::placements;
 use super::exchange::Exchange;
 use super::process::{Address, Barrier, Change, Convergence, Members, Memory, Target, Written};
 use super::{Problem, Setup, Thread};
@@ -186,32 +187,6 @@ pub(super) struct State<'w> {
 
 /// Cells that have accesses which atomicity does not order with an idle update of theirs ([`super::failed`]).
 pub(super) type MixedCells = Arc<FxHashSet<Address>>;
-
-/// The placements of all threads: of the program's, and behind them of one for each boundary of launches, whose operations are
-/// the system's own. What the system does at one boundary comes neither before nor after what it does at another, unless
-/// launches between them say so.
-pub(super) fn placements(setup: &Setup<'_>) -> Vec<Placement> {
-    let own = setup.threads.iter().map(|thread| thread.placement);
-    let system = Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) };
-    own.chain(std::iter::repeat_n(system, boundaries(setup).len())).collect()
-}
-
-/// The system's thread at the boundary between the threads `ended` and those that begin after them.
-pub(super) fn system_at(setup: &Setup<'_>, ended: &[ThreadId]) -> ThreadId {
-    let boundaries = boundaries(setup);
-    setup.threads.len() + boundaries.iter().position(|after| *after == ended).unwrap_or(boundaries.len())
-}
-
-/// The boundaries of launches: the lists of threads after whose end others begin, each once.
-fn boundaries<'s>(setup: &'s Setup<'_>) -> Vec<&'s [ThreadId]> {
-    let mut lists: Vec<&[ThreadId]> = Vec::new();
-    for after in setup.threads.iter().map(|spawn| &*spawn.after).filter(|after| !after.is_empty()) {
-        if !lists.iter().rev().any(|list| std::ptr::eq(*list, after) || *list == after) {
-            lists.push(after);
-        }
-    }
-    lists
-}
 
 #[derive(Clone, Copy)]
 pub(super) struct Cell {

@@ -51,11 +51,14 @@ pub(super) fn of(world: &World) -> Candidates {
             around(world, at, Edit::Before, "before", &mut found);
         }
         let access = step.op.outline(|_| {}, |_| {}).access.filter(|access| is_shared(access.space));
-        if let (true, Some(wider)) = (access.is_some() || matches!(step.op, Op::Fence(_)), change::wider(text)) {
-            let words = match step.op {
-                Op::Fence(_) => "make the fence one of the device: __threadfence()",
-                _ => "make the access one of device scope: cuda::thread_scope_device, or the function without _block",
-            };
+        let widened = if matches!(step.op, Op::Fence(_)) {
+            Some("make the fence one of the device: __threadfence()")
+        } else {
+            let words =
+                "make the access one of device scope: cuda::thread_scope_device, or the function without _block";
+            access.map(|_| words)
+        };
+        if let Some((words, wider)) = widened.zip(change::wider(text)) {
             add(&mut found.scopes, world, at, words, Edit::Instead(wider, None));
         }
         let Some(access) = access else {

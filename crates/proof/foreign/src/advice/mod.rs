@@ -23,7 +23,8 @@ use crate::world::{Source, World};
 /// The changes that mend a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Advice {
-    /// Changes with which it holds, all together; of none of them alone it does without.
+    /// Changes with which the launch holds, made all together. Without one of them it does not, unless the time was up before
+    /// that was tried.
     pub fixes: Vec<Change>,
     /// How many variants were tried.
     pub tried: u64,

@@ -80,7 +80,7 @@ impl Copies {
 }
 
 impl ModuleThread {
-    /// Begins a copy at these addresses, of which so many bytes are read.
+    /// Begins a copy between the addresses `from` and `target`, of which the first `read` bytes are read.
     pub(super) fn begin_copy(&mut self, world: &World, at: u32, copied: &Copied, [from, target, read]: [u64; 3]) {
         let item = u64::from(copied.from.bytes);
         if !read.is_multiple_of(item) || read > item * u64::from(copied.items) {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::cuda::{launch, source};
 use wattle_foreign::{Advice, Condition, Launch, Options, Source, Verdict, World, advise, judge};
 
 /// A launch of the wrong form of a kernel, and the advice on it: the line of the source, and what to do there.
@@ -149,16 +150,8 @@ fn advised(source: Source, entry: Option<&str>, launch: Launch, assert: &str) ->
 #[test]
 fn mistakes_get_the_changes_that_mend_them() {
     for case in CASES {
-        let path = format!("{}/tests/cuda/{}.ptx", env!("CARGO_MANIFEST_DIR"), case.file);
-        let text = std::fs::read_to_string(&path).expect("the file is there");
-        let launch = Launch {
-            grid: [case.grid, 1, 1],
-            block: [case.block, 1, 1],
-            arguments: case.arguments.iter().map(|text| text.parse().expect("an argument")).collect(),
-            dynamic_shared: case.dynamic_shared,
-        };
-        let source = Source { file: format!("{}.ptx", case.file), text };
-        let advice = advised(source, Some(case.entry), launch, case.assert);
+        let launch = launch(case.grid, case.block, case.dynamic_shared, case.arguments);
+        let advice = advised(source(case.file), Some(case.entry), launch, case.assert);
         let line = |at: &str| at.strip_prefix(case.file)?.strip_prefix(".cu:")?.split(':').next()?.parse().ok();
         let fixes: Vec<_> = advice.fixes.iter().map(|fix| (line(&fix.at), fix.text.as_str())).collect();
         let expected: Vec<_> = case.fixes.iter().map(|&(line, text)| (Some(line), text)).collect();
@@ -174,8 +167,7 @@ fn two_blocks(first: &str, second: &str) -> (Source, Launch) {
          ld.param.u64 %r, [r];\nmov.u32 %t, %ctaid.x;\nsetp.ne.u32 %p, %t, 0;\n@%p bra second;\n{first}\nret;\nsecond:\n\
          {second}\nret;\n}}\n"
     );
-    let arguments = ["x=u32[1]:0", "y=u32[1]:0", "r=u32[2]:7"].map(|text| text.parse().expect("an argument"));
-    let launch = Launch { grid: [2, 1, 1], block: [1, 1, 1], arguments: arguments.into(), dynamic_shared: 0 };
+    let launch = launch(2, 1, 0, &["x=u32[1]:0", "y=u32[1]:0", "r=u32[2]:7"]);
     (Source { file: "both.ptx".into(), text }, launch)
 }
 

@@ -14,17 +14,22 @@ struct Case {
     assert: &'static str,
 }
 
+/// The module in one of the files.
+pub fn source(file: &str) -> Source {
+    let path = format!("{}/tests/cuda/{file}.ptx", env!("CARGO_MANIFEST_DIR"));
+    Source { file: format!("{file}.ptx"), text: std::fs::read_to_string(&path).expect("the file is there") }
+}
+
+/// A launch of blocks and threads in one dimension.
+pub fn launch(grid: u32, block: u32, dynamic_shared: u64, arguments: &[&str]) -> Launch {
+    let arguments = arguments.iter().map(|text| text.parse().expect("an argument")).collect();
+    Launch { grid: [grid, 1, 1], block: [block, 1, 1], arguments, dynamic_shared }
+}
+
 fn report(case: &Case, entry: &str) -> Report {
-    let path = format!("{}/tests/cuda/{}.ptx", env!("CARGO_MANIFEST_DIR"), case.file);
-    let text = std::fs::read_to_string(&path).expect("the file is there");
-    let launch = Launch {
-        grid: [case.grid, 1, 1],
-        block: [case.block, 1, 1],
-        arguments: case.arguments.iter().map(|text| text.parse().expect("an argument")).collect(),
-        dynamic_shared: case.dynamic_shared,
-    };
-    let source = Source { file: format!("{}.ptx", case.file), text };
-    let mut world = World::new(source, Some(entry), launch).unwrap_or_else(|error| panic!("{}: {error}", case.file));
+    let launch = launch(case.grid, case.block, case.dynamic_shared, case.arguments);
+    let mut world =
+        World::new(source(case.file), Some(entry), launch).unwrap_or_else(|error| panic!("{}: {error}", case.file));
     let condition = Some(case.assert).filter(|text| !text.is_empty());
     let condition =
         condition.map(|text| Condition::parse(text, world.ranges()).unwrap_or_else(|error| panic!("{error}")));

@@ -58,7 +58,7 @@ fn result(op: Op, ty: Scalar) -> Option<Undefined> {
     }))
 }
 
-/// Whether bits that are inserted into a number of so many bits do not all lie in it (SPIR-V 1.6, "OpBitFieldInsert").
+/// Whether bits that are inserted into a number do not all lie within its width (SPIR-V 1.6, "OpBitFieldInsert").
 pub fn beyond(bits: u32) -> fn(u64, u64) -> u64 {
     match bits {
         64 => |offset, count| (offset.saturating_add(count) > 64).into(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use wattle_modules::{Effect, Thread, ptx};
 
-/// The result of an instruction: `{d}` is its destination, `{a}` to `{c}` are its operands, of so many bits.
+/// The result of an instruction, in whose text `{d}` stands for the destination and `{a}` to `{c}` for the operands.
 fn run(instruction: &str, bits: [u32; 4], inputs: [u64; 3]) -> u64 {
     let class = |bits: u32| ["h", "w", "i"][bits.trailing_zeros() as usize - 4];
     let mut code = instruction.to_owned();

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use wattle_memory::{EventId, Label, Level, ThreadId};
 
+use super::super::boundaries::lists;
 use super::super::process::{Barrier, Members};
 use super::{Families, Runs, Setup, Status};
 
@@ -111,18 +112,7 @@ pub(in crate::search) fn converge(arrivals: &[Barrier]) -> Option<Meeting> {
 
 /// The families of the threads, and the family of each.
 pub(in crate::search) fn families(setup: &Setup<'_>) -> (Families, Vec<usize>) {
-    let mut lists: Vec<&[ThreadId]> = Vec::new();
-    let list_of: Vec<usize> = setup
-        .threads
-        .iter()
-        .map(|spawn| {
-            let known = lists.iter().rposition(|list| std::ptr::eq(*list, &*spawn.after) || **list == *spawn.after);
-            known.unwrap_or_else(|| {
-                lists.push(&spawn.after);
-                lists.len() - 1
-            })
-        })
-        .collect();
+    let (lists, list_of) = lists(setup);
     let mut listed = vec![Vec::new(); setup.threads.len()];
     for (number, list) in lists.iter().enumerate() {
         list.iter().for_each(|&thread| listed[thread].push(number));

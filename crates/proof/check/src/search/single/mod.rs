@@ -38,8 +38,8 @@ use rustc_hash::FxBuildHasher;
 use wattle_ir::{AtomicOp, Type};
 use wattle_memory::{Analysis, EventId, Graph, Level, LocationId, ThreadId};
 
+use super::boundaries::placements;
 use super::process::{Action, Address, Barrier, Change};
-use super::state::placements;
 use super::{Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
 

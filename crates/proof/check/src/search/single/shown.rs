@@ -2,13 +2,13 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId};
 
-use super::super::state::system_at;
+use super::super::boundaries::system_before;
 use super::{Cell, MOST_EVENTS, Runs, SingleRun};
 
 impl Runs<'_, '_> {
     /// Adds to the graph what the system does between launches.
     pub(super) fn show_launch(&mut self, ended: &[ThreadId], begins: &[ThreadId]) {
-        let system = system_at(self.setup, ended);
+        let system = system_before(self.setup, begins[0]);
         let operation = |kind| Label { kind, ..Label::fence(Level::System) };
         let Some(graph) = &mut self.graph else { return };
         let available = graph.add(system, operation(Kind::MakeAvailable), u32::MAX);
