@@ -7,6 +7,7 @@ use wattle_ir::Element;
 use wattle_memory::{Scope, Target};
 
 use crate::buffer::Buffer;
+use crate::clock::Stamp;
 use crate::error::{Error, ErrorKind, Result};
 use crate::extent::ToExtent;
 use crate::host;
@@ -122,6 +123,8 @@ pub struct LaunchRequest<'k> {
     pub shape: Shape,
     /// What the launch asks for beyond its shape.
     pub options: LaunchOptions,
+    /// The launch's place in the order of what is enqueued; `None` for one that is only prepared.
+    pub stamp: Option<Stamp<'k>>,
 }
 
 /// A kind of device.

@@ -17,6 +17,7 @@
 //! does not grow with history.
 
 mod moment;
+mod point;
 mod uses;
 
 #[cfg(test)]
@@ -31,7 +32,9 @@ use wattle_ir::{MAX_RANK, Site};
 use crate::domain::Sharing;
 
 pub(crate) use moment::{Moment, QueueClock, host_waited};
-pub(crate) use uses::{Refused, Stamp, Uses, Wanted, record};
+pub use point::Point;
+pub use uses::Stamp;
+pub(crate) use uses::{Refused, Uses, Wanted, record};
 
 /// A part of a buffer: a box of indices, from `begin` up to and without `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

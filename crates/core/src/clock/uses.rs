@@ -31,8 +31,9 @@ pub(super) struct Use {
 #[derive(Debug, Default)]
 pub(crate) struct Uses(pub(super) Mutex<Vec<Use>>);
 
-/// An operation that is about to be enqueued.
-pub(crate) struct Stamp<'q> {
+/// An operation that is about to be enqueued: its queue's clock, and its number there.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp<'q> {
     pub(crate) clock: &'q Arc<QueueClock>,
     pub(crate) number: u64,
 }

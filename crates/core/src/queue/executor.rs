@@ -125,7 +125,7 @@ pub unsafe trait Executor: Send + Sized + 'static {
 /// As for [`Executor::launch`].
 #[inline]
 pub(super) unsafe fn launch<E: Executor>(executor: &mut E, request: &LaunchRequest<'_>) {
-    let LaunchRequest { kernel, host_part, shape, options } = request;
+    let LaunchRequest { kernel, host_part, shape, options, stamp: _ } = request;
     let Some(host_part) = *host_part else {
         // SAFETY: the caller's promise.
         return unsafe { submit(executor, *kernel, shape, options) };

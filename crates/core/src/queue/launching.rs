@@ -56,7 +56,7 @@ impl Queue {
         let logged = lock(&self.logs).with_log(&self.device, kernel, false, &options)?;
         let _waiting = self.begin_to_wait()?;
         let kernel: &dyn Kernel = logged.as_ref().map_or(kernel, |(kernel, _)| &**kernel);
-        let prepared = self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options });
+        let prepared = self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options, stamp: None });
         logged.iter().for_each(|(_, log)| lock(&self.logs).put_back(log));
         prepared
     }
@@ -91,6 +91,7 @@ impl Queue {
             return self.launch_with_logs(&request, &uses);
         }
         let turn = self.turn_for(&uses, false)?;
+        let request = LaunchRequest { stamp: Some(self.stamp(&turn)), ..request };
         // SAFETY: the uses have just been recorded.
         let launched = unsafe { self.backend.launch(&request) };
         self.done(turn);
@@ -169,6 +170,7 @@ impl Queue {
         let request = LaunchRequest {
             kernel: kernel.as_ref().map_or(request.kernel, |(kernel, _)| &**kernel),
             host_part: host_part.as_ref().map(|(kernel, _)| &**kernel).or(request.host_part),
+            stamp: Some(self.stamp(&turn)),
             ..*request
         };
         // SAFETY: the uses have just been recorded, and nothing else has the logs.

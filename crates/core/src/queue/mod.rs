@@ -40,7 +40,7 @@ pub use launching::host_part_shape;
 pub use lent::{HostSource, HostTarget};
 pub use operation::{Operation, RawPart, Transfer, TransferSource, paired};
 pub(crate) use place::before_this_task;
-pub use stepped::{Lines, Stepped, SteppedQueue, Stepper};
+pub use stepped::{Goal, Lines, Stepped, SteppedQueue, Stepper};
 pub use task::QueuedLaunch;
 use threaded::Threaded;
 
@@ -146,7 +146,13 @@ impl Queue {
         spec: impl Spec<D>,
         kernel: impl Launch<D>,
     ) -> Result<()> {
-        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: None, shape: spec.shape()?, options })
+        self.launch_checked(LaunchRequest {
+            kernel: &kernel,
+            host_part: None,
+            shape: spec.shape()?,
+            options,
+            stamp: None,
+        })
     }
 
     /// Launches a kernel, and beside it a host part: a kernel too, run by one host thread at the same time. What they
@@ -163,7 +169,7 @@ impl Queue {
         host_part: impl Launch<H>,
     ) -> Result<()> {
         let shape = spec.shape()?;
-        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options })
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options, stamp: None })
     }
 
     /// The next operation's number, and the turn to hand it over. On a queue that is not blocking, `waits` says whether
@@ -208,7 +214,7 @@ impl Queue {
     fn turn_for(&self, uses: &[Wanted<'_>], waits: bool) -> Result<Turn<'_>> {
         loop {
             let turn = self.turn(waits)?;
-            match record(&Stamp { clock: &self.clock, number: turn.number }, uses) {
+            match record(&self.stamp(&turn), uses) {
                 Ok(()) => return Ok(turn),
                 Err(refused) => {
                     drop(turn);
@@ -216,6 +222,12 @@ impl Queue {
                 }
             }
         }
+    }
+
+    /// An operation as the clocks know it.
+    #[inline]
+    fn stamp(&self, turn: &Turn<'_>) -> Stamp<'_> {
+        Stamp { clock: &self.clock, number: turn.number }
     }
 
     /// Fails after an error that no wait has taken.

@@ -4,7 +4,7 @@
 //! the device move on together, on the thread that waits. So a program that enqueues and waits in one thread gives the
 //! same run every time.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -33,6 +33,9 @@ pub unsafe trait Stepper: Send + Sync + 'static {
     /// Called on each thread that enqueues something or waits, before it does.
     fn used(&self) {}
 
+    /// Called for each launch before it is enqueued, in its turn.
+    fn enqueued(&self, _launch: &QueuedLaunch) {}
+
     /// Called where the host sees one of several answers, before it does.
     fn decided(&self, _what: Decided) {}
 
@@ -45,9 +48,9 @@ pub unsafe trait Stepper: Send + Sync + 'static {
     /// Ends what a queue has begun, if all of it is done, and returns what went wrong; `None` while it is not done.
     fn end(&self, queue: usize) -> Option<Result<()>>;
 
-    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time. Returns
-    /// whether anything moves now.
-    fn step(&self, moved: bool, lines: &Lines) -> bool;
+    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time, and `goal`
+    /// what the host waits for. Returns whether anything moves now.
+    fn step(&self, moved: bool, lines: &Lines, goal: &Goal<'_>) -> bool;
 }
 
 /// What is enqueued on one queue.
@@ -67,6 +70,17 @@ impl Line {
     fn is_idle(&self) -> bool {
         self.tasks.is_empty() && self.running.is_empty() && !self.busy
     }
+}
+
+/// What the host waits for, while a device moves on.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal<'e> {
+    /// All that is enqueued on the queue with this number.
+    Queue(usize),
+    /// An event.
+    Event(&'e EventState),
+    /// All that is enqueued.
+    Everything,
 }
 
 /// What is enqueued on all queues of a device.
@@ -90,10 +104,61 @@ impl Lines {
         lines.iter().any(|line| line.busy || (line.running.is_empty() && line.tasks.front().is_some_and(can_begin)))
     }
 
-    /// Whether launches wait behind what this queue has begun.
-    pub fn has_later_launches(&self, queue: usize) -> bool {
+    /// The launches that are enqueued and have not begun.
+    pub fn later_launches(&self) -> Vec<QueuedLaunch> {
         let lines = lock(&self.0);
-        lines.get(queue).is_some_and(|line| line.tasks.iter().any(|task| matches!(task, Task::Launch(_))))
+        let launch = |task: &Task| match task {
+            Task::Launch(launch) => Some(launch.clone()),
+            Task::Other(_) => None,
+        };
+        lines.iter().flat_map(|line| line.tasks.iter().filter_map(launch)).collect()
+    }
+
+    /// The queues whose running launches must end before the host has what it waits for.
+    pub fn needed(&self, goal: &Goal<'_>) -> BTreeSet<usize> {
+        let lines = lock(&self.0);
+        let whole = |number: usize| (number, lines.get(number).map_or(0, |line| line.tasks.len()));
+        // What is behind an event on its queue is not needed for it.
+        let mut open: Vec<(usize, usize)> = match goal {
+            Goal::Queue(number) => vec![whole(*number)],
+            Goal::Event(state) => recorded(&lines, state).into_iter().collect(),
+            Goal::Everything => (0..lines.len()).map(whole).collect(),
+        };
+        let mut reached: BTreeMap<usize, usize> = BTreeMap::new();
+        while let Some((number, tasks)) = open.pop() {
+            if reached.get(&number).is_some_and(|&known| known >= tasks) {
+                continue;
+            }
+            reached.insert(number, tasks);
+            open.extend(lines[number].tasks.iter().take(tasks).filter_map(|task| recorded(&lines, awaited(task)?)));
+        }
+        reached.into_keys().collect()
+    }
+
+    /// Whether something that is enqueued can still begin while what runs on these queues never ends, and what runs on the
+    /// others does.
+    pub fn can_begin_beside(&self, stuck: &BTreeSet<usize>) -> bool {
+        let lines = lock(&self.0);
+        let all = |(number, line): (usize, &Line)| if stuck.contains(&number) { 0 } else { line.tasks.len() };
+        // How many of each queue's tasks can begin: those up to the first that waits for what is never recorded.
+        let mut can_begin: Vec<usize> = lines.iter().enumerate().map(all).collect();
+        loop {
+            let never = |task: &Task, can_begin: &[usize]| {
+                let recorded = awaited(task).and_then(|state| recorded(&lines, state));
+                recorded.is_some_and(|(number, at)| at >= can_begin[number])
+            };
+            let less = (0..lines.len()).find_map(|number| {
+                let mut tasks = lines[number].tasks.iter().take(can_begin[number]);
+                Some((number, tasks.position(|task| never(task, &can_begin))?))
+            });
+            let Some((number, at)) = less else { break };
+            can_begin[number] = at;
+        }
+        let acts = |task: &Task| match task {
+            Task::Launch(_) | Task::Other(Operation::Copy(_) | Operation::Task(_)) => true,
+            Task::Other(Operation::Record(_) | Operation::WaitFor(_)) => false,
+        };
+        lines.iter().zip(can_begin).any(|(line, tasks)| line.tasks.iter().take(tasks).any(acts))
     }
 
     /// The number of a line for a new queue: one whose queue is gone and has nothing left to do, or another one.
@@ -116,6 +181,21 @@ impl Lines {
     fn len(&self) -> usize {
         lock(&self.0).len()
     }
+}
+
+/// The event for which a task waits.
+fn awaited(task: &Task) -> Option<&EventState> {
+    match task {
+        Task::Other(Operation::WaitFor(event)) => Some(&event.state),
+        Task::Launch(_) | Task::Other(Operation::Record(_) | Operation::Copy(_) | Operation::Task(_)) => None,
+    }
+}
+
+/// The queue on which an event is still to be recorded, and the number of tasks there before that.
+fn recorded(lines: &[Line], state: &EventState) -> Option<(usize, usize)> {
+    let records = |task: &Task| matches!(task, Task::Other(Operation::Record(of)) if std::ptr::eq(&**of, state));
+    let of_line = |(number, line): (usize, &Line)| Some((number, line.tasks.iter().position(records)?));
+    lines.iter().enumerate().find_map(of_line)
 }
 
 /// A device on which nothing runs by itself: what all its queues share.
@@ -157,21 +237,21 @@ impl<S: Stepper> Stepped<S> {
 
     /// Does all that is enqueued, as far as it can be done.
     pub fn finish(&self) {
-        while lock(&self.lines.0).iter().any(|line| !line.is_idle()) && self.round() {}
+        while lock(&self.lines.0).iter().any(|line| !line.is_idle()) && self.round(&Goal::Everything) {}
     }
 
     /// Moves the device on until the goal is reached, or waits while another thread does.
-    fn drive(&self, reached: impl Fn() -> bool) {
+    fn drive(&self, goal: &Goal<'_>, reached: impl Fn() -> bool) {
         self.stepper.used();
         while !reached() {
-            if !self.round() {
+            if !self.round(goal) {
                 std::thread::sleep(PAUSE);
             }
         }
     }
 
-    /// Does one round, unless another thread moves the device on right now; returns whether anything moved.
-    fn round(&self) -> bool {
+    /// Does one round towards a goal, unless another thread moves the device on right now; returns whether anything moved.
+    fn round(&self, goal: &Goal<'_>) -> bool {
         let driver = match self.driver.try_lock() {
             Ok(driver) => driver,
             Err(TryLockError::Poisoned(driver)) => driver.into_inner(),
@@ -193,7 +273,7 @@ impl<S: Stepper> Stepped<S> {
                 }
             }
         }
-        self.stepper.step(moved, &self.lines) || moved
+        self.stepper.step(moved, &self.lines, goal) || moved
     }
 
     /// Ends what the queue has begun, if it is done; returns whether it has.
@@ -286,11 +366,11 @@ fn keep(line: &mut Line, outcome: Result<()>) {
 
 impl<S: Stepper> Mover for Stepped<S> {
     fn progress(&self, event: &EventState) {
-        self.drive(|| event.is_reached());
+        self.drive(&Goal::Event(event), || event.is_reached());
     }
 
     fn nudge(&self) {
-        self.round();
+        self.round(&Goal::Everything);
     }
 
     fn decided(&self, what: Decided) {
@@ -327,7 +407,10 @@ impl<S: Stepper> Drop for SteppedQueue<S> {
 // SAFETY: operations are done one after another, in the order in which they were given.
 unsafe impl<S: Stepper> BackendQueue for SteppedQueue<S> {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
-        self.push(Task::Launch(QueuedLaunch::of(request)))
+        let point = request.stamp.map(|stamp| stamp.point());
+        let launch = QueuedLaunch { point, ..QueuedLaunch::of(request) };
+        self.device.stepper.enqueued(&launch);
+        self.push(Task::Launch(launch))
     }
 
     fn submit(&self, operation: Operation) -> Result<()> {
@@ -335,7 +418,7 @@ unsafe impl<S: Stepper> BackendQueue for SteppedQueue<S> {
     }
 
     fn wait(&self) -> Result<()> {
-        self.device.drive(|| self.device.lines.with(self.number, |line| line.is_idle()));
+        self.device.drive(&Goal::Queue(self.number), || self.device.lines.with(self.number, |line| line.is_idle()));
         self.device.lines.with(self.number, |line| line.error.take()).map_or(Ok(()), Err)
     }
 

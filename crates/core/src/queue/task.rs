@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::operation::Operation;
+use crate::clock::Point;
 use crate::device::LaunchRequest;
 use crate::kernel::Kernel;
 use crate::spec::{LaunchOptions, Shape};
@@ -20,6 +21,8 @@ pub struct QueuedLaunch {
     pub shape: Shape,
     /// What the launch asks for beyond its shape.
     pub options: LaunchOptions,
+    /// Its place in the order of what is enqueued, where the device asks for it.
+    pub point: Option<Point>,
 }
 
 impl QueuedLaunch {
@@ -29,6 +32,7 @@ impl QueuedLaunch {
             host_part: request.host_part.map(Kernel::to_arc),
             shape: request.shape,
             options: request.options,
+            point: None,
         }
     }
 
@@ -39,6 +43,7 @@ impl QueuedLaunch {
             host_part: self.host_part.as_ref().map(|part| part as &dyn Kernel),
             shape: self.shape,
             options: self.options,
+            stamp: None,
         }
     }
 }

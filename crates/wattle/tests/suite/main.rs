@@ -17,6 +17,7 @@ mod queues_side_by_side;
 mod read_unwritten;
 mod structs_checked;
 mod truth_values_checked;
+mod unawaited;
 mod waiting;
 mod warp_dependencies;
 mod warps_checked;

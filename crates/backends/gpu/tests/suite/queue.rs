@@ -154,7 +154,7 @@ fn fails(_acc: &Acc, sum: Atomic<u32>) {
 fn launch_beside(queue: &dyn BackendQueue, kernel: &dyn Kernel, host_part: Option<&dyn Kernel>) -> Result<()> {
     let one = [1; 4];
     let shape = Shape { kind: ShapeKind::Threads, rank: 1, outer: one, inner: one };
-    let request = LaunchRequest { kernel, host_part, shape, options: LaunchOptions::new() };
+    let request = LaunchRequest { kernel, host_part, shape, options: LaunchOptions::new(), stamp: None };
     // SAFETY: nothing else uses the arguments meanwhile.
     unsafe { queue.launch(&request) }
 }

@@ -1,6 +1,6 @@
 //! Launches that run at the same time, searched together: the memories that they can leave, and the errors in them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,11 +17,13 @@ use super::judge::judge;
 use super::kept;
 use super::memory::CheckedMemory;
 use super::modules::{self, Batch};
-use super::run::{Programs, Run, note};
+use super::run::{Phase, Programs, Run, note};
 use super::variants::Asked;
 use crate::arguments::arguments;
 use crate::keep::WORTH_KEEPING;
 use crate::program::{Edits, LaunchWorld, World, with_barrier_before};
+use crate::report::{IS_STUCK, Unknown, Violation};
+use crate::search::Stuck;
 
 /// The launches of a queue.
 pub(super) struct Group {
@@ -30,8 +32,11 @@ pub(super) struct Group {
     pub launches: Vec<QueuedLaunch>,
 }
 
+/// Whether threads of these groups, by their numbers, stay stuck if they are: nothing else goes on then.
+pub(super) type IsFinal<'f> = &'f dyn Fn(&BTreeSet<usize>) -> bool;
+
 /// Runs launches, a group for each queue, and continues with one of the memories that they can leave.
-pub(super) fn run(run: &Run, groups: &[Group]) -> Result<()> {
+pub(super) fn run(run: &Run, groups: &[Group], is_final: IsFinal<'_>) -> Result<()> {
     // The refusal is recorded even if the scenario ignores the error: what was not searched is not known to hold.
     let refused = |error: &Error| {
         lock(&run.path).refused.get_or_insert(error.clone());
@@ -64,7 +69,9 @@ pub(super) fn run(run: &Run, groups: &[Group]) -> Result<()> {
                 Work::Own(world) => judge(run, world, found, fingerprint, what.clone()),
                 Work::Modules(batch) => modules::judge(&batch, found, fingerprint, what.clone()),
             };
-            let phase = Arc::new(judged.inspect_err(refused)?);
+            let mut phase = judged.inspect_err(refused)?;
+            forgive_waiting(&mut phase, groups, is_final);
+            let phase = Arc::new(phase);
             if let (Some(key), false) = (key, phase.kept || began.elapsed() < WORTH_KEEPING)
                 && let Some(packed) = kept::pack(&phase)
             {
@@ -94,6 +101,36 @@ pub(super) fn run(run: &Run, groups: &[Group]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Takes back that threads are stuck where something may still end their waiting: the launches of these groups are not
+/// final. It is only not known then what the threads do.
+fn forgive_waiting(phase: &mut Phase, groups: &[Group], is_final: IsFinal<'_>) {
+    let parts = |launch: &QueuedLaunch| 1 + usize::from(launch.host_part.is_some());
+    let of_group = |(number, group): (usize, &Group)| {
+        let launches: usize = group.launches.iter().map(parts).sum();
+        std::iter::repeat_n(number, launches)
+    };
+    let group_of: Vec<usize> = groups.iter().enumerate().flat_map(of_group).collect();
+    let counts = |violation: &Violation| match violation {
+        Violation::Stuck { witness, stuck, .. } => {
+            let of_thread = |stuck: &Stuck| group_of.get(witness.world.launch_of(stuck.thread)).copied();
+            is_final(&stuck.iter().filter_map(of_thread).collect())
+        }
+        // Which threads of modules are stuck is not told apart.
+        Violation::Module { kind, .. } => {
+            *kind != IS_STUCK || (0..groups.len()).all(|group| is_final(&BTreeSet::from([group])))
+        }
+        Violation::Race { .. }
+        | Violation::Fault { .. }
+        | Violation::Unwritten { .. }
+        | Violation::Assertion { .. } => true,
+    };
+    let before = phase.violations.len();
+    phase.violations.retain(counts);
+    if phase.violations.len() < before {
+        note(&mut phase.unknown, Unknown::Overlap);
+    }
 }
 
 /// Launches that run at the same time, as they are searched.

@@ -1,13 +1,17 @@
 //! The launches at the heads of the checker's queues, which a search looks at together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
-use wattle_core::{Decided, Error, Result, lock};
+use wattle_core::clock::Point;
+use wattle_core::queue::{Goal, Lines, QueuedLaunch, Stepper};
+use wattle_core::{Decided, Error, Kernel, Result, lock};
+use wattle_machine::Argument;
 
 use super::batch::{self, Group};
+use super::memory::CheckedMemory;
 use super::run::Run;
+use crate::arguments::arguments;
 
 /// The launches that have begun, of each queue.
 pub(super) struct Launches {
@@ -15,16 +19,72 @@ pub(super) struct Launches {
     begun: Mutex<BTreeMap<usize, Vec<QueuedLaunch>>>,
     /// The errors of launches that are done, by their queue.
     failed: Mutex<BTreeMap<usize, Error>>,
+    /// The launches that were searched and that the host has not waited for: whatever is enqueued meanwhile may overlap them.
+    unawaited: Mutex<Vec<Reach>>,
+}
+
+/// A launch as far as it decides which others it overlaps: its place in the order of what is enqueued, and the memories
+/// that it reaches; `None` where it may reach any, as a module's kernel does by the module's variables.
+struct Reach {
+    point: Point,
+    memories: Option<BTreeSet<u64>>,
+}
+
+impl Reach {
+    fn of(launch: &QueuedLaunch) -> Option<Reach> {
+        let kernels = std::iter::once(&launch.kernel).chain(&launch.host_part);
+        let memories = kernels.map(|kernel| memories(&**kernel)).collect::<Option<Vec<_>>>();
+        let memories = memories.map(|all| all.into_iter().flatten().collect());
+        Some(Reach { point: launch.point.clone()?, memories })
+    }
+
+    /// Whether a launch that is searched later may run at the same time, and share memory with this one.
+    fn may_overlap(&self, later: &Reach) -> bool {
+        let shares = match (&self.memories, &later.memories) {
+            (Some(one), Some(other)) => !one.is_disjoint(other),
+            (None, _) | (_, None) => true,
+        };
+        shares && !later.point.is_behind(&self.point)
+    }
+}
+
+/// The memories that a kernel reaches, if they are known.
+fn memories(kernel: &dyn Kernel) -> Option<BTreeSet<u64>> {
+    if kernel.module().is_some() {
+        return None;
+    }
+    let arguments = arguments(kernel, |memory: &CheckedMemory, number| Some(memory.of(number).into())).ok()?;
+    let memory = |argument| match argument {
+        Argument::View(view) => Some(view.memory),
+        Argument::Scalar(_) => None,
+    };
+    Some(arguments.into_iter().filter_map(memory).collect())
 }
 
 impl Launches {
     pub fn of(run: &Arc<Run>) -> Launches {
-        Launches { run: run.clone(), begun: Mutex::default(), failed: Mutex::default() }
+        Launches { run: run.clone(), begun: Mutex::default(), failed: Mutex::default(), unawaited: Mutex::default() }
     }
 
-    /// Searches launches, a group for each queue.
-    fn search(&self, numbers: &[usize], groups: &[Group]) -> Result<()> {
-        let done = batch::run(&self.run, groups);
+    /// Notes that launches overlap that are not searched together.
+    fn overlap(&self) {
+        lock(&self.run.path).overlaps = true;
+    }
+
+    /// Searches launches, a group for each queue. Whatever is enqueued, and not ordered behind one of them, may overlap it.
+    fn search(&self, numbers: &[usize], groups: &[Group], lines: &Lines, goal: &Goal<'_>) -> Result<()> {
+        let mut unawaited = lock(&self.unawaited);
+        unawaited.extend(groups.iter().flat_map(|group| &group.launches).filter_map(Reach::of));
+        let later: Vec<Reach> = lines.later_launches().iter().filter_map(Reach::of).collect();
+        if unawaited.iter().any(|searched| later.iter().any(|later| searched.may_overlap(later))) {
+            self.overlap();
+        }
+        drop(unawaited);
+        let is_final = |groups: &BTreeSet<usize>| {
+            let stuck = groups.iter().filter_map(|&group| numbers.get(group).copied()).collect();
+            !lines.needed(goal).is_disjoint(&stuck) && !lines.can_begin_beside(&stuck)
+        };
+        let done = batch::run(&self.run, groups, &is_final);
         if let Err(error) = &done {
             let mut failed = lock(&self.failed);
             for &number in numbers {
@@ -49,6 +109,15 @@ unsafe impl Stepper for Launches {
         }
     }
 
+    fn enqueued(&self, launch: &QueuedLaunch) {
+        let mut unawaited = lock(&self.unawaited);
+        unawaited.retain(|searched| !searched.point.is_over());
+        let later = Reach::of(launch);
+        if later.is_some_and(|later| unawaited.iter().any(|searched| searched.may_overlap(&later))) {
+            self.overlap();
+        }
+    }
+
     fn decided(&self, what: Decided) {
         lock(&self.run.path).decided.insert(what);
     }
@@ -65,7 +134,7 @@ unsafe impl Stepper for Launches {
 
     /// Searches the launches at the heads of all queues together, once nothing else moves; of one queue alone, one after
     /// another.
-    fn step(&self, moved: bool, lines: &Lines) -> bool {
+    fn step(&self, moved: bool, lines: &Lines, goal: &Goal<'_>) -> bool {
         let begun = if moved { BTreeMap::new() } else { lock(&self.begun).clone() };
         let group = |(number, launches)| (number, Group { device: self.run.devices.of(number), launches });
         let (numbers, groups): (Vec<usize>, Vec<Group>) = begun.into_iter().map(group).unzip();
@@ -75,17 +144,14 @@ unsafe impl Stepper for Launches {
                 for launch in &one.launches {
                     // Launches enqueued behind a failed one are discarded.
                     let alone = Group { device: one.device, launches: vec![launch.clone()] };
-                    if self.search(&numbers, &[alone]).is_err() {
+                    if self.search(&numbers, &[alone], lines, goal).is_err() {
                         break;
                     }
                 }
             }
             several => {
-                if numbers.iter().any(|&number| lines.has_later_launches(number)) {
-                    lock(&self.run.path).overlaps = true;
-                }
                 // Each of the queues reports the error.
-                let _ = self.search(&numbers, several);
+                let _ = self.search(&numbers, several, lines, goal);
             }
         }
         // No other thread begins launches meanwhile.

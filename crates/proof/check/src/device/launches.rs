@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
+use wattle_core::queue::{Goal, Lines, QueuedLaunch, Stepper};
 use wattle_core::{Error, Kernel, LaunchOptions, Result, ShapeKind, interrupt, lock};
 use wattle_machine::{LaunchShape, Program};
 
@@ -55,14 +55,15 @@ unsafe impl Stepper for Launches {
         Some(failed.map_or(Ok(()), Err))
     }
 
-    fn step(&self, moved: bool, lines: &Lines) -> bool {
+    fn step(&self, moved: bool, lines: &Lines, _: &Goal<'_>) -> bool {
         self.0.stop.store(interrupt::requested(), Ordering::Relaxed);
+        // What the host waits for may have come: then it goes on, while other launches run.
+        if moved {
+            return false;
+        }
         let mut simulator = lock(&self.0.simulator);
         if simulator.step_for(RUNS_PER_LOOK) {
             return true;
-        }
-        if moved {
-            return false;
         }
         // A launch that has ended must still be collected.
         if lock(&self.0.running).values().any(|launch| launch.is_done(&simulator)) {
@@ -91,7 +92,7 @@ impl State {
 
     fn start(&self, number: usize, launch: &QueuedLaunch) -> Result<()> {
         self.free();
-        let QueuedLaunch { kernel, host_part, shape, options } = launch;
+        let QueuedLaunch { kernel, host_part, shape, options, point: _ } = launch;
         let (frame_count, frame_extent) = (shape.outer, shape.inner);
         let (grid_extent, block_extent) = match shape.kind {
             ShapeKind::Threads => (frame_count, frame_extent),

@@ -87,8 +87,9 @@ impl fmt::Display for Unknown {
             }
             Unknown::Stopped(why) => f.write_str(why),
             Unknown::Overlap => f.write_str(
-                "launches on several queues overlap across a copy, a task or an event, and not every such overlap was \
-                 looked at",
+                "launches on several queues overlap, and not every such overlap was looked at: a launch that the host has not \
+                 waited for may still run while others come that were enqueued behind a wait, a copy, a task or an event; \
+                 wait for it first, or let the others' queue wait for an event recorded behind it",
             ),
             Unknown::Decided(Decided::EventIsComplete) => f.write_str(
                 "the scenario asks whether an event is complete for which it has not waited, and was told that it is; wait for \
@@ -155,6 +156,9 @@ pub enum Violation {
     },
 }
 
+/// The kind of a violation in which threads can be stuck for ever.
+pub(crate) const IS_STUCK: &str = "can be stuck for ever";
+
 impl Violation {
     /// The execution that shows it.
     pub fn witness(&self) -> Option<&Witness> {
@@ -174,7 +178,7 @@ impl Violation {
             Violation::Race { .. } => "data race",
             Violation::Fault { .. } => "fault",
             Violation::Unwritten { .. } => "unwritten memory",
-            Violation::Stuck { .. } => "can be stuck for ever",
+            Violation::Stuck { .. } => IS_STUCK,
             Violation::Assertion { .. } => "assertion",
             Violation::Module { kind, .. } => kind,
         }
