@@ -8,7 +8,7 @@ use wattle_check::search::{
     Address, End, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
-use wattle_modules::code::{Exchange, Op};
+use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
@@ -66,6 +66,30 @@ pub struct Report {
 /// # Errors
 /// A thread came to something that the checker has no meaning for.
 pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
+    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
+    world.active.restart();
+    loop {
+        let Report { verdict, statistics } = judge_choice(world, asserted, options)?;
+        all.statistics.add(&statistics);
+        match verdict {
+            Verdict::Holds => {}
+            Verdict::Violated(..) => return Ok(Report { verdict, ..all }),
+            Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
+            Verdict::Unknown(_) => all.verdict = verdict,
+        }
+        if !world.active.next() {
+            break;
+        }
+    }
+    if let (Verdict::Holds, Some((statement, why))) = (&all.verdict, world.active.left_open()) {
+        let at = world.place_of(statement as usize);
+        all.verdict = Verdict::Unknown(format!("which lanes are together at {at} is left to the device: {why}"));
+    }
+    Ok(all)
+}
+
+/// Judges a launch whose lanes are together as they are chosen to be.
+fn judge_choice(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
     loop {
         let report = attempt(world, asserted, options, true);
         if !world.adapted()? {
@@ -369,6 +393,16 @@ impl Judge<'_> {
         })
     }
 
+    /// Whether a thread waits for one that is chosen to be together with it and does not come: then it is not, in this execution.
+    pub(crate) fn waits_for_the_chosen(&self, execution: &Execution<'_>) -> bool {
+        execution.stuck.iter().any(|stuck| {
+            let Why::Barrier(event) = stuck.why else { return false };
+            let (part, number) = self.world.instruction_of(execution.graph.event(event).source as usize);
+            let op = part.kernel().steps.get(number).map(|step| &step.op);
+            !self.world.is_beside(stuck.thread) && matches!(op, Some(Op::Special { which: Special::Active, .. }))
+        })
+    }
+
     pub(crate) fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
         let source = |event: EventId| execution.graph.event(event).source as usize;
         let (at_barrier, at) = match &stuck.why {
@@ -403,6 +437,9 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         let wrong = self.wrong(execution);
+        if wrong.is_none() && self.waits_for_the_chosen(execution) {
+            return ControlFlow::Continue(());
+        }
         if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
             let why = match self.world.spirv() {
                 Some(_) => NOT_ALL_COME,

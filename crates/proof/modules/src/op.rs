@@ -190,10 +190,12 @@ pub enum Op {
     CopyWait {
         but: Option<u32>,
     },
-    /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`,
-    /// with the results `d` and `p`, which may be [`NO_REG`]
+    /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
+    /// `bar.warp.sync`, with the results `d` and `p`, which may be [`NO_REG`]
     Exchange {
         how: Exchange,
+        /// Whether the predicate `a` is negated: `!a`.
+        negated: bool,
         d: Reg,
         p: Reg,
         a: Src,
@@ -282,6 +284,8 @@ pub enum Exchange {
     Index,
     /// `vote.sync`
     Vote(Vote),
+    /// `match.sync`
+    Match(Match),
     /// `redux.sync`
     Reduce(Reduction),
 }
@@ -314,8 +318,19 @@ pub enum Vote {
     Any,
     /// `.all`
     All,
+    /// `.uni`: whether all have the same
+    Same,
     /// `.ballot`
     Ballot,
+}
+
+/// The lanes that a lane looks for: those with its own value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Match {
+    /// `.any`: the lanes that have it
+    Any,
+    /// `.all`: all lanes of the mask if they all have it, else none; and a predicate that says which
+    All,
 }
 
 /// `setp` and `set` in full.

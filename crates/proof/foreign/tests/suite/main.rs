@@ -6,6 +6,7 @@ mod calls;
 mod cuda;
 mod damage;
 mod emitted;
+mod lanes;
 mod launched;
 mod mutated;
 mod read_only;

@@ -425,7 +425,7 @@ impl Lowering<'_> {
         let mut results = Vec::new();
         for a in parts {
             let d = self.register("");
-            self.emit(Op::Exchange { how, d, p: NO_REG, a, b, c, mask })?;
+            self.emit(Op::Exchange { how, negated: false, d, p: NO_REG, a, b, c, mask })?;
             results.push(self.unless(without_source, Src::reg(d))?);
         }
         self.set_parts(instruction, results)?;
@@ -440,7 +440,9 @@ impl Lowering<'_> {
             Exchange::Down => |lane, delta, size| (lane + delta >= size).into(),
             Exchange::Butterfly => |lane, mask, size| (lane ^ mask >= size).into(),
             Exchange::Index => |_, source, size| (source >= size).into(),
-            Exchange::Vote(_) | Exchange::Reduce(_) | Exchange::Barrier => return Ok(self.constant(0)),
+            Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Barrier => {
+                return Ok(self.constant(0));
+            }
         };
         let (lane, size) = (self.register(""), self.constant(self.shape.subgroup.into()));
         self.emit(Op::Special { which: Special::Lane, d: lane })?;
