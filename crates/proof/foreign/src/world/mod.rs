@@ -26,7 +26,7 @@ use crate::pointers::Pointers;
 use crate::prepare::{chosen, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
-use crate::spirv::SpirvLaunch;
+use crate::spirv::{Origin, SpirvLaunch};
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
@@ -169,6 +169,23 @@ impl World {
         match &self.parts[..] {
             [part] if part.spirv.is_none() && self.beside.is_none() => Some(&part.source),
             _ => None,
+        }
+    }
+
+    /// Where a launch of a SPIR-V module came from, where it is all there is.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        match &self.parts[..] {
+            [part] => part.spirv.as_ref()?.origin.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Records the other sizes of subgroups with which a launch of a SPIR-V module is judged, so that advice holds with each.
+    pub fn also_with_subgroups_of(&mut self, sizes: &[u32]) {
+        if let [Part { spirv: Some(spirv), .. }] = &mut self.parts[..]
+            && let Some(origin) = &mut spirv.origin
+        {
+            origin.sizes = sizes.to_vec();
         }
     }
 

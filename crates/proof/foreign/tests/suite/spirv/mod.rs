@@ -1,5 +1,6 @@
 //! SPIR-V modules of our own, each feature in a small one: what they compute, their races, and whether their threads end.
 
+mod advice;
 mod claims;
 mod instances;
 mod meaning;

@@ -181,7 +181,7 @@ impl Spirv {
         })
     }
 
-    fn instruction(&self, number: usize) -> &Instruction {
+    pub(in crate::spirv) fn instruction(&self, number: usize) -> &Instruction {
         &self.listing.instructions[number]
     }
 }
