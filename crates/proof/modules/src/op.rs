@@ -288,6 +288,51 @@ pub enum Exchange {
     Match(Match),
     /// `redux.sync`
     Reduce(Reduction),
+    /// A reduction or a scan of SPIR-V
+    Combine(Combine),
+}
+
+/// A reduction, or a scan, of the values of a subgroup's lanes (SPIR-V 1.6, "OpGroupNonUniformIAdd" and those after it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Combine {
+    /// What two values become.
+    pub by: Combiner,
+    /// The width of the values in bits.
+    pub bits: u8,
+    /// Which lanes' values are combined for a lane.
+    pub of: CombinedLanes,
+}
+
+/// What two values become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they are the names of operations")]
+pub enum Combiner {
+    Add,
+    Multiply,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+    /// The sum of floats of 32 bits, whose order is left to the device.
+    AddFloat,
+    MinFloat,
+    MaxFloat,
+}
+
+/// The lanes whose values are combined for a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CombinedLanes {
+    /// All.
+    All,
+    /// Those up to it, itself among them.
+    UpTo,
+    /// Those before it; none gives the identity.
+    Before,
+    /// Those of its cluster of so many lanes.
+    Cluster(u32),
 }
 
 /// The operations of `redux.sync`, on 32 bits.

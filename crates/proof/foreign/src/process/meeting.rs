@@ -52,7 +52,7 @@ impl ModuleThread {
         if !self.is_among(world, &lanes) {
             return self.fault(world, at, Wrong::NotInMask);
         }
-        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
+        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U64, 0);
         let mut sources = lanes.as_slice();
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
@@ -68,9 +68,11 @@ impl ModuleThread {
             }
             Exchange::Vote(Vote::Any) => (op, ty) = (WarpOp::Any, Type::Bool),
             Exchange::Vote(Vote::All) => (op, ty) = (WarpOp::All, Type::Bool),
-            Exchange::Vote(Vote::Ballot | Vote::Same) => (op, ty) = (WarpOp::Ballot, Type::Bool),
+            // A subgroup of SPIR-V has several words of lanes.
+            Exchange::Vote(Vote::Ballot) => (op, ty, operand) = (WarpOp::Ballot, Type::Bool, b),
+            Exchange::Vote(Vote::Same) => (op, ty) = (WarpOp::Ballot, Type::Bool),
             Exchange::Reduce(how) => (op, ty) = reduction(how),
-            Exchange::Match(_) | Exchange::Barrier => {}
+            Exchange::Match(_) | Exchange::Combine(_) | Exchange::Barrier => {}
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
         let barrier = self.barrier(world, at, self.warp_barrier(world, &lanes), Members::Threads(members), true);
@@ -85,7 +87,7 @@ impl ModuleThread {
         let mut brought = value.known();
         if op == WarpOp::Shuffle && value.unwritten().is_some() {
             // A lane takes it with the mark, and has not written it either.
-            (ty, brought) = (Type::U64, brought.map(|bits| bits | UNWRITTEN));
+            brought = brought.map(|bits| bits | UNWRITTEN);
         }
         let exchange = search::Exchange { op, ty, value: brought, operand: Some(operand) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
@@ -149,6 +151,6 @@ fn lane(how: Exchange, own: u32, operand: u64) -> u32 {
         Exchange::Down => own.saturating_add(operand),
         Exchange::Butterfly => own ^ operand,
         Exchange::Index => operand,
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) => own,
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) => own,
     }
 }

@@ -182,11 +182,12 @@ impl Process for ModuleThread {
                     _ => return,
                 };
                 let (mask, any) = (*mask, *any);
-                // What another lane has not written, it has given away as such.
+                // What another lane of PTX has not written, it has given away as such.
                 let given = match &kernel.steps[*at as usize] {
                     Step { op: op @ Op::Exchange { a, .. }, .. } if is_shuffle(op) => a.as_reg(),
                     _ => None,
                 };
+                let given = given.filter(|_| self.part(world).spirv.is_none());
                 self.open = None;
                 if let (Deferred::Known(UNWRITTEN..), Some(register)) = (value, given) {
                     self.set(d, Deferred::Unwritten(register));
@@ -194,6 +195,7 @@ impl Process for ModuleThread {
                 }
                 // The bits of a ballot are those of the lanes in the mask, one behind the other.
                 let value = match vote {
+                    Some(Vote::Ballot) if self.part(world).spirv.is_some() => value,
                     Some(Vote::Ballot) => value.map(|bits| spread(bits, mask)),
                     Some(Vote::Same) => value.map(|bits| (bits == 0 || spread(bits, mask) == mask).into()),
                     Some(Vote::Any | Vote::All) | None => value,

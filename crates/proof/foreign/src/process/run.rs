@@ -8,6 +8,7 @@ use wattle_modules::{Deferred, Effect, Value, step};
 
 use super::ModuleThread;
 use super::accesses::Open;
+use super::lanes::Makes;
 use crate::access::{Cells, NoCells};
 use crate::operations::operator;
 use crate::world::World;
@@ -184,8 +185,13 @@ impl ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
-                    if let Exchange::Match(how) = how {
-                        if let Some(action) = self.begin_match(world, (at, how), part[0], mask) {
+                    let makes = match how {
+                        Exchange::Match(how) => Some(Makes::Match(how)),
+                        Exchange::Combine(how) => Some(Makes::Combine(how)),
+                        _ => None,
+                    };
+                    if let Some(makes) = makes {
+                        if let Some(action) = self.begin_match(world, (at, makes), part[0], mask) {
                             return action;
                         }
                         continue;

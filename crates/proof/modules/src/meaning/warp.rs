@@ -1,6 +1,7 @@
 //! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.10
 //! "match.sync", 9.7.13.12 "redux.sync".
 
+use super::combine;
 use crate::code::{Exchange, Match, Reduction, Vote};
 
 /// The number of lanes of a warp (`WARP_SZ`).
@@ -37,6 +38,10 @@ pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) 
             let voted = |at: &usize| parts[*at].is_some_and(|part| holds(part.a));
             Some((bits((0..LANES as usize).filter(voted)), false))
         }
+        Exchange::Combine(how) => {
+            let values: Vec<Option<u64>> = parts.iter().map(|part| part.map(|part| part.a)).collect();
+            combine::result(how, lane as usize, &values).map(|value| (value, false))
+        }
         Exchange::Match(how) => {
             let there = |at: &usize| parts[*at].is_some();
             let equal = |at: &usize| parts[*at].is_some_and(|part| part.a == own.a);
@@ -72,7 +77,9 @@ pub fn source(how: Exchange, lane: u32, b: u64, c: u64) -> (u32, bool) {
         Exchange::Down => (lane + b, lane + b <= most),
         Exchange::Butterfly => (lane ^ b, lane ^ b <= most),
         Exchange::Index => (indexed, indexed <= most),
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) => (lane, false),
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) => {
+            (lane, false)
+        }
     };
     (if within { source } else { lane }, within)
 }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod claims;
+mod groups;
 mod instances;
 mod meaning;
 mod mutated;

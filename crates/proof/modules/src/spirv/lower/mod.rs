@@ -8,6 +8,7 @@
 mod compute;
 mod control;
 mod declare;
+mod group;
 mod interface;
 mod memory;
 mod whole;
