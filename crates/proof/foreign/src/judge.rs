@@ -25,6 +25,8 @@ use crate::wrong::Wrong;
 pub struct Options {
     /// The model: PTX's, unless another is asked for.
     pub model: Model,
+    /// Whether a race is an error; otherwise its accesses mean what the model says.
+    pub forbids_races: bool,
     /// The maximum number of iterations of a loop that changes something each time and whose exit depends on memory.
     pub loop_bound: u32,
     /// The limits at which the search stops.
@@ -37,7 +39,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { model: Model::Ptx, loop_bound: 8, limits: Limits::default(), meter: None, keeper: None }
+        Options {
+            model: Model::Ptx,
+            forbids_races: true,
+            loop_bound: 8,
+            limits: Limits::default(),
+            meter: None,
+            keeper: None,
+        }
     }
 }
 
@@ -107,7 +116,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         loop_bound: options.loop_bound,
         limits: options.limits.clone(),
         meter: options.meter.clone(),
-        assume_race_free,
+        assume_race_free: assume_race_free && options.forbids_races,
         failed_iterations: true,
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };
@@ -127,7 +136,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         };
         return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
     }
-    let mut judge = Judge::new(world, options.model, asserted);
+    let mut judge = Judge::new(world, options.model, asserted).with_races(options.forbids_races);
     let (end, statistics) = search(&setup, &mut judge);
     if judge.unsure && judge.found.is_none() {
         return attempt(world, asserted, options, false);
