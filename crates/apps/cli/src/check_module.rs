@@ -9,8 +9,8 @@ use serde::Serialize;
 use wattle::Model;
 use wattle_check::keep::{Answered, Content, Key};
 use wattle_check::search::Statistics;
-use wattle_foreign::spirv::{self, Answer, Claim, Question};
-use wattle_foreign::{Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise, judge};
+use wattle_foreign::spirv::{self, Claim};
+use wattle_foreign::{Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise};
 
 use crate::args::CheckArgs;
 use crate::check::ADVICE;
@@ -41,7 +41,7 @@ struct ModuleReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     violation: Option<String>,
     steps: Vec<StepReport>,
-    /// The changes with which it holds, of a PTX kernel that is violated.
+    /// The changes with which it holds, where it is violated.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<AdviceReport<'a>>,
 }
@@ -145,7 +145,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     let keeper = session.keeper.clone().zip(key);
     let found = keeper.as_ref().and_then(|(keeper, key)| Answered::find(&**keeper, key)).filter(|found| found.yes);
     let (kept, searched) = (found.is_some(), Instant::now());
-    let conditions = asserted.clone();
+    let (conditions, claimed) = (asserted.clone(), claim.clone());
     let bounds = options.clone();
     let judged = session.limits.within(move || {
         if let Some(Answered { statistics, .. }) = found {
@@ -162,7 +162,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     let advice = match &report.verdict {
         Verdict::Violated(..) if !args.no_advice => {
             let (of, took, budget) = (world.clone(), searched.elapsed(), session.limits.left().unwrap_or(ADVICE));
-            let advised = move || advise(&of, &conditions, &bounds, took, budget.min(ADVICE));
+            let advised = move || advise(&of, claimed.as_ref(), &conditions, &bounds, took, budget.min(ADVICE));
             session.limits.within(advised).unwrap_or(Advice { cut_short: true, ..Advice::default() })
         }
         Verdict::Holds | Verdict::Violated(..) | Verdict::Unknown(_) => Advice::default(),
@@ -200,7 +200,7 @@ fn judge_all(
     let (mut last, mut sizes) = (None, Vec::new());
     let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
     for (size, mut world) in worlds {
-        let Report { verdict, statistics } = match judge_one(&mut world, claim, asserted, options) {
+        let Report { verdict, statistics } = match spirv::judge_claimed(&mut world, claim, asserted, options) {
             Ok(report) => report,
             Err(error) => return (Some(world), Vec::from_iter(size), Err(error)),
         };
@@ -221,27 +221,6 @@ fn judge_all(
         }
     }
     (last, sizes, Ok(all))
-}
-
-/// Judges a launch, and what its module's comments claim.
-fn judge_one(
-    world: &mut World,
-    claim: Option<&Claim>,
-    asserted: &[Condition],
-    options: &Options,
-) -> Result<Report, Unsupported> {
-    let report = judge(world, asserted, options)?;
-    let (Verdict::Holds, Some(claim)) = (&report.verdict, claim) else { return Ok(report) };
-    let (answer, _) = spirv::answer(world, &Question::Assertion(claim.clone()), options)?;
-    let verdict = match answer {
-        Answer::Yes => Verdict::Holds,
-        Answer::No(values) => {
-            let text = "the claim of the module's comments (@Output)".to_owned();
-            Verdict::Violated(Violation::Assertion { text, values }, Vec::new())
-        }
-        Answer::Unknown(why) => Verdict::Unknown(why),
-    };
-    Ok(Report { verdict, ..report })
 }
 
 /// What the verdict on a module depends on.
@@ -395,7 +374,7 @@ fn show_advice(session: &mut Session<'_>, advice: &Advice) -> Result<(), Stop> {
         return Ok(());
     }
     let help = session.style.paint(Tone::Note, "help:");
-    session.line(format!("  {help} with this it holds (checked, with the module's text changed so):"))?;
+    session.line(format!("  {help} with this it holds (checked, with the module changed so):"))?;
     for fix in &advice.fixes {
         session.line(format!("    {}: {}", fix.at, fix.text))?;
         session.line(format!("      {}", session.style.paint(Tone::Faint, &fix.instruction)))?;

@@ -132,5 +132,7 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
             worlds.push((Some(size), next));
         }
     }
+    let sizes: Vec<u32> = worlds.iter().filter_map(|(size, _)| *size).collect();
+    worlds.iter_mut().for_each(|(_, world)| world.also_with_subgroups_of(&sizes));
     Ok(Launches { worlds, claim: header.claim })
 }

@@ -55,6 +55,8 @@ pub struct Flow {
     positions: Vec<bool>,
     /// The declared loops with a barrier in them.
     pub(crate) structure: Structure,
+    /// For each instruction that asks which lanes are together, whether a thread can come to it again.
+    again: Vec<bool>,
     /// Whether lanes of a warp do something together.
     meets: bool,
     /// Whether a thread may end before every barrier, where no thread comes that has passed one.
@@ -100,7 +102,13 @@ impl Flow {
         }
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
-        let meets = steps.iter().any(|step| matches!(step.op, Op::Exchange { .. } | Op::BarrierReduce { .. }));
+        let meet = |op: &Op| match op {
+            Op::Special { which, .. } => *which == Special::Active,
+            op => matches!(op, Op::Exchange { .. } | Op::BarrierReduce { .. }),
+        };
+        let meets = steps.iter().any(|step| meet(&step.op));
+        let asks = |step: &Step| matches!(step.op, Op::Special { which: Special::Active, .. });
+        let again = (0..steps.len()).map(|at| asks(&steps[at]) && reached(&next, at)[at]).collect();
         loop {
             let before = (writes.clone(), positions.clone());
             for at in (0..next.len()).rev() {
@@ -109,7 +117,7 @@ impl Flow {
             }
             if (&writes, &positions) == (&before.0, &before.1) {
                 let (structure, exits_early) = (Structure::of(kernel, &next), exits_early(steps, &next));
-                return Flow { loops, writes, live, positions, structure, meets, exits_early };
+                return Flow { loops, writes, live, positions, structure, again, meets, exits_early };
             }
         }
     }
@@ -144,6 +152,11 @@ impl Flow {
         self.positions.get(at).copied().unwrap_or(true)
     }
 
+    /// Whether a thread can come to an instruction again.
+    pub fn comes_again(&self, at: usize) -> bool {
+        self.again.get(at).copied().unwrap_or(true)
+    }
+
     /// What may be written from an instruction on.
     pub fn writes(&self, at: usize) -> Writes {
         self.writes.get(at).copied().unwrap_or_default()
@@ -154,7 +167,12 @@ impl Flow {
 fn reads_position(op: &Op) -> bool {
     let Op::Special { which, .. } = op else { return false };
     match which {
-        Special::Thread(_) | Special::Block(_) | Special::Lane | Special::LaneMask(_) | Special::Warp => true,
+        Special::Thread(_)
+        | Special::Block(_)
+        | Special::Lane
+        | Special::LaneMask(_)
+        | Special::Active
+        | Special::Warp => true,
         Special::Threads(_)
         | Special::Blocks(_)
         | Special::Warps
@@ -163,6 +181,7 @@ fn reads_position(op: &Op) -> bool {
         | Special::Grid
         | Special::Clock
         | Special::Timer
+        | Special::Workspace(_)
         | Special::DynamicShared
         | Special::TotalShared => false,
     }
@@ -172,6 +191,17 @@ fn reads_position(op: &Op) -> bool {
 fn successors(steps: &[Step], at: usize) -> Vec<usize> {
     let behind = Some(at + 1).filter(|_| steps[at].falls_through());
     steps[at].target().into_iter().chain(behind).filter(|&target| target < steps.len()).collect()
+}
+
+/// The instructions that may come behind one.
+fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let (mut seen, mut open) = (vec![false; next.len()], next[from].clone());
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(&next[at]);
+        }
+    }
+    seen
 }
 
 /// The registers that are live before each instruction.
@@ -235,6 +265,7 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
             // What lanes exchange depends on the others' values.
             let meets = match &step.op {
                 Op::Exchange { how, .. } => *how != Exchange::Barrier,
+                Op::Special { which, .. } => *which == Special::Active,
                 op => matches!(op, Op::BarrierReduce { .. }),
             };
             if is_read || meets || reads || guarded || at < skipped_to {

@@ -8,7 +8,7 @@ use wattle_check::search::{
     Address, End, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
-use wattle_modules::code::{Exchange, Op};
+use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
@@ -25,6 +25,8 @@ use crate::wrong::Wrong;
 pub struct Options {
     /// The model: PTX's, unless another is asked for.
     pub model: Model,
+    /// Whether a race is an error; otherwise its accesses mean what the model says.
+    pub forbids_races: bool,
     /// The maximum number of iterations of a loop that changes something each time and whose exit depends on memory.
     pub loop_bound: u32,
     /// The limits at which the search stops.
@@ -37,7 +39,14 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { model: Model::Ptx, loop_bound: 8, limits: Limits::default(), meter: None, keeper: None }
+        Options {
+            model: Model::Ptx,
+            forbids_races: true,
+            loop_bound: 8,
+            limits: Limits::default(),
+            meter: None,
+            keeper: None,
+        }
     }
 }
 
@@ -66,6 +75,30 @@ pub struct Report {
 /// # Errors
 /// A thread came to something that the checker has no meaning for.
 pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
+    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
+    world.active.restart();
+    loop {
+        let Report { verdict, statistics } = judge_choice(world, asserted, options)?;
+        all.statistics.add(&statistics);
+        match verdict {
+            Verdict::Holds => {}
+            Verdict::Violated(..) => return Ok(Report { verdict, ..all }),
+            Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
+            Verdict::Unknown(_) => all.verdict = verdict,
+        }
+        if !world.active.next() {
+            break;
+        }
+    }
+    if let (Verdict::Holds, Some((statement, why))) = (&all.verdict, world.active.left_open()) {
+        let at = world.place_of(statement as usize);
+        all.verdict = Verdict::Unknown(format!("which lanes are together at {at} is left to the device: {why}"));
+    }
+    Ok(all)
+}
+
+/// Judges a launch whose lanes are together as they are chosen to be.
+fn judge_choice(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
     loop {
         let report = attempt(world, asserted, options, true);
         if !world.adapted()? {
@@ -83,7 +116,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         loop_bound: options.loop_bound,
         limits: options.limits.clone(),
         meter: options.meter.clone(),
-        assume_race_free,
+        assume_race_free: assume_race_free && options.forbids_races,
         failed_iterations: true,
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };
@@ -103,7 +136,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         };
         return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
     }
-    let mut judge = Judge::new(world, options.model, asserted);
+    let mut judge = Judge::new(world, options.model, asserted).with_races(options.forbids_races);
     let (end, statistics) = search(&setup, &mut judge);
     if judge.unsure && judge.found.is_none() {
         return attempt(world, asserted, options, false);
@@ -369,6 +402,16 @@ impl Judge<'_> {
         })
     }
 
+    /// Whether a thread waits for one that is chosen to be together with it and does not come: then it is not, in this execution.
+    pub(crate) fn waits_for_the_chosen(&self, execution: &Execution<'_>) -> bool {
+        execution.stuck.iter().any(|stuck| {
+            let Why::Barrier(event) = stuck.why else { return false };
+            let (part, number) = self.world.instruction_of(execution.graph.event(event).source as usize);
+            let op = part.kernel().steps.get(number).map(|step| &step.op);
+            !self.world.is_beside(stuck.thread) && matches!(op, Some(Op::Special { which: Special::Active, .. }))
+        })
+    }
+
     pub(crate) fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
         let source = |event: EventId| execution.graph.event(event).source as usize;
         let (at_barrier, at) = match &stuck.why {
@@ -403,6 +446,9 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         let wrong = self.wrong(execution);
+        if wrong.is_none() && self.waits_for_the_chosen(execution) {
+            return ControlFlow::Continue(());
+        }
         if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
             let why = match self.world.spirv() {
                 Some(_) => NOT_ALL_COME,

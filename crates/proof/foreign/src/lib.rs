@@ -32,6 +32,7 @@
 //! Clocks, shuffles whose mask has lanes that have ended, and what the reader refuses are refused by line.
 
 mod access;
+mod active;
 mod advice;
 mod batch;
 mod condition;

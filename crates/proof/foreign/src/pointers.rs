@@ -5,7 +5,7 @@
 //! computed from no parameter, the store may be to any.
 
 use wattle_memory::Set;
-use wattle_modules::code::{Access, Kernel, Op, Reg};
+use wattle_modules::code::{Access, Kernel, Op, Reg, Special};
 use wattle_modules::types::Space;
 
 /// The ranges that may be written from each instruction on; `None` for all.
@@ -55,7 +55,7 @@ impl Pointers {
                     // A value that is narrower than an address is none.
                     continue;
                 }
-                if matches!(step.op, Op::Pack { .. }) {
+                if matches!(step.op, Op::Pack { .. } | Op::Special { which: Special::Workspace(_), .. }) {
                     origin = None;
                 }
                 for reg in written {
@@ -142,6 +142,7 @@ mod tests {
             ("ld.global.u64 %a, [%x]; st.global.u32 [%a], %v;", &[0, 1, 2]),
             ("mov.b64 %a, {%v, %w}; st.global.u32 [%a], %v;", &[0, 1, 2]),
             ("st.global.u32 [%n], %v;", &[0, 1, 2]),
+            ("mov.u32 %v, %envreg2; cvt.u64.u32 %a, %v; selp.b64 %a, %a, %x, %p; st.u32 [%a], %v;", &[0, 1, 2]),
         ] {
             assert_eq!(written(body), Some(ranges.to_vec()), "{body}");
         }

@@ -9,7 +9,10 @@ use wattle_memory::{FenceOrder, Label, Level, Scope, UpdateOrder};
 use crate::address;
 pub use crate::meaning::exact::{Rounded, Rounding};
 pub use crate::module::{Global, Kernel, Module, Parameter, Source};
-pub use crate::op::{Copied, Exchange, Gather, Lanes, Next, Op, Outline, Reduction, TestJoin, Vote};
+pub use crate::op::{
+    Combine, CombinedLanes, Combiner, Copied, Exchange, Gather, Lanes, Match, Next, Op, Outline, Reduction, TestJoin,
+    Vote,
+};
 use crate::types::{Space, Type};
 use crate::value::Value;
 
@@ -276,6 +279,8 @@ pub enum Special {
     Warps,
     /// `%lanemask_lt` and the others
     LaneMask(LaneMask),
+    /// `activemask`: the lanes that execute it together, among them the thread's own (PTX ISA 8.8, 9.7.13.11)
+    Active,
     /// `%smid`
     Sm,
     /// `%nsmid`
@@ -286,6 +291,9 @@ pub enum Special {
     Clock,
     /// `%globaltimer`: nanoseconds
     Timer,
+    /// `%envreg1`, `%envreg2`: the high and the low word of the address of a cooperative launch's workspace, or 0 (the CUDA
+    /// toolkit's `cooperative_groups/details/driver_abi.h`)
+    Workspace(u8),
     /// `%dynamic_smem_size`
     DynamicShared,
     /// `%total_smem_size`

@@ -190,10 +190,12 @@ pub enum Op {
     CopyWait {
         but: Option<u32>,
     },
-    /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`,
-    /// with the results `d` and `p`, which may be [`NO_REG`]
+    /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
+    /// `bar.warp.sync`, with the results `d` and `p`, which may be [`NO_REG`]
     Exchange {
         how: Exchange,
+        /// Whether the predicate `a` is negated: `!a`.
+        negated: bool,
         d: Reg,
         p: Reg,
         a: Src,
@@ -282,8 +284,55 @@ pub enum Exchange {
     Index,
     /// `vote.sync`
     Vote(Vote),
+    /// `match.sync`
+    Match(Match),
     /// `redux.sync`
     Reduce(Reduction),
+    /// A reduction or a scan of SPIR-V
+    Combine(Combine),
+}
+
+/// A reduction, or a scan, of the values of a subgroup's lanes (SPIR-V 1.6, "OpGroupNonUniformIAdd" and those after it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Combine {
+    /// What two values become.
+    pub by: Combiner,
+    /// The width of the values in bits.
+    pub bits: u8,
+    /// Which lanes' values are combined for a lane.
+    pub of: CombinedLanes,
+}
+
+/// What two values become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they are the names of operations")]
+pub enum Combiner {
+    Add,
+    Multiply,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+    /// The sum of floats of 32 bits, whose order is left to the device.
+    AddFloat,
+    MinFloat,
+    MaxFloat,
+}
+
+/// The lanes whose values are combined for a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CombinedLanes {
+    /// All.
+    All,
+    /// Those up to it, itself among them.
+    UpTo,
+    /// Those before it; none gives the identity.
+    Before,
+    /// Those of its cluster of so many lanes.
+    Cluster(u32),
 }
 
 /// The operations of `redux.sync`, on 32 bits.
@@ -314,8 +363,19 @@ pub enum Vote {
     Any,
     /// `.all`
     All,
+    /// `.uni`: whether all have the same
+    Same,
     /// `.ballot`
     Ballot,
+}
+
+/// The lanes that a lane looks for: those with its own value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Match {
+    /// `.any`: the lanes that have it
+    Any,
+    /// `.all`: all lanes of the mask if they all have it, else none; and a predicate that says which
+    All,
 }
 
 /// `setp` and `set` in full.

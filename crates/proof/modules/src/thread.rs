@@ -184,8 +184,9 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             let (waits, aligned) = (*waits, *aligned);
             return Effect::Barrier { waits, aligned, barrier: get!(a), threads: b.map(|b| get!(b)) };
         }
-        Op::Exchange { how, d, p, a, b, c, mask } => {
-            let part = [get!(a), get!(b), get!(c)];
+        Op::Exchange { how, negated, d, p, a, b, c, mask } => {
+            let a = get!(a);
+            let part = [if *negated { a.map(|a| a ^ 1) } else { a }, get!(b), get!(c)];
             return Effect::Exchange { how: *how, part, mask: get!(mask), to: *d, predicate: *p };
         }
         Op::BarrierReduce { how, aligned, a, b, d, p, negated } => {

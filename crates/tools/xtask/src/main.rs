@@ -19,6 +19,9 @@ mod oracle;
 mod pack;
 #[path = "../../../apps/kernels/tests/suite/page/mod.rs"]
 mod page;
+#[path = "../../../proof/foreign/tests/suite/random/campaign.rs"]
+mod random;
+mod readback;
 mod sass;
 #[path = "../../../proof/check/tests/suite/oracle/mod.rs"]
 mod scenarios;
@@ -61,6 +64,11 @@ cargo run --release -p xtask -- brute [--cases N] [--seed S]
 Compares the checker's search with brute force on N random programs, 100000 if it is not said, from number S on: two to
 four threads, up to ten accesses, half of them plain. The executions, outcomes and races must be the same under every
 model.
+
+cargo run --release -p xtask -- readback [--cases N] [--seed S]
+
+Emits N random kernels, 2000 if it is not said, half of them as PTX and half as SPIR-V, reads them back, and searches them
+instruction by instruction: each must leave the bytes that its intermediate representation leaves on the simulated device.
 
 cargo xtask assemble [--kernels N] [--arch 90]
 
@@ -133,6 +141,7 @@ fn main() -> ExitCode {
     let on_cases: Option<(OnCases, u64)> = match arguments.first().map(String::as_str) {
         Some("oracle") => Some((oracle::run, 5000)),
         Some("brute") => Some((brute_force::run, 100_000)),
+        Some("readback") => Some((readback::run, 2000)),
         _ => None,
     };
     if let Some((run, usual)) = on_cases {

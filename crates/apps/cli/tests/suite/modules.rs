@@ -40,6 +40,21 @@ fn what_holds_and_what_does_not() -> Result {
 }
 
 #[test]
+fn advice_on_spirv_is_in_the_words_of_its_source() -> Result {
+    let (code, out, err) = check("../glsl/turn.spvasm", &["--arg", "_=u32[2]:5,6"])?;
+    assert_eq!(code, Some(1), "{err}");
+    for said in ["data race on tile", "help: with this it holds", "turn.comp:10: add barrier() behind it"] {
+        assert!(out.contains(said), "{said} is not in\n{out}");
+    }
+    let (code, out, err) = check(
+        "../glsl/publish.spvasm",
+        &["--grid", "2", "--arg", "_=u32[1]:0", "--arg", "__0=u32[1]:0", "--arg", "__1=u32[1]:0"],
+    )?;
+    assert!(code == Some(1) && out.contains("publish.comp:12: add memoryBarrierBuffer() before it"), "{out}{err}");
+    Ok(())
+}
+
+#[test]
 fn the_same_for_programs() -> Result {
     let (code, out, _) = check("spin_lock.ptx", &[&LAUNCH[..], &["--entry", "textbook", "--json"]].concat())?;
     let document: serde_json::Value = serde_json::from_str(&out)?;

@@ -1,226 +1,87 @@
-//! Changes of a module's text, and their wording in CUDA C++.
+//! A change of a module, in the words of its source.
 
-use std::collections::BTreeMap;
-use std::mem::discriminant;
+use wattle_modules::spirv::Edit as Instruction;
 
-/// A change of a place in the source, which may stand more than once in the module's text: in unrolled loops, and in functions
+use super::ptx::Edit as Line;
+use super::{ptx, spirv};
+
+/// A change of a place in the source, which may stand more than once in the module: in unrolled loops, and in functions
 /// that are inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The place in the source: the line that `.loc` names, else that of the module.
+    /// The place in the source: the line that the module names, else that of the module.
     pub at: String,
-    /// What to write there, in the words of CUDA C++.
+    /// What to write there, in the words of the source's language.
     pub text: String,
-    /// The first instruction at which the module's text was changed.
+    /// The first instruction at which the module was changed.
     pub instruction: String,
-    /// What is done, by the lines of the module's text.
-    pub(super) edits: Vec<(u32, Edit)>,
+    /// What is done.
+    pub(super) edits: Edits,
 }
 
-/// What is done to a line of the text.
+/// What is done to a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Edit {
-    Before(&'static str),
-    After(&'static str),
-    /// Another text for the instruction: an access with an order and a scope, a wider fence, or nothing.
-    Instead(String, Option<Access>),
-}
-
-impl Edit {
-    fn before(&self) -> Option<&str> {
-        match self {
-            Edit::Before(text) => Some(text),
-            Edit::After(_) | Edit::Instead(..) => None,
-        }
-    }
-
-    fn after(&self) -> Option<&str> {
-        match self {
-            Edit::After(text) => Some(text),
-            Edit::Before(_) | Edit::Instead(..) => None,
-        }
-    }
-
-    fn instead(&self) -> Option<&str> {
-        match self {
-            Edit::Instead(text, _) => Some(text),
-            Edit::Before(_) | Edit::After(_) => None,
-        }
-    }
-}
-
-/// An access that is made strong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    Load,
-    Store,
-}
-
-impl Access {
-    /// The order of a load or store that synchronizes.
-    pub(super) fn order(self) -> &'static str {
-        match self {
-            Access::Load => "acquire",
-            Access::Store => "release",
-        }
-    }
-
-    /// The access with this order, in words.
-    pub(super) fn words(self, order: &str) -> String {
-        let (does, call) = match self {
-            Access::Load => ("read", "load("),
-            Access::Store => ("write", "store(…, "),
-        };
-        format!("{does} it by cuda::atomic_ref<…, cuda::thread_scope_device>(…).{call}cuda::memory_order_{order})")
-    }
+pub(super) enum Edits {
+    /// By the lines of a PTX module's text.
+    Lines(Vec<(u32, Line)>),
+    /// By the numbers of a SPIR-V module's instructions.
+    Instructions(Vec<(usize, Instruction)>),
 }
 
 impl Change {
     /// The same change of an access with a relaxed order, where it has a stronger one.
     pub(super) fn relaxed(&self) -> Option<Change> {
         let mut weaker = self.clone();
-        for (_, edit) in &mut weaker.edits {
-            let Edit::Instead(text, Some(access)) = edit else { return None };
-            let order = access.order();
-            weaker.text = access.words("relaxed");
-            *text = text.replacen(&format!(".{order}."), ".relaxed.", 1);
-        }
+        weaker.text = match &mut weaker.edits {
+            Edits::Lines(lines) => ptx::relax(lines)?,
+            Edits::Instructions(all) => spirv::relax(all, &self.text)?,
+        };
         (weaker != *self).then_some(weaker)
     }
 
-    /// Whether both change a line in the same way, so that one of them would be lost.
+    /// Whether both change a place of the module in the same way, so that one of them would be lost.
     pub(super) fn clashes(&self, other: &Change) -> bool {
-        let same = |(line, edit): &(u32, Edit)| {
-            other.edits.iter().any(|(also, with)| line == also && discriminant(edit) == discriminant(with))
-        };
-        self.edits.iter().any(same)
-    }
-}
-
-/// The text with these changes.
-pub(super) fn apply(text: &str, changes: &[&Change]) -> String {
-    let mut by_line: BTreeMap<usize, Vec<&Edit>> = BTreeMap::new();
-    for (line, edit) in changes.iter().flat_map(|change| &change.edits) {
-        by_line.entry(*line as usize).or_default().push(edit);
-    }
-    let mut changed = String::with_capacity(text.len() + 64 * changes.len());
-    for (number, line) in (1..).zip(text.lines()) {
-        match by_line.get(&number) {
-            None => changed += line,
-            // On the same line, so that all others keep their numbers.
-            Some(edits) => {
-                let of = |wanted: fn(&Edit) -> Option<&str>| edits.iter().find_map(|edit| wanted(edit));
-                let own = of(Edit::instead).unwrap_or_else(|| statement(line));
-                changed += &[of(Edit::before).unwrap_or_default(), own, of(Edit::after).unwrap_or_default()].join(" ");
-            }
-        }
-        changed.push('\n');
-    }
-    changed
-}
-
-/// The line without its comment.
-fn statement(line: &str) -> &str {
-    line.split("//").next().unwrap_or_default().trim_end()
-}
-
-/// An instruction's guard with the white space around it, the words of its operation between the points, and the rest; `None`
-/// where the line is not one instruction alone.
-pub(super) fn parts(line: &str) -> Option<(&str, Vec<&str>, &str)> {
-    let statement = statement(line);
-    let alone = statement.ends_with(';') && statement.matches(';').count() == 1;
-    if !alone || statement.contains(['{', '"']) && !statement.contains('[') || statement.contains("/*") {
-        return None;
-    }
-    let start = statement.len() - statement.trim_start().len();
-    let body = &statement[start..];
-    let guard = if body.starts_with('@') { body.find(char::is_whitespace)? + 1 } else { 0 };
-    let guard = start + guard + (body[guard..].len() - body[guard..].trim_start().len());
-    let operation = &statement[guard..];
-    let end = operation.find(|letter: char| letter.is_whitespace() || letter == ';')?;
-    let words = &operation[..end];
-    // A label would stand in front of it.
-    if words.contains(':') && !words.contains("::") || words.starts_with(['$', '.']) {
-        return None;
-    }
-    Some((&statement[..guard], words.split('.').collect(), &operation[end..]))
-}
-
-/// The words of PTX for orders and for scopes (PTX ISA 8.8, 8.4 "Operation types", 8.5 "Scope").
-const ORDERS: [&str; 6] = ["weak", "volatile", "relaxed", "acquire", "release", "acq_rel"];
-const SCOPES: [&str; 4] = ["cta", "cluster", "gpu", "sys"];
-/// What an access with an order has no place for: hints to the caches, and the promise that memory is read-only.
-const HINTS: [&str; 9] = ["nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "relaxed"];
-
-/// The line with another order and scope for its access; `None` where it is not one instruction alone, or of a vector.
-pub(super) fn with_strength(line: &str, order: &str, scope: &str) -> Option<String> {
-    let (guard, words, rest) = parts(line)?;
-    if words.iter().any(|word| ["v2", "v4", "v8"].contains(word)) {
-        return None;
-    }
-    let is_kept = |word: &&&str| {
-        !ORDERS.contains(word) && !SCOPES.contains(word) && !HINTS.contains(word) && !word.starts_with('L')
-    };
-    let (operation, others) = words.split_first()?;
-    let others: Vec<&str> = others.iter().filter(is_kept).copied().collect();
-    Some(format!("{guard}{operation}.{order}.{scope}.{}{rest}", others.join(".")))
-}
-
-/// The line with another scope, of an access or a fence that names the scope of a block; `None` where it does not.
-pub(super) fn wider(line: &str) -> Option<String> {
-    let (guard, words, rest) = parts(line)?;
-    let of_device = if words.first() == Some(&"membar") { "gl" } else { "gpu" };
-    let widened: Vec<&str> = words.iter().map(|&word| if word == "cta" { of_device } else { word }).collect();
-    (widened != words).then(|| format!("{guard}{}{rest}", widened.join(".")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_strength_of_an_access_is_written_anew() {
-        let cases = [
-            ("\tld.global.u32 \t%r1, [%rd1];", "\tld.acquire.gpu.global.u32 \t%r1, [%rd1];"),
-            ("ld.volatile.global.u32 %r1, [%rd1]; // flag", "ld.acquire.gpu.global.u32 %r1, [%rd1];"),
-            ("@!%p1 ld.global.nc.L1::evict_last.f32 %f1, [a];", "@!%p1 ld.acquire.gpu.global.f32 %f1, [a];"),
-            ("ld.relaxed.cta.global.cg.u32 %r1, [a];", "ld.acquire.gpu.global.u32 %r1, [a];"),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(with_strength(line, "acquire", "gpu").as_deref(), Some(expected));
-        }
-        for line in [
-            "L1: ld.global.u32 %r1, [a];",
-            "ld.u32 %r1, [a]; st.u32 [a], %r1;",
-            "ld.global.v2.u32 {%r1, %r2}, [a];",
-            "{",
-        ] {
-            assert_eq!(with_strength(line, "acquire", "gpu"), None, "{line}");
+        match (&self.edits, &other.edits) {
+            (Edits::Lines(own), Edits::Lines(others)) => ptx::clash(own, others),
+            (Edits::Instructions(own), Edits::Instructions(others)) => spirv::clash(own, others),
+            (Edits::Lines(_), Edits::Instructions(_)) | (Edits::Instructions(_), Edits::Lines(_)) => false,
         }
     }
 
-    #[test]
-    fn the_scope_of_a_block_becomes_the_devices() {
-        assert_eq!(wider("\tmembar.cta;").as_deref(), Some("\tmembar.gl;"));
-        assert_eq!(wider("fence.acq_rel.cta;").as_deref(), Some("fence.acq_rel.gpu;"));
-        assert_eq!(
-            wider("@%p atom.cta.global.add.u32 %r1, [a], 1;").as_deref(),
-            Some("@%p atom.gpu.global.add.u32 %r1, [a], 1;")
-        );
-        assert_eq!(wider("membar.gl;"), None);
+    /// The edits of a change of a PTX module's text.
+    pub(super) fn lines(&self) -> &[(u32, Line)] {
+        match &self.edits {
+            Edits::Lines(lines) => lines,
+            Edits::Instructions(_) => &[],
+        }
     }
 
-    #[test]
-    fn changes_of_one_line_go_together() {
-        let change = |edits| Change { at: String::new(), text: String::new(), instruction: String::new(), edits };
-        let changes = [
-            change(vec![(2, Edit::After("d;")), (3, Edit::Before("d;"))]),
-            change(vec![(2, Edit::Before("b;"))]),
-            change(vec![(2, Edit::Instead("c;".into(), None))]),
-        ];
-        let changed = apply("a;\nx; // y\ne;", &changes.iter().collect::<Vec<_>>());
-        assert_eq!(changed.split_whitespace().collect::<Vec<_>>(), ["a;", "b;", "c;", "d;", "d;", "e;"]);
-        assert!(changes[0].clashes(&change(vec![(3, Edit::Before("f;"))])));
-        assert!(!changes[0].clashes(&changes[1]));
+    /// The edits of a change of a SPIR-V module.
+    pub(super) fn instructions(&self) -> &[(usize, Instruction)] {
+        match &self.edits {
+            Edits::Instructions(all) => all,
+            Edits::Lines(_) => &[],
+        }
     }
+}
+
+/// Changes by kind, each in the order of the module.
+#[derive(Default)]
+pub(super) struct Candidates {
+    /// Fences and accesses of a block's scope with the device's.
+    pub scopes: Vec<Change>,
+    /// Fences and atomic accesses with an order that they do not have.
+    pub orders: Vec<Change>,
+    /// Fences before and behind strong accesses.
+    pub fences: Vec<Change>,
+    /// Sequentially consistent fences at the same places.
+    pub sc_fences: Vec<Change>,
+    /// Variables whose accesses other threads see.
+    pub visible: Vec<Change>,
+    /// Sums of shared words as atomic ones.
+    pub increments: Vec<Change>,
+    /// The block's barrier, around accesses of memory that threads share and before branches.
+    pub block: Vec<Change>,
+    /// The warp's barrier at the same places.
+    pub warp: Vec<Change>,
 }

@@ -1,24 +1,37 @@
-//! Advice on a launch of a PTX kernel that is violated: which fence, barrier or atomic access mends it.
+//! Advice on a launch of a kernel that is violated: which fence, barrier or atomic access mends it.
 //!
-//! A change is one of the module's text, in the words of CUDA C++. Whatever is advised has been tried: the changed text is
-//! read and judged as the first one was, with every change of the advice in it.
+//! A change is one of the module, in the words of the language that it was compiled from: CUDA C++ for PTX, and for SPIR-V
+//! GLSL, OpenCL C or SPIR-V's own. Whatever is advised has been tried: the changed module is judged as the first one was, with
+//! every change of the advice in it. The search for changes is one for all languages; a [`Language`] has the changes.
 
-mod candidates;
 mod change;
-mod increment;
+mod ptx;
+mod spirv;
 
 use std::time::{Duration, Instant};
 
 use wattle_check::search::Watch;
 
-use candidates::Candidates;
+use change::Candidates;
 pub use change::Change;
-use change::apply;
 
 use crate::condition::Condition;
-use crate::judge::{Options, Report, Verdict, judge};
-use crate::violation::Violation;
-use crate::world::{Source, World};
+use crate::judge::{Options, Report, Verdict};
+use crate::spirv::{Claim, judge_claimed};
+use crate::violation::{Step, Violation};
+use crate::world::World;
+
+/// The changes of modules of one language.
+trait Language {
+    /// The changes to try.
+    fn candidates(&self) -> Candidates;
+
+    /// The access of a race as an atomic one, a read that acquires or a write that releases; `None` where it cannot be.
+    fn ordered(&self, access: &Step) -> Option<Change>;
+
+    /// The launch with these changes, in each way that is left to devices; `None` where the changed module is refused.
+    fn launches(&self, changes: &[&Change]) -> Option<Vec<World>>;
+}
 
 /// The changes that mend a launch.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +60,8 @@ const PATIENCE: u32 = 20;
 const LEAST: Duration = Duration::from_millis(300);
 
 struct Trials<'w> {
-    world: &'w World,
-    source: &'w Source,
+    language: &'w dyn Language,
+    claim: Option<&'w Claim>,
     asserted: &'w [Condition],
     options: &'w Options,
     deadline: Instant,
@@ -57,7 +70,7 @@ struct Trials<'w> {
 }
 
 impl Trials<'_> {
-    /// The report on the launch with these changes; `None` where there is none: the time is up, or the changed text is refused.
+    /// The report on the launch with these changes; `None` where there is none: the time is up, or the changed module is refused.
     fn report(&mut self, changes: &[&Change]) -> Option<Report> {
         let now = Instant::now();
         let reached = Watch::new(&self.options.limits).check().is_some();
@@ -66,13 +79,18 @@ impl Trials<'_> {
             return None;
         }
         self.advice.tried += 1;
-        let source = Source { file: self.source.file.clone(), text: apply(&self.source.text, changes) };
-        let mut world = World::new(source, Some(&self.world.kernel().name), self.world.launch().clone()).ok()?;
-        world.volatile_is_plain = self.world.volatile_is_plain;
         let mut options = self.options.clone();
         let end = self.deadline.min(now + self.each);
         options.limits.deadline = Some(options.limits.deadline.map_or(end, |given| given.min(end)));
-        judge(&mut world, self.asserted, &options).ok()
+        let mut last = None;
+        for mut world in self.language.launches(changes)? {
+            let report = judge_claimed(&mut world, self.claim, self.asserted, &options).ok()?;
+            if report.verdict != Verdict::Holds {
+                return Some(report);
+            }
+            last = Some(report);
+        }
+        last
     }
 
     fn holds(&mut self, changes: &[&Change]) -> bool {
@@ -124,13 +142,17 @@ impl Trials<'_> {
         None
     }
 
+    /// Tries each kind of changes alone, one after another, and then all of them together.
+    fn kinds(&mut self, kinds: [&[Change]; 4]) -> Option<Vec<Change>> {
+        let found = kinds.into_iter().find_map(|kind| self.alone(kind).ok());
+        found.or_else(|| self.together(&kinds.into_iter().flatten().collect::<Vec<_>>()))
+    }
+
     /// Fences and scopes come first: a barrier can hide a mistake between blocks in a launch of one, and a race can always be
     /// silenced by making it atomic.
     fn search(&mut self, candidates: &Candidates) -> Option<Vec<Change>> {
-        let Candidates { scopes, fences, sc_fences, increments, block, warp } = candidates;
-        let orders: Vec<&Change> = scopes.iter().chain(fences).collect();
-        if let Some(found) = self.alone(scopes).or_else(|_| self.alone(fences)).ok().or_else(|| self.together(&orders))
-        {
+        let Candidates { scopes, orders, fences, sc_fences, visible, increments, block, warp } = candidates;
+        if let Some(found) = self.kinds([scopes, orders, fences, visible]) {
             return Some(found);
         }
         let mut harmless = Vec::new();
@@ -141,12 +163,16 @@ impl Trials<'_> {
             }
         }
         let [increments, block, warp] = [0, 1, 2].map(|kind: usize| harmless[kind].iter().collect::<Vec<_>>());
+        let visible: Vec<&Change> = visible.iter().collect();
+        let ordered: Vec<&Change> = scopes.iter().chain(orders).chain(fences).collect();
         self.together(&increments)
             .or_else(|| self.together(&scopes.iter().chain(sc_fences).collect::<Vec<_>>()))
             .or_else(|| self.together(&warp))
             .or_else(|| self.together(&block))
+            // Other threads see what a barrier orders only where the accesses are for them to see.
+            .or_else(|| (!visible.is_empty()).then(|| self.together(&[&visible[..], &block].concat())).flatten())
             .or_else(|| self.atomic())
-            .or_else(|| self.pairs(&[increments, orders, block].concat()))
+            .or_else(|| self.pairs(&[increments, ordered, block].concat()))
     }
 
     /// Makes the accesses of one race after another atomic, reads that acquire and writes that release, and then as weak as
@@ -159,7 +185,7 @@ impl Trials<'_> {
                 Verdict::Holds => break,
                 Verdict::Violated(Violation::Race { accesses, .. }, _) => {
                     let known = changes.len();
-                    for added in accesses.iter().filter_map(|access| candidates::ordered(self.world, access)) {
+                    for added in accesses.iter().filter_map(|access| self.language.ordered(access)) {
                         if changes.iter().all(|known| !known.clashes(&added)) {
                             changes.push(added);
                         }
@@ -186,20 +212,31 @@ impl Trials<'_> {
     }
 }
 
-/// Finds changes of a module's text with which a launch of its kernel holds, that is violated as it is, within `budget`.
-/// `took` is how long the search took that found it violated. There is none for SPIR-V modules.
-pub fn advise(world: &World, asserted: &[Condition], options: &Options, took: Duration, budget: Duration) -> Advice {
-    let Some(source) = world.source() else { return Advice::default() };
+/// Finds changes of a module with which a launch of its kernel holds, and the claim and the assertions about it, that is violated
+/// as it is, within `budget`. `took` is how long the search took that found it violated. There is none for several launches.
+pub fn advise(
+    world: &World,
+    claim: Option<&Claim>,
+    asserted: &[Condition],
+    options: &Options,
+    took: Duration,
+    budget: Duration,
+) -> Advice {
+    let language: Box<dyn Language + '_> = match (world.source(), world.origin()) {
+        (Some(source), _) => Box::new(ptx::Ptx { world, source }),
+        (None, Some(origin)) => Box::new(spirv::Module::of(world, origin)),
+        (None, None) => return Advice::default(),
+    };
     let mut trials = Trials {
-        world,
-        source,
+        language: &*language,
+        claim,
         asserted,
         options,
         deadline: Instant::now() + budget,
         each: (took * PATIENCE).max(LEAST).min(budget),
         advice: Advice::default(),
     };
-    trials.advice.fixes = trials.search(&candidates::of(world)).unwrap_or_default();
+    trials.advice.fixes = trials.search(&language.candidates()).unwrap_or_default();
     if !trials.advice.fixes.is_empty() {
         trials.advice.cut_short = false;
     }

@@ -21,7 +21,7 @@ use wattle_memory::ThreadId;
 use crate::judge::gap;
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
-use crate::world::World;
+use crate::world::{Range, World, address_of};
 
 use beside::{Beside, Both};
 use emitted::{Emitted, Ranges};
@@ -94,6 +94,11 @@ impl Prepared {
                 BatchKernel::Module { .. } => module::part(&launch.kernel, batch)?,
             };
             (part.first, part.first_block, part.device) = (first, first_block, launch.device);
+            // Another launch's are 0, for which `cg::this_grid()` is no valid group.
+            if launch.cooperative && part.reads_workspace() {
+                part.workspace = Some(address_of(ranges.all.len()));
+                ranges.all.push(Range::of_workspace());
+            }
             part.waits_for_ended = !launch.kernel.is_module();
             parts.push(part);
             scheduled.push(Scheduled { blocks, per_block, together: launch.cooperative, first });
@@ -102,6 +107,15 @@ impl Prepared {
         }
         let beside = (!host_parts.is_empty()).then(|| Beside::new(host_parts, batch, parts.len()));
         let mut world = World::of(parts, ranges.all).map_err(refused)?;
+        if let Some(statement) = world.active.is_chosen() {
+            let at = world.place_of(statement as usize);
+            return Err(Error::capability(
+                "checker",
+                format!("judge the `activemask` at {at} in a scenario: which lanes are together is left to the device"),
+                "judge the launch by itself, `wattle check FILE.ptx`, where all choices are tried, or launch it with one \
+                 thread per block",
+            ));
+        }
         world.beside = beside;
         world.is_compiled = !batch.launches.iter().any(|launch| launch.kernel.is_module());
         Ok(Prepared { world, emitted, scheduled })

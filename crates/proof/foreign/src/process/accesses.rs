@@ -9,6 +9,7 @@ use wattle_modules::types::Space;
 
 use super::ModuleThread;
 use super::copies::Stage;
+use super::lanes::Matching;
 use crate::access::{Cells, NoCells};
 use crate::operations::label;
 use crate::world::World;
@@ -38,6 +39,8 @@ pub(super) enum Open {
         mask: u64,
         any: bool,
     },
+    /// A lane that looks for those with its value.
+    Matching(Matching),
     /// A barrier that gathers from its threads, once they have passed it.
     Gathering {
         at: u32,
@@ -134,6 +137,7 @@ impl ModuleThread {
                 Some(Action::Write { target, value, label, source: self.statement(at) })
             }
             Open::Copy { .. } => self.go_on_copying(world, open),
+            Open::Matching(matching) => self.go_on_matching(world, matching),
             Open::Gathering { at, holds } => Some(self.gather(world, at, holds)),
             // It has no answer yet, so it is asked again.
             Open::Update { .. } | Open::Meeting { .. } => {

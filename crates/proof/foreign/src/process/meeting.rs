@@ -13,6 +13,9 @@ use crate::operations::reduction;
 use crate::world::World;
 use crate::wrong::Wrong;
 
+/// The mark of a value in a shuffle that the lane which gives it has not written: shuffles of PTX are of 32 bits.
+pub(super) const UNWRITTEN: u64 = 1 << 32;
+
 impl ModuleThread {
     /// The lanes of its warp in a mask, each with its thread. Where the block ends there are no lanes.
     pub(super) fn lanes(&self, world: &World, mask: u64) -> Vec<(u32, ThreadId)> {
@@ -27,8 +30,10 @@ impl ModuleThread {
         lanes.iter().any(|&(lane, _)| lane == self.thread % self.part(world).warp())
     }
 
-    pub(super) fn warp_barrier(&self, world: &World) -> u64 {
-        WARP_BARRIERS + u64::from(self.thread / self.part(world).warp())
+    /// Where some lanes of its warp meet: the warp's barrier, and the mask of those lanes that there are.
+    pub(super) fn warp_barrier(&self, world: &World, lanes: &[(u32, ThreadId)]) -> (u64, u64) {
+        let mask = lanes.iter().filter(|(lane, _)| *lane < u64::BITS).fold(0, |all, &(lane, _)| all | 1 << lane);
+        (WARP_BARRIERS + u64::from(self.thread / self.part(world).warp()), mask)
     }
 
     /// What the lanes of a mask do together: a shuffle, a vote or a reduction.
@@ -47,7 +52,7 @@ impl ModuleThread {
         if !self.is_among(world, &lanes) {
             return self.fault(world, at, Wrong::NotInMask);
         }
-        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
+        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U64, 0);
         let mut sources = lanes.as_slice();
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
@@ -63,12 +68,14 @@ impl ModuleThread {
             }
             Exchange::Vote(Vote::Any) => (op, ty) = (WarpOp::Any, Type::Bool),
             Exchange::Vote(Vote::All) => (op, ty) = (WarpOp::All, Type::Bool),
-            Exchange::Vote(Vote::Ballot) => (op, ty) = (WarpOp::Ballot, Type::Bool),
+            // A subgroup of SPIR-V has several words of lanes.
+            Exchange::Vote(Vote::Ballot) => (op, ty, operand) = (WarpOp::Ballot, Type::Bool, b),
+            Exchange::Vote(Vote::Same) => (op, ty) = (WarpOp::Ballot, Type::Bool),
             Exchange::Reduce(how) => (op, ty) = reduction(how),
-            Exchange::Barrier => {}
+            Exchange::Match(_) | Exchange::Combine(_) | Exchange::Barrier => {}
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
-        let barrier = self.barrier(world, at, self.warp_barrier(world), Members::Threads(members), true);
+        let barrier = self.barrier(world, at, self.warp_barrier(world, &lanes), Members::Threads(members), true);
         let is_given = |&(_, thread): &(u32, ThreadId)| world.unfixed.is_given(barrier.instance, thread);
         let any = how != Exchange::Barrier && (sources.is_empty() || sources.iter().any(is_given));
         let thread = lanes.iter().find(|&&(lane, _)| lane == own).map(|&(_, thread)| thread);
@@ -77,7 +84,12 @@ impl ModuleThread {
             .into_iter()
             .for_each(|thread| world.unfixed.found_given(barrier.instance, thread));
         self.open = Some(Open::Meeting { at, mask, any });
-        let exchange = search::Exchange { op, ty, value: value.known(), operand: Some(operand) };
+        let mut brought = value.known();
+        if op == WarpOp::Shuffle && value.unwritten().is_some() {
+            // A lane takes it with the mark, and has not written it either.
+            brought = brought.map(|bits| bits | UNWRITTEN);
+        }
+        let exchange = search::Exchange { op, ty, value: brought, operand: Some(operand) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }
 
@@ -93,18 +105,26 @@ impl ModuleThread {
             Gather::Any => (WarpOp::Any, Type::Bool),
         };
         let members = Members::Threads(self.part(world).members(self.block));
-        let barrier = self.barrier(world, at, GATHERINGS, members, true);
+        let barrier = self.barrier(world, at, (GATHERINGS, 0), members, true);
         self.open = Some(Open::Meeting { at, mask: u64::MAX, any: false });
         let exchange = search::Exchange { op, ty, value: holds.known(), operand: Some(0) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }
 
-    /// The next arrival at a barrier.
-    pub(super) fn barrier(&mut self, world: &World, at: u32, resource: u64, members: Members, waits: bool) -> Barrier {
-        let arrivals = match self.arrivals.iter_mut().find(|(of, _)| *of == resource) {
+    /// The next arrival at a barrier, whose arrivals are counted for each mask of lanes by themselves: what the lanes of one
+    /// mask do does not count for another, whose lanes have not been there.
+    pub(super) fn barrier(
+        &mut self,
+        world: &World,
+        at: u32,
+        (resource, mask): (u64, u64),
+        members: Members,
+        waits: bool,
+    ) -> Barrier {
+        let arrivals = match self.arrivals.iter_mut().find(|(of, _)| *of == (resource, mask)) {
             Some((_, count)) => count,
             None => {
-                self.arrivals.push((resource, 0));
+                self.arrivals.push(((resource, mask), 0));
                 &mut self.arrivals.last_mut().expect("it has just been added").1
             }
         };
@@ -131,6 +151,6 @@ fn lane(how: Exchange, own: u32, operand: u64) -> u32 {
         Exchange::Down => own.saturating_add(operand),
         Exchange::Butterfly => own ^ operand,
         Exchange::Index => operand,
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Reduce(_) => own,
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) => own,
     }
 }

@@ -2,13 +2,14 @@
 
 mod accesses;
 mod copies;
+mod lanes;
 mod meeting;
 mod run;
 mod unwritten;
 mod vulkan;
 
 use wattle_check::search::{Action, Address, Process};
-use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Vote};
+use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Step, Vote};
 use wattle_modules::{Cursor, Deferred, Value};
 
 use crate::operations::spread;
@@ -16,12 +17,17 @@ use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
 use accesses::Open;
 use copies::{Copies, Stage};
+use meeting::UNWRITTEN;
+use unwritten::is_shuffle;
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.
 const WARP_BARRIERS: u64 = 16;
 
 /// The resource of what the block's barriers gather: a block has at most 32 warps.
 const GATHERINGS: u64 = WARP_BARRIERS + 1024;
+
+/// The resources of what lanes find out about each other at instructions, by these.
+const ACTIVE: u64 = GATHERINGS + 1;
 
 /// A thread of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,8 +40,8 @@ pub struct ModuleThread {
     part: u32,
     block: u32,
     thread: u32,
-    /// How often it has come to each barrier.
-    arrivals: Vec<(u64, u32)>,
+    /// How often it has come to each barrier, by the mask of the lanes where it is one of a warp.
+    arrivals: Vec<((u64, u64), u32)>,
     /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first instruction.
     iterations: Vec<(u32, u32)>,
     /// The copies that it has begun and not waited for.
@@ -169,17 +175,34 @@ impl Process for ModuleThread {
                 self.set(to, value.any_if(any));
             }
             Some(Open::Meeting { at, mask, any }) => {
-                let (d, is_ballot) = match kernel.steps[*at as usize].op {
-                    Op::Exchange { d, how, .. } => (d, how == Exchange::Vote(Vote::Ballot)),
-                    Op::BarrierReduce { d, .. } => (d, false),
+                let (d, vote) = match kernel.steps[*at as usize].op {
+                    Op::Exchange { d, how: Exchange::Vote(vote), .. } => (d, Some(vote)),
+                    Op::Special { which: Special::Active, d } => (d, Some(Vote::Ballot)),
+                    Op::Exchange { d, .. } | Op::BarrierReduce { d, .. } => (d, None),
                     _ => return,
                 };
                 let (mask, any) = (*mask, *any);
+                // What another lane of PTX has not written, it has given away as such.
+                let given = match &kernel.steps[*at as usize] {
+                    Step { op: op @ Op::Exchange { a, .. }, .. } if is_shuffle(op) => a.as_reg(),
+                    _ => None,
+                };
+                let given = given.filter(|_| self.part(world).spirv.is_none());
                 self.open = None;
+                if let (Deferred::Known(UNWRITTEN..), Some(register)) = (value, given) {
+                    self.set(d, Deferred::Unwritten(register));
+                    return;
+                }
                 // The bits of a ballot are those of the lanes in the mask, one behind the other.
-                let value = if is_ballot { value.map(|bits| spread(bits, mask)) } else { value };
+                let value = match vote {
+                    Some(Vote::Ballot) if self.part(world).spirv.is_some() => value,
+                    Some(Vote::Ballot) => value.map(|bits| spread(bits, mask)),
+                    Some(Vote::Same) => value.map(|bits| (bits == 0 || spread(bits, mask) == mask).into()),
+                    Some(Vote::Any | Vote::All) | None => value,
+                };
                 self.set(d, value.any_if(any));
             }
+            Some(Open::Matching(matching)) => matching.answer(value),
             Some(Open::Copy { stage, .. }) => self.copies.answer(*stage, value),
             Some(Open::Store { .. } | Open::Gathering { .. }) | None => {}
         }
@@ -230,6 +253,7 @@ impl Process for ModuleThread {
             Some(Open::Load { address, read, .. }) => is_pending(address) || read.iter().any(is_pending),
             Some(Open::Store { address, values, .. }) => is_pending(address) || values.iter().any(is_pending),
             Some(Open::Gathering { holds, .. }) => is_pending(holds),
+            Some(Open::Matching(matching)) => matching.any_pending(),
             Some(Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
         };
         open || self.copies.any_pending() || self.registers.iter().chain(&self.local).any(is_pending)

@@ -8,6 +8,7 @@ use wattle_modules::{Deferred, Effect, Value, step};
 
 use super::ModuleThread;
 use super::accesses::Open;
+use super::lanes::Makes;
 use crate::access::{Cells, NoCells};
 use crate::operations::operator;
 use crate::world::World;
@@ -126,7 +127,7 @@ impl ModuleThread {
                         return Action::NeedsValue;
                     };
                     let members = self.barrier_members(world, count);
-                    let mut barrier = self.barrier(world, at, barrier, members, waits);
+                    let mut barrier = self.barrier(world, at, (barrier, 0), members, waits);
                     barrier.converges = barrier.converges.filter(|_| aligned);
                     return Action::Barrier {
                         barrier,
@@ -145,7 +146,7 @@ impl ModuleThread {
                         world.refuse(self.statement(at) as usize, why);
                         return Action::Halt;
                     }
-                    let mut barrier = self.barrier(world, at, barrier, members, true);
+                    let mut barrier = self.barrier(world, at, (barrier, 0), members, true);
                     barrier.converges = barrier.converges.filter(|_| aligned);
                     self.open = Some(Open::Gathering { at, holds });
                     let label = Label::barrier(Level::Block);
@@ -171,7 +172,8 @@ impl ModuleThread {
                         return self.fault(world, at, Wrong::NotInMask);
                     }
                     let members = lanes.iter().map(|&(_, thread)| thread).collect();
-                    let barrier = self.barrier(world, at, self.warp_barrier(world), Members::Threads(members), true);
+                    let resource = self.warp_barrier(world, &lanes);
+                    let barrier = self.barrier(world, at, resource, Members::Threads(members), true);
                     return Action::Barrier {
                         barrier,
                         label: Label::barrier(Level::Block),
@@ -183,7 +185,23 @@ impl ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
+                    let makes = match how {
+                        Exchange::Match(how) => Some(Makes::Match(how)),
+                        Exchange::Combine(how) => Some(Makes::Combine(how)),
+                        _ => None,
+                    };
+                    if let Some(makes) = makes {
+                        if let Some(action) = self.begin_match(world, (at, makes), part[0], mask) {
+                            return action;
+                        }
+                        continue;
+                    }
                     return self.exchange(world, at, how, part[0], [b, c], mask, predicate);
+                }
+                Effect::Special { which: Special::Active, to } => {
+                    if let Some(action) = self.find_active(world, at, to) {
+                        return action;
+                    }
                 }
                 Effect::Special { which, to } => self.set(to, Deferred::Known(self.special(world, which))),
                 Effect::Exit => return self.end(),
@@ -225,7 +243,17 @@ impl ModuleThread {
             Special::Warp => self.thread / self.part(world).warp(),
             Special::DynamicShared => self.part(world).launch.dynamic_shared as u32,
             Special::TotalShared => self.part(world).shared_bytes() as u32,
-            Special::Warps | Special::Sm | Special::Sms | Special::Grid | Special::Clock | Special::Timer => 0,
+            Special::Workspace(register) => {
+                let address = self.part(world).workspace.unwrap_or(0);
+                if register == 1 { (address >> 32) as u32 } else { address as u32 }
+            }
+            Special::Active
+            | Special::Warps
+            | Special::Sm
+            | Special::Sms
+            | Special::Grid
+            | Special::Clock
+            | Special::Timer => 0,
         })
     }
 }

@@ -7,11 +7,17 @@
 use smallvec::SmallVec;
 use wattle_check::search::Action;
 use wattle_modules::Value;
-use wattle_modules::code::{Kernel, NO_REG, Reg, Step};
+use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Step};
 
 use super::ModuleThread;
 use crate::world::World;
 use crate::wrong::Wrong;
+
+/// Whether each lane gets one lane's value.
+pub(super) fn is_shuffle(op: &Op) -> bool {
+    let Op::Exchange { how, .. } = op else { return false };
+    matches!(how, Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index)
+}
 
 impl ModuleThread {
     /// The register or byte that the thread has not written, if its value matters to a step: as the condition under which the
@@ -38,6 +44,11 @@ impl ModuleThread {
         match outline.access {
             Some(access) if !(outline.reads_memory && outline.writes_memory) => access.base.as_reg().and_then(of),
             Some(_) => read.into_iter().find_map(of),
+            // What a shuffle gives matters to who takes it, which gets it as an unwritten value.
+            None if is_shuffle(&step.op) => {
+                let Op::Exchange { b, c, mask, .. } = &step.op else { return None };
+                [b, c, mask].into_iter().filter_map(|operand| operand.as_reg()).find_map(of)
+            }
             None => read.into_iter().find_map(of).filter(|_| outline.meets),
         }
     }

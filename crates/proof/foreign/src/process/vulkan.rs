@@ -75,9 +75,9 @@ impl ModuleThread {
         };
         let (resource, members) = if among == Level::Subgroup {
             let lanes = self.lanes(world, u64::MAX);
-            (self.warp_barrier(world), lanes.iter().map(|&(_, thread)| thread).collect())
+            (self.warp_barrier(world, &lanes), lanes.iter().map(|&(_, thread)| thread).collect())
         } else {
-            (0, self.part(world).members(self.block))
+            ((0, 0), self.part(world).members(self.block))
         };
         let barrier = self.barrier(world, at, resource, Members::Threads(members), true);
         Action::Barrier { barrier, label, source: self.statement(at) }

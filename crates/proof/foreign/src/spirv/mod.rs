@@ -22,11 +22,25 @@ pub(crate) use parameters::Parameters;
 pub(crate) use question::NOT_ALL_COME;
 pub use question::{Answer, Question, answer};
 
+use crate::condition::Condition;
+use crate::judge::{Options, Report, Verdict, judge};
 use crate::launch::{Argument, Buffer, Given};
 use crate::number::Number;
 use crate::pointers::Pointers;
 use crate::unsupported::Unsupported;
+use crate::violation::Violation;
 use crate::world::{Part, Range, Source, World};
+
+/// Where a launch came from, so that it can be made again of a changed module.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub module: Spirv,
+    pub file: String,
+    pub entry: Option<String>,
+    pub setting: Setting,
+    /// The sizes of subgroups with which it is judged besides.
+    pub sizes: Vec<u32>,
+}
 
 /// What a launch of a SPIR-V module has besides its kernel.
 #[derive(Debug)]
@@ -47,6 +61,7 @@ pub struct SpirvLaunch {
     roots: HashMap<usize, Option<usize>>,
     /// The buffers whose stores are left unordered.
     unordered: Vec<u32>,
+    pub(crate) origin: Option<Box<Origin>>,
 }
 
 impl SpirvLaunch {
@@ -91,6 +106,15 @@ impl SpirvLaunch {
         self.unordered = if leave { self.variables.iter().filter_map(number).collect() } else { Vec::new() };
     }
 
+    /// The variables, and for a step that accesses one, its number, where the text shows which.
+    pub(crate) fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    pub(crate) fn root(&self, step: usize) -> Option<usize> {
+        self.roots.get(&step).copied().flatten()
+    }
+
     /// Whether nobody has given the push constant at an offset.
     pub(crate) fn is_open(&self, offset: u64) -> bool {
         self.open.iter().any(|leaf| (leaf.offset..leaf.offset + leaf.ty.bytes()).contains(&offset))
@@ -124,6 +148,30 @@ impl SpirvLaunch {
         };
         Pointers::ahead(kernel, kernel.steps.iter().enumerate().map(written).collect())
     }
+}
+
+/// Judges a launch, and where it is right what is claimed of its end.
+///
+/// # Errors
+/// A thread came to something that the checker has no meaning for, or the claim cannot be judged.
+pub fn judge_claimed(
+    world: &mut World,
+    claim: Option<&Claim>,
+    asserted: &[Condition],
+    options: &Options,
+) -> Result<Report, Unsupported> {
+    let report = judge(world, asserted, options)?;
+    let (Verdict::Holds, Some(claim)) = (&report.verdict, claim) else { return Ok(report) };
+    let (answer, _) = question::answer(world, &Question::Assertion(claim.clone()), options)?;
+    let verdict = match answer {
+        Answer::Yes => Verdict::Holds,
+        Answer::No(values) => {
+            let text = "the claim of the module's comments (@Output)".to_owned();
+            Verdict::Violated(Violation::Assertion { text, values }, Vec::new())
+        }
+        Answer::Unknown(why) => Verdict::Unknown(why),
+    };
+    Ok(Report { verdict, ..report })
 }
 
 /// A module with the name of its file, in either form.
@@ -167,7 +215,12 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
     }
     let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
     let source = Source { file: file.to_owned(), text: module.text.clone() };
-    Ok(World::of_spirv(part(lowered, source)?, buffers))
+    let mut part = part(lowered, source)?;
+    if let Some(spirv) = &mut part.spirv {
+        let (module, entry, setting) = (module.clone(), entry.map(str::to_owned), setting.clone());
+        spirv.origin = Some(Box::new(Origin { module, file: file.to_owned(), entry, setting, sizes: Vec::new() }));
+    }
+    Ok(World::of_spirv(part, buffers))
 }
 
 /// The variables in places of one kind, as ranges of memory.
@@ -217,6 +270,7 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
         fill: 0,
         roots: lowered.roots,
         unordered: Vec::new(),
+        origin: None,
     };
     Ok(Part::of_spirv(source, lowered.kernel, params, spirv))
 }

@@ -17,6 +17,7 @@ use wattle_check::search::{Address, Initial, Memory, Spawn};
 use wattle_memory::{Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 
+use crate::active::Active;
 use crate::batch::beside::Beside;
 use crate::copies::Copies;
 use crate::launch::Launch;
@@ -25,7 +26,7 @@ use crate::pointers::Pointers;
 use crate::prepare::{chosen, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
-use crate::spirv::SpirvLaunch;
+use crate::spirv::{Origin, SpirvLaunch};
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
@@ -61,6 +62,8 @@ pub struct World {
     pub(crate) unfixed: Unfixed,
     pub(crate) read_only: ReadOnly,
     pub(crate) copies: Copies,
+    /// Which lanes are together at each `activemask`.
+    pub(crate) active: Active,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -89,7 +92,12 @@ impl World {
         }
         let kernel = chosen(&module, entry)?;
         let params = parameters(&module.kernels[kernel], &launch.arguments, &mut ranges)?;
-        World::of(vec![Part::new(source, (module, kernel), launch, params)], ranges)
+        let mut part = Part::new(source, (module, kernel), launch, params);
+        if part.reads_workspace() {
+            part.workspace = Some(address_of(ranges.len()));
+            ranges.push(Range::of_workspace());
+        }
+        World::of(vec![part], ranges)
     }
 
     /// Launches that run at the same time, over these ranges.
@@ -120,6 +128,7 @@ impl World {
     fn with(parts: Vec<Part>, ranges: Vec<Range>) -> World {
         World {
             widths: Widths::new(&ranges, &parts),
+            active: Active::of(&parts),
             parts,
             ranges,
             beside: None,
@@ -160,6 +169,23 @@ impl World {
         match &self.parts[..] {
             [part] if part.spirv.is_none() && self.beside.is_none() => Some(&part.source),
             _ => None,
+        }
+    }
+
+    /// Where a launch of a SPIR-V module came from, where it is all there is.
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        match &self.parts[..] {
+            [part] => part.spirv.as_ref()?.origin.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Records the other sizes of subgroups with which a launch of a SPIR-V module is judged, so that advice holds with each.
+    pub fn also_with_subgroups_of(&mut self, sizes: &[u32]) {
+        if let [Part { spirv: Some(spirv), .. }] = &mut self.parts[..]
+            && let Some(origin) = &mut spirv.origin
+        {
+            origin.sizes = sizes.to_vec();
         }
     }
 
@@ -326,6 +352,8 @@ impl World {
                 | Special::Blocks(_)
                 | Special::Lane
                 | Special::LaneMask(_)
+                | Special::Active
+                | Special::Workspace(_)
                 | Special::Warp
                 | Special::DynamicShared
                 | Special::TotalShared => continue,

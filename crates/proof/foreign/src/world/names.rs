@@ -80,9 +80,13 @@ impl World {
         if self.beside.as_ref().is_some_and(|beside| beside.site(at).is_some()) {
             return "of the host part".into();
         }
-        let line = (self.line(at) as usize).saturating_sub(1);
         let (part, _) = self.instruction_of(at);
-        part.source.text.lines().nth(line).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+        line_of(part, self.line(at))
+    }
+
+    /// The text of a line of the module, of the first launch where there are several.
+    pub(crate) fn source_line(&self, line: u32) -> String {
+        line_of(&self.parts[0], line)
     }
 
     /// Whether a thread is a host part's.
@@ -96,4 +100,10 @@ impl World {
         let (file, line, instruction) = (part.source.file.clone(), self.line(at), self.text(at));
         Unsupported::Instruction { file, line, instruction, why: why.to_owned() }
     }
+}
+
+/// The text of a line of a launch's module.
+fn line_of(part: &Part, line: u32) -> String {
+    let number = (line as usize).saturating_sub(1);
+    part.source.text.lines().nth(number).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use wattle_memory::{Label, Level, ThreadId};
-use wattle_modules::code::{Kernel, Module, Op, Ordering, Step, Strength};
+use wattle_modules::code::{Kernel, Module, Op, Ordering, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
 use super::range::{Range, nearest};
@@ -61,6 +61,8 @@ pub(crate) struct Part {
     pub(crate) device: u32,
     /// What only a launch of a SPIR-V module has.
     pub(crate) spirv: Option<SpirvLaunch>,
+    /// The address of its workspace, where it is a cooperative one that asks for it.
+    pub(crate) workspace: Option<u64>,
     /// Whether its barriers wait also for threads that have ended, as those of Wattle's language do.
     pub(crate) waits_for_ended: bool,
 }
@@ -86,6 +88,7 @@ impl Part {
             first_block: 0,
             device: 0,
             spirv: None,
+            workspace: None,
             waits_for_ended: false,
         }
     }
@@ -105,6 +108,12 @@ impl Part {
     /// Names the kernel, where its text gives it another name.
     pub(crate) fn call(&mut self, name: &str) {
         name.clone_into(&mut self.module.kernels[self.kernel].name);
+    }
+
+    /// Whether it asks for the workspace of its grid, as `cg::this_grid()` does.
+    pub(crate) fn reads_workspace(&self) -> bool {
+        let asks = |step: &Step| matches!(step.op, Op::Special { which: Special::Workspace(_), .. });
+        self.kernel().steps.iter().any(asks)
     }
 
     /// The kernel.

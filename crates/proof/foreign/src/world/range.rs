@@ -19,6 +19,15 @@ pub struct Range {
     pub(crate) initial: Vec<Option<u8>>,
 }
 
+impl Range {
+    /// The workspace of a cooperative launch: its size and the word of its barrier, which is zero before the launch.
+    pub(crate) fn of_workspace() -> Range {
+        let bytes = 8;
+        let (name, initial) = ("the workspace of the grid".to_owned(), vec![Some(0); bytes as usize]);
+        Range { name, item: Some(Number::U32), bytes, initial }
+    }
+}
+
 /// The range whose address is nearest, and the offset in it: a little before a range is its own, not the end of the one
 /// in front.
 pub(super) fn nearest(ranges: &[Range], address: u64, bytes: u64) -> Result<(u32, u64), Wrong> {

@@ -144,7 +144,7 @@ fn advised(source: Source, entry: Option<&str>, launch: Launch, assert: &str) ->
     let report = judge(&mut world, asserted.as_slice(), &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     assert!(matches!(report.verdict, Verdict::Violated(..)), "{file}: {report:?}");
     let took = began.elapsed().max(Duration::from_millis(100));
-    advise(&world, asserted.as_slice(), &Options::default(), took, Duration::from_secs(60))
+    advise(&world, None, asserted.as_slice(), &Options::default(), took, Duration::from_secs(60))
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Kernels of SPIR-V modules in scenarios: launched with buffers and numbers, under Vulkan's memory model.
 
 use wattle_check::checker::{Checker, Verdict};
-use wattle_core::{Device, Result, ThreadSpec};
+use wattle_core::{Device, LaunchOptions, Result, ThreadSpec};
 use wattle_foreign::Module;
 use wattle_memory::Model;
 
@@ -153,4 +153,38 @@ fn a_fault_of_a_shuffle_names_its_own_launch() {
     });
     let report = report.to_string();
     assert!(report.contains("two.ptx:16"), "{report}");
+}
+
+/// Two halves of a kernel with a barrier of the grid in between.
+fn halves(device: &Device, options: LaunchOptions) -> Result<()> {
+    let text = include_str!("../cuda/grid_sync.ptx");
+    let right = Module::ptx_file("grid_sync.ptx", text)?.kernel("right")?;
+    let queue = device.queue()?;
+    let (from, part) = (device.from_slice(&[1i32, 2, 3, 4])?, device.alloc_zeroed::<i32>(4)?);
+    let mut to = device.alloc_zeroed::<i32>(4)?;
+    queue.launch_with(options, ThreadSpec::new(2, 2), right.args((&from, &part, &mut to)))?;
+    assert_eq!(to.read(&queue)?, [8, 6, 4, 2]);
+    Ok(())
+}
+
+/// Only a cooperative launch has a workspace for its grid.
+#[test]
+fn a_grid_of_a_cooperative_launch_waits_for_itself() {
+    Checker::new(Model::Ptx).assert_holds(|device| halves(device, LaunchOptions::new().cooperative()));
+    let report = Checker::new(Model::Ptx).assert_refuted(|device| halves(device, LaunchOptions::new()));
+    assert!(report.to_string().contains("a trap"), "{report}");
+}
+
+#[test]
+fn which_lanes_are_together_is_not_chosen_in_a_scenario() {
+    let text = include_str!("../cuda/lanes.ptx");
+    let places = |device: &Device, threads: usize| {
+        let kernel = Module::ptx_file("lanes.ptx", text)?.kernel("places")?;
+        let (count, at) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
+        let from = device.from_slice(&[1i32, 1])?;
+        device.queue()?.launch(ThreadSpec::new(1, threads), kernel.args((&from, &count, &at)))
+    };
+    Checker::new(Model::Ptx).assert_holds(|device| places(device, 1));
+    let refused = Checker::new(Model::Ptx).check(|device| places(device, 2)).unwrap_err().to_string();
+    assert!(refused.contains("lanes.cu:28:") && refused.contains("which lanes are together"), "{refused}");
 }

@@ -48,7 +48,8 @@ fn registers_matter_as_addresses_conditions_and_what_others_get() {
         ("red.global.add.u32 [%a], %x;", "%x", 5),
         ("atom.global.cas.b32 %y, [%a], 0, %x;", "%x", 5),
         ("bar.sync %x;", "%x", 5),
-        ("shfl.sync.idx.b32 %y, %x, 0, 31, 3;", "%x", 5),
+        ("shfl.sync.idx.b32 %y, %x, 0, 31, 3;\n@%p st.global.u32 [%a], %y;", "%x", 6),
+        ("shfl.sync.idx.b32 %y, 0, %x, 31, 3;", "%x", 5),
     ] {
         assert_eq!(finding(body), (format!("register `{register}`"), format!("k.ptx:{line}")), "{body}");
     }

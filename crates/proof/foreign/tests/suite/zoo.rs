@@ -72,8 +72,9 @@ fn a_failed_assertion_is_a_fault_at_its_line() {
 
 #[test]
 fn only_the_kernel_that_is_asked_for_has_to_be_known() {
-    let refused = judged("instructions", "foreign", [1, 1], &["out=u32[1]"], "").expect_err("it asks for active lanes");
-    assert!(refused.contains("'activemask' is not supported: which lanes run together"), "{refused}");
+    let refused =
+        judged("instructions", "foreign", [1, 1], &["out=u32[1]"], "").expect_err("it waits for another launch");
+    assert!(refused.contains("'griddepcontrol' is not supported: launches that begin before"), "{refused}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod atomic;
 pub mod bits;
+pub mod combine;
 pub mod compare;
 pub mod convert;
 pub mod exact;

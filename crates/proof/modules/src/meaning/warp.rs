@@ -1,10 +1,16 @@
-//! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.12
-//! "redux.sync".
+//! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.10
+//! "match.sync", 9.7.13.12 "redux.sync".
 
-use crate::code::{Exchange, Reduction, Vote};
+use super::combine;
+use crate::code::{Exchange, Match, Reduction, Vote};
 
 /// The number of lanes of a warp (`WARP_SZ`).
 pub const LANES: u32 = 32;
+
+/// The masks of single lanes.
+fn bits(lanes: impl Iterator<Item = usize>) -> u64 {
+    lanes.fold(0, |all, lane| all | 1 << lane)
+}
 
 /// A lane's operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +23,7 @@ pub struct Part {
     pub c: u64,
 }
 
-/// The result of a lane, and the predicate of a shuffle: whether its source was in range. `parts` are those of the lanes in
+/// The result of a lane, and the predicate of a shuffle, whether its source was in range, or of a match, whether all matched. `parts` are those of the lanes in
 /// the member mask; a shuffle from another lane is undefined, for which there is `None`.
 pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) -> Option<(u64, bool)> {
     let own = parts[lane as usize].unwrap_or_default();
@@ -27,9 +33,20 @@ pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) 
         Exchange::Barrier => Some((0, false)),
         Exchange::Vote(Vote::Any) => Some((u64::from(values.any(holds)), false)),
         Exchange::Vote(Vote::All) => Some((u64::from(values.all(holds)), false)),
+        Exchange::Vote(Vote::Same) => Some((u64::from(values.all(|value| value == own.a)), false)),
         Exchange::Vote(Vote::Ballot) => {
-            let bit = |at: usize| u64::from(parts[at].is_some_and(|part| holds(part.a))) << at;
-            Some(((0..LANES as usize).map(bit).sum(), false))
+            let voted = |at: &usize| parts[*at].is_some_and(|part| holds(part.a));
+            Some((bits((0..LANES as usize).filter(voted)), false))
+        }
+        Exchange::Combine(how) => {
+            let values: Vec<Option<u64>> = parts.iter().map(|part| part.map(|part| part.a)).collect();
+            combine::result(how, lane as usize, &values).map(|value| (value, false))
+        }
+        Exchange::Match(how) => {
+            let there = |at: &usize| parts[*at].is_some();
+            let equal = |at: &usize| parts[*at].is_some_and(|part| part.a == own.a);
+            let (there, equal) = (bits((0..LANES as usize).filter(there)), bits((0..LANES as usize).filter(equal)));
+            Some(matched(how, there, equal))
         }
         Exchange::Reduce(how) => {
             let first = values.next()? as u32;
@@ -39,6 +56,14 @@ pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) 
             let (source, within) = source(how, lane, own.b, own.c);
             parts[source as usize].map(|part| (part.a, within))
         }
+    }
+}
+
+/// The result and the predicate of a match, of lanes of which some have the own lane's value.
+pub fn matched(how: Match, lanes: u64, equal: u64) -> (u64, bool) {
+    match how {
+        Match::Any => (equal, false),
+        Match::All => (if equal == lanes { lanes } else { 0 }, equal == lanes),
     }
 }
 
@@ -52,7 +77,9 @@ pub fn source(how: Exchange, lane: u32, b: u64, c: u64) -> (u32, bool) {
         Exchange::Down => (lane + b, lane + b <= most),
         Exchange::Butterfly => (lane ^ b, lane ^ b <= most),
         Exchange::Index => (indexed, indexed <= most),
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Reduce(_) => (lane, false),
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) => {
+            (lane, false)
+        }
     };
     (if within { source } else { lane }, within)
 }

@@ -68,7 +68,7 @@ impl Instruction {
 }
 
 /// A module as a list of instructions, with names for its results.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Listing {
     /// The instructions in their order.
     pub instructions: Vec<Instruction>,

@@ -20,6 +20,16 @@ pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<(Meaning, Option<Un
     Some((of_name(name, ty)?, undefined(name, ty)))
 }
 
+/// The name of an extended instruction, or its number where its set is unknown.
+pub fn name(set: &str, number: u32) -> String {
+    let known = match set {
+        "GLSL.std.450" => Glsl::from_u32(number).map(|known| format!("{known:?}")),
+        "OpenCL.std" => OpenCl::from_u32(number).map(|known| format!("{known:?}")),
+        _ => None,
+    };
+    known.unwrap_or_else(|| format!("instruction {number}"))
+}
+
 /// What an extended instruction leaves undefined, if anything (GLSL.std.450, by the instructions' names).
 fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
     let bits = ty.bits;
@@ -63,6 +73,7 @@ fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
         | Name::Fract
         | Name::NMin
         | Name::NMax
+        | Name::Sqrt
         | Name::Fma => return None,
     }))
 }
@@ -109,6 +120,7 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
         Name::FClamp | Name::NClamp => {
             floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).max(F::of(b)).min(F::of(c))))
         }
+        Name::Sqrt => floats!(bits, One, |F| |a| F::bits(F::of(a).sqrt())),
         Name::Fma => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).mul_add(F::of(b), F::of(c)))),
         Name::FindLsb | Name::FindUMsb | Name::FindSMsb => return None,
     })
@@ -149,11 +161,13 @@ enum Name {
     NMax,
     FClamp,
     NClamp,
+    Sqrt,
     Fma,
 }
 
 /// The instructions of `GLSL.std.450`.
-const GLSL: [(u32, Name); 26] = [
+const GLSL: [(u32, Name); 27] = [
+    (Glsl::Sqrt as u32, Name::Sqrt),
     (Glsl::RoundEven as u32, Name::RoundEven),
     (Glsl::Trunc as u32, Name::Trunc),
     (Glsl::FAbs as u32, Name::FAbs),
@@ -183,7 +197,8 @@ const GLSL: [(u32, Name); 26] = [
 ];
 
 /// The instructions of `OpenCL.std`.
-const OPENCL: [(u32, Name); 24] = [
+const OPENCL: [(u32, Name); 25] = [
+    (OpenCl::sqrt as u32, Name::Sqrt),
     (OpenCl::s_abs as u32, Name::SAbs),
     (OpenCl::s_min as u32, Name::SMin),
     (OpenCl::s_max as u32, Name::SMax),

@@ -12,6 +12,7 @@
 //! atomic operations on less than 32 bits, and extended instructions without one exact result are refused by line.
 
 mod arithmetic;
+mod edit;
 mod instruction;
 mod labels;
 mod library;
@@ -23,6 +24,7 @@ mod text;
 mod types;
 mod undefined;
 
+pub use edit::{Added, Edit, Orders, SourceLanguage, Synchronization};
 pub use instruction::Id;
 pub use lower::{BoundBuffer, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
 pub use module::Spirv;

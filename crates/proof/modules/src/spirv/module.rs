@@ -9,7 +9,7 @@ use super::instruction::{Id, Instruction, Listing};
 use crate::refused::Refused;
 
 /// The decorations of a module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Declarations {
     /// By the result and, for a member of a structure, its number.
     decorations: HashMap<(Id, Option<u32>, u32), Vec<u32>>,
@@ -35,7 +35,7 @@ impl Declarations {
 }
 
 /// An entry point.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// The name.
     pub name: String,
@@ -57,7 +57,7 @@ pub enum LocalSize {
 }
 
 /// A function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Function {
     /// The parameters: their types and results.
     pub parameters: Vec<(Id, Id)>,
@@ -91,7 +91,7 @@ pub struct Block {
 }
 
 /// A module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Spirv {
     pub(super) listing: Listing,
     pub(super) declared: Declarations,

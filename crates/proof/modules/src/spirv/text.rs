@@ -1,5 +1,5 @@
 //! The text form of a module, as `spirv-as` reads it: an instruction on each line, `%result = OpName operands`, and
-//! comments from `;` to the end of the line.
+//! comments from `;` to the end of the line. A string may go over several lines, as the source in an `OpSource` does.
 //!
 //! How a word is written says how it is encoded: `%x` is a result, `"x"` a string, a number a number. A bare name is one
 //! of the enumerations in the instruction's grammar, which rspirv has as tables.
@@ -15,14 +15,33 @@ use crate::refused::Refused;
 /// Reads the text form.
 pub fn assemble(text: &str) -> Result<Listing, Refused> {
     let mut assembler = Assembler::default();
-    for (line, text) in (1u32..).zip(text.lines()) {
-        let words = words(text).map_err(|why| Refused::new(line, why))?;
+    let (mut line, mut rest) = (1u32, text);
+    while !rest.is_empty() {
+        let (here, behind) = rest.split_at(end_of_line(rest));
+        let words = words(here).map_err(|why| Refused::new(line, why))?;
         if !words.is_empty() {
             let instruction = assembler.instruction(&words, line).map_err(|why| Refused::new(line, why))?;
             assembler.listing.instructions.push(instruction);
         }
+        line = line.saturating_add(here.matches('\n').count() as u32);
+        rest = behind;
     }
     Ok(assembler.listing)
+}
+
+/// Where a line ends that is none within a string, behind its line feed.
+fn end_of_line(text: &str) -> usize {
+    let (mut in_string, mut in_comment, mut escaped) = (false, false, false);
+    for (at, letter) in text.bytes().enumerate() {
+        match letter {
+            b'\n' if !in_string => return at + 1,
+            b'"' if !in_comment && !escaped => in_string = !in_string,
+            b';' if !in_string => in_comment = true,
+            _ => {}
+        }
+        escaped = in_string && letter == b'\\' && !escaped;
+    }
+    text.len()
 }
 
 /// A word of a line.

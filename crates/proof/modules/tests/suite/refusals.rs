@@ -17,7 +17,7 @@ fn kernel(body: &str) -> String {
 fn a_refusal_says_where_and_why() {
     for (body, line, instruction, why) in [
         ("add.u32 %w0, %w1, 1;\nadd.u32 %w0,\n  %f1 , 1;", 5, "add.u32 %w0, %f1 , 1;", "'%f1' is .f32"),
-        ("ret; match.any.sync.b32 %w0, %w1, -1; ret;", 4, "match.any.sync.b32 %w0, %w1, -1;", "'match'"),
+        ("ret; elect.sync %w0|%p0, -1; ret;", 4, "elect.sync %w0|%p0, -1;", "'elect'"),
         ("@%w0 ret;", 4, "@%w0 ret;", "'%w0' is .b32"),
         ("\nfence.acquire.gpu;", 5, "fence.acquire.gpu;", "PTX ISA .version 8.6"),
         ("ld.acquire.global.u32 %w0, [%i0];", 4, "ld.acquire.global.u32 %w0, [%i0];", "A scope is required"),

@@ -224,10 +224,14 @@ impl Own<'_> {
             Special::Blocks(axis) => grid[usize::from(axis)],
             Special::Lane => self.linear % 32,
             Special::LaneMask(mask) => mask.of(self.linear),
+            // The threads of a warp take turns, each alone.
+            Special::Active => 1 << (self.linear % 32),
             Special::Warp => self.linear / 32,
             Special::Warps => block.iter().product::<u32>().div_ceil(32),
             Special::Sm => self.slot % common.sms,
             Special::Sms => common.sms,
+            // No launch is a cooperative one to a driver that knows none.
+            Special::Workspace(_) => 0,
             Special::DynamicShared => *dynamic,
             Special::TotalShared => *dynamic + common.kernel.shared as u32,
             Special::Grid => return common.grid,

@@ -1,6 +1,8 @@
 //! SPIR-V modules of our own, each feature in a small one: what they compute, their races, and whether their threads end.
 
+mod advice;
 mod claims;
+mod groups;
 mod instances;
 mod meaning;
 mod mutated;

@@ -295,6 +295,8 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "cp" => copies::copy(m, names, list, target)?,
         "shfl" => warp::shfl(m, names, list)?,
         "vote" => warp::vote(m, names, list)?,
+        "match" => warp::matching(m, names, list, target)?,
+        "activemask" => warp::active(m, names, list, target)?,
         "redux" => warp::redux(m, names, list, target)?,
         "bar" | "barrier" => control::barrier(m, names, list)?,
         "ret" | "exit" | "trap" | "nanosleep" => control::simple(m, names, list)?,

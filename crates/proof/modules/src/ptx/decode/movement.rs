@@ -33,6 +33,11 @@ pub fn mov(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
             Ok(Op::Pack { d: names.destination(d, ty)?, bits: part.bits, parts: sources.into() })
         }
         (_, Operand::Name(name)) if name.starts_with('%') && !names.is_register(name) => {
+            if name.starts_with("%envreg") && special(name).is_none() {
+                let known = "'%envreg1' and '%envreg2', the address of the workspace of a cooperative grid";
+                return m
+                    .fail(format!("'{name}' is left to the driver: of these registers only {known}, are known here"));
+            }
             let Some((which, bits)) = special(name) else { return m.fail(format!("Unknown symbol '{name}'")) };
             if ty.is_float() || ty.bits != bits {
                 return m.fail(format!("Arguments mismatch: '{name}' has {bits} bits, the instruction needs {ty}"));
@@ -90,6 +95,8 @@ fn special(name: &str) -> Option<(Special, u32)> {
         ("%clock", None) => (Special::Clock, 32),
         ("%clock64", None) => (Special::Clock, 64),
         ("%globaltimer", None) => (Special::Timer, 64),
+        ("%envreg1", None) => (Special::Workspace(1), 32),
+        ("%envreg2", None) => (Special::Workspace(2), 32),
         ("%dynamic_smem_size", None) => (Special::DynamicShared, 32),
         ("%total_smem_size", None) => (Special::TotalShared, 32),
         _ => return None,

@@ -2,12 +2,13 @@
 
 /// Instructions, and why none of them is supported. A name that ends with `*` stands for all that begin so.
 const REASONS: &[(&str, &str)] = &[
-    ("activemask", "which lanes run together is left open, so it has any value with the own lane's bit"),
-    ("elect", "which lane is elected is left open"),
-    ("match", "lanes that look for equal values are not known here"),
+    ("elect", "which lane is elected is left open: let the lowest lane of the mask do it"),
     ("griddepcontrol", "launches that begin before the ones that they depend on have ended are not known here"),
     ("cp", "bulk and tensor copies, and those that a barrier object waits for, are not known here"),
-    ("mbarrier", "barrier objects in shared memory are not known here"),
+    (
+        "mbarrier",
+        "barrier objects in shared memory are not known here: wait for the block by '__syncthreads()', or by 'bar.arrive' and 'bar.sync'",
+    ),
     ("discard", "it leaves memory with values that nothing fixes"),
     ("brkpt", "a breakpoint is for a debugger"),
     ("alloca", "memory whose size is a value is not known here"),

@@ -1,4 +1,5 @@
-//! Decodes what the lanes of a warp do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`.
+//! Decodes what the lanes of a warp do together: `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
+//! `bar.warp.sync`, and `activemask`.
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
@@ -6,12 +7,12 @@ use super::Target;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Exchange, NO_REG, Op, Reduction, Src, Vote};
-use crate::types::Type;
+use crate::code::{Exchange, Match, NO_REG, Op, Reduction, Special, Src, Vote};
+use crate::types::{Sort, Type};
 
 /// An instruction with the value `a`, the result `d` and the member mask.
 fn exchange(how: Exchange, d: u32, a: Src, mask: Src, none: Src) -> Op {
-    Op::Exchange { how, d, p: NO_REG, a, b: none, c: none, mask }
+    Op::Exchange { how, negated: false, d, p: NO_REG, a, b: none, c: none, mask }
 }
 
 /// Decodes `shfl.sync.mode.b32 d{|p}, a, b, c, membermask`.
@@ -38,10 +39,10 @@ pub fn shfl(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     };
     let a = names.src(a, Type::B32)?;
     let [b, c, mask] = [b, c, mask].map(|operand| names.src(operand, Type::B32));
-    Ok(Op::Exchange { how, d, p, a, b: b?, c: c?, mask: mask? })
+    Ok(Op::Exchange { how, negated: false, d, p, a, b: b?, c: c?, mask: mask? })
 }
 
-/// Decodes `vote.sync.{all,any}.pred d, {!}a, membermask` and `vote.sync.ballot.b32`.
+/// Decodes `vote.sync.{all,any,uni}.pred d, {!}a, membermask` and `vote.sync.ballot.b32`.
 pub fn vote(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if !m.has("sync") {
         return m.illegal();
@@ -49,6 +50,7 @@ pub fn vote(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     let vote = m.must(|word| match word {
         "all" => Some(Vote::All),
         "any" => Some(Vote::Any),
+        "uni" => Some(Vote::Same),
         "ballot" => Some(Vote::Ballot),
         _ => None,
     })?;
@@ -56,9 +58,47 @@ pub fn vote(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     m.ty(|found| found == ty)?;
     m.end()?;
     let [d, a, mask] = operands(names, list)?;
-    let (d, a) = (names.destination(d, ty)?, names.reg(a, Type::PRED)?);
+    let (a, negated) = match a {
+        Operand::Not(name) => (Src::reg(names.reg(&Operand::Name(name.clone()), Type::PRED)?), true),
+        a => (names.src(a, Type::PRED)?, false),
+    };
+    let (d, how) = (names.destination(d, ty)?, Exchange::Vote(vote));
     let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
-    Ok(exchange(Exchange::Vote(vote), d, Src::reg(a), mask, none))
+    Ok(Op::Exchange { how, negated, d, p: NO_REG, a, b: none, c: none, mask })
+}
+
+/// Decodes `match.any.sync.{b32,b64} d, a, membermask` and `match.all.sync.{b32,b64} d{|p}, a, membermask`.
+pub fn matching(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    target.needs(m, 70, (6, 0), "The instruction")?;
+    let how = m.must(|word| match word {
+        "any" => Some(Match::Any),
+        "all" => Some(Match::All),
+        _ => None,
+    })?;
+    if !m.has("sync") {
+        return m.illegal();
+    }
+    let ty = m.ty(|ty| ty.sort == Sort::Bits && ty.bits >= 32)?;
+    m.end()?;
+    let [d, a, mask] = operands(names, list)?;
+    let (d, p) = match d {
+        Operand::Pair(d, p) if how == Match::All => {
+            let name = |name: &String| Operand::Name(name.clone());
+            (names.destination(&name(d), Type::B32)?, names.destination(&name(p), Type::PRED)?)
+        }
+        d => (names.destination(d, Type::B32)?, NO_REG),
+    };
+    let (a, mask, none) = (names.src(a, ty)?, names.src(mask, Type::B32)?, names.constant(0));
+    Ok(Op::Exchange { how: Exchange::Match(how), negated: false, d, p, a, b: none, c: none, mask })
+}
+
+/// Decodes `activemask.b32 d`.
+pub fn active(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    target.needs(m, 30, (6, 2), "The instruction")?;
+    m.ty(|ty| ty == Type::B32)?;
+    m.end()?;
+    let [d] = operands(names, list)?;
+    Ok(Op::Special { which: Special::Active, d: names.destination(d, Type::B32)? })
 }
 
 /// Decodes `redux.sync.op.type dst, src, membermask`.

@@ -6,7 +6,7 @@ use rspirv::spirv::{NonsemanticShaderDebuginfo100Op as Debug, Op as Opcode};
 use wattle_memory::{Kind, Label, Level};
 
 use super::{Lowering, Pointer, Value};
-use crate::code::{Exchange, Guard, NO_REG, Op, Ordering, Reduction, Reg, Source, Special, Src, Vote};
+use crate::code::{Guard, NO_REG, Op, Ordering, Reg, Source, Src};
 use crate::refused::{MOST_CALLS, Refused};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Block, Function};
@@ -369,87 +369,6 @@ impl Lowering<'_> {
             self.ordering(Ordering::Fence(semantics.fence(memory, true, false)))?;
         }
         Ok(())
-    }
-
-    /// Lowers an operation of a subgroup; `false` where it is none.
-    fn group(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
-        let how = match instruction.op {
-            Opcode::GroupNonUniformAny | Opcode::SubgroupAnyKHR => Exchange::Vote(Vote::Any),
-            Opcode::GroupNonUniformAll | Opcode::SubgroupAllKHR => Exchange::Vote(Vote::All),
-            Opcode::GroupNonUniformBroadcast | Opcode::GroupNonUniformShuffle | Opcode::SubgroupReadInvocationKHR => {
-                Exchange::Index
-            }
-            Opcode::GroupNonUniformShuffleXor => Exchange::Butterfly,
-            Opcode::GroupNonUniformShuffleUp => Exchange::Up,
-            Opcode::GroupNonUniformShuffleDown => Exchange::Down,
-            Opcode::GroupNonUniformIAdd => Exchange::Reduce(Reduction::Add),
-            Opcode::GroupNonUniformSMin => Exchange::Reduce(Reduction::MinSigned),
-            Opcode::GroupNonUniformUMin => Exchange::Reduce(Reduction::MinUnsigned),
-            Opcode::GroupNonUniformSMax => Exchange::Reduce(Reduction::MaxSigned),
-            Opcode::GroupNonUniformUMax => Exchange::Reduce(Reduction::MaxUnsigned),
-            Opcode::GroupNonUniformBitwiseAnd => Exchange::Reduce(Reduction::And),
-            Opcode::GroupNonUniformBitwiseOr => Exchange::Reduce(Reduction::Or),
-            Opcode::GroupNonUniformBitwiseXor => Exchange::Reduce(Reduction::Xor),
-            _ => return Ok(false),
-        };
-        let is_reduction = matches!(how, Exchange::Reduce(_));
-        let is_old = matches!(
-            instruction.op,
-            Opcode::SubgroupAnyKHR | Opcode::SubgroupAllKHR | Opcode::SubgroupReadInvocationKHR
-        );
-        let mut operands = instruction.rest(usize::from(!is_old));
-        if !is_old && self.scope(instruction.operand(0)?, instruction)? != Level::Subgroup {
-            return Err(instruction.refused("its scope is not the subgroup"));
-        }
-        if is_reduction {
-            // The only operation of a group that is supported is the reduction, which has the number 0.
-            if operands.first() != Some(&0) || operands.len() != 2 {
-                return Err(instruction.refused("scans and clusters are not supported"));
-            }
-            operands = &operands[1..];
-        }
-        let value = *operands.first().ok_or_else(|| instruction.refused("it lacks an operand"))?;
-        let ty = self.scalar_type(value, instruction)?;
-        let parts = self.parts(value, instruction)?;
-        if ty.bits > 32 || is_reduction && ty.bits != 32 {
-            return Err(instruction.refused(format!("operations of a subgroup on {} bits are not supported", ty.bits)));
-        }
-        let zero = self.constant(0);
-        let b = match operands.get(1) {
-            Some(&lane) => self.scalar(lane, instruction)?,
-            None => zero,
-        };
-        // The lanes that take part are all of the subgroup; there is no clamp.
-        let (mask, c) = (self.constant(self.lanes()), zero);
-        let without_source = self.without_source(how, b)?;
-        let mut results = Vec::new();
-        for a in parts {
-            let d = self.register("");
-            self.emit(Op::Exchange { how, d, p: NO_REG, a, b, c, mask })?;
-            results.push(self.unless(without_source, Src::reg(d))?);
-        }
-        self.set_parts(instruction, results)?;
-        Ok(true)
-    }
-
-    /// Whether a shuffle is from a lane beyond the subgroup: "the resulting value is undefined" (SPIR-V 1.6,
-    /// "OpGroupNonUniformShuffle" and those after it).
-    fn without_source(&mut self, how: Exchange, operand: Src) -> Result<Src, Refused> {
-        let beyond: fn(u64, u64, u64) -> u64 = match how {
-            Exchange::Up => |lane, delta, _| (delta > lane).into(),
-            Exchange::Down => |lane, delta, size| (lane + delta >= size).into(),
-            Exchange::Butterfly => |lane, mask, size| (lane ^ mask >= size).into(),
-            Exchange::Index => |_, source, size| (source >= size).into(),
-            Exchange::Vote(_) | Exchange::Reduce(_) | Exchange::Barrier => return Ok(self.constant(0)),
-        };
-        let (lane, size) = (self.register(""), self.constant(self.shape.subgroup.into()));
-        self.emit(Op::Special { which: Special::Lane, d: lane })?;
-        self.three(beyond, Src::reg(lane), operand, size)
-    }
-
-    /// The mask of the lanes of a subgroup.
-    fn lanes(&self) -> u64 {
-        u64::MAX >> (64 - self.shape.subgroup.clamp(1, 64))
     }
 }
 

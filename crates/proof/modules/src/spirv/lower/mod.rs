@@ -8,6 +8,7 @@
 mod compute;
 mod control;
 mod declare;
+mod group;
 mod interface;
 mod memory;
 mod whole;
@@ -21,6 +22,7 @@ use rspirv::spirv::{BuiltIn, Op as Opcode, StorageClass};
 use wattle_memory::Classes;
 
 use super::instruction::{Id, Instruction};
+use super::library;
 use super::module::{Entry, Spirv};
 use super::setting::{BuiltInVariable, Setting, Shape};
 use super::types::{Leaf, Scalar, Types};
@@ -181,7 +183,7 @@ impl Spirv {
         })
     }
 
-    fn instruction(&self, number: usize) -> &Instruction {
+    pub(in crate::spirv) fn instruction(&self, number: usize) -> &Instruction {
         &self.listing.instructions[number]
     }
 }
@@ -401,9 +403,18 @@ impl Lowering<'_> {
         self.set(instruction, value)
     }
 
+    /// The name of an extended instruction: `Sin of GLSL.std.450`.
+    fn extended_name(&self, instruction: &Instruction) -> String {
+        let of = instruction.operands.first().and_then(|set| self.module.sets.get(set));
+        match (of, instruction.operands.get(1)) {
+            (Some(set), Some(&number)) => format!("{} of {set}", library::name(set, number)),
+            _ => "this extended instruction".to_owned(),
+        }
+    }
+
     fn not_supported(&self, instruction: &Instruction) -> Refused {
         let name = match instruction.op {
-            Opcode::ExtInst => "this extended instruction".to_owned(),
+            Opcode::ExtInst => self.extended_name(instruction),
             _ => format!("`{}`", instruction.name()),
         };
         instruction.refused(format!("{name} is not supported"))

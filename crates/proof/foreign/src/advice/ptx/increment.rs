@@ -1,6 +1,7 @@
 //! `count++` as compilers write it, a load, a sum and a store of one word, where others do the same: `atomicAdd`.
 
-use super::change::{self, Change, Edit};
+use super::text::{self, Edit};
+use crate::advice::change::{Change, Edits};
 use crate::world::World;
 
 /// The types of sums, and those of the atomic ones (PTX ISA 8.8, 9.7.13.5 "atom").
@@ -22,7 +23,7 @@ struct Instruction<'t> {
 }
 
 fn instruction<'t>(world: &World, lines: &[&'t str], at: usize) -> Option<Instruction<'t>> {
-    let (guard, words, rest) = change::parts(lines.get((world.line(at) as usize).checked_sub(1)?)?)?;
+    let (guard, words, rest) = text::parts(lines.get((world.line(at) as usize).checked_sub(1)?)?)?;
     let operands = rest.trim_end_matches(';').split(',').map(str::trim).collect();
     Some(Instruction { guard, words, operands })
 }
@@ -55,10 +56,10 @@ fn atomic(world: &World, lines: &[&str], load: usize) -> Option<Change> {
                     at: place.clone(),
                     text: format!("do it by atomicAdd(…, {of})"),
                     instruction: world.text(at),
-                    edits: vec![
+                    edits: Edits::Lines(vec![
                         (world.line(load), Edit::Instead(instead, None)),
                         (world.line(at), Edit::Instead(String::new(), None)),
-                    ],
+                    ]),
                 });
             }
             _ => {}

@@ -5,27 +5,11 @@ use std::collections::HashSet;
 use wattle_modules::code::{NO_REG, Op, Strength};
 use wattle_modules::types::Space;
 
-use super::change::{self, Access, Change, Edit};
 use super::increment;
+use super::text::{self, Access, Edit};
+use crate::advice::change::{Candidates, Change, Edits};
 use crate::violation::Step;
 use crate::world::World;
-
-/// Changes by kind, each in the order of the module's text.
-#[derive(Default)]
-pub(super) struct Candidates {
-    /// Fences and accesses of a block's scope with the device's.
-    pub(super) scopes: Vec<Change>,
-    /// Fences before and behind strong accesses.
-    pub(super) fences: Vec<Change>,
-    /// Sequentially consistent fences at the same places.
-    pub(super) sc_fences: Vec<Change>,
-    /// Sums of shared words as atomic ones.
-    pub(super) increments: Vec<Change>,
-    /// The block's barrier, around accesses of memory that threads share and before branches.
-    pub(super) block: Vec<Change>,
-    /// The warp's barrier at the same places.
-    pub(super) warp: Vec<Change>,
-}
 
 /// `__threadfence()`, as acquire and release fence alone, and as it is: nvcc makes a sequentially consistent one of it.
 const FENCE: &str = "fence.acq_rel.gpu;";
@@ -44,7 +28,7 @@ pub(super) fn of(world: &World) -> Candidates {
     for (at, step) in world.kernel().steps.iter().enumerate() {
         let text = lines.get((world.line(at) as usize).saturating_sub(1)).copied().unwrap_or_default();
         // A function that is called at several places stands in the text once.
-        if change::parts(text).is_none() || !seen.insert(world.line(at)) {
+        if text::parts(text).is_none() || !seen.insert(world.line(at)) {
             continue;
         }
         if matches!(step.op, Op::Branch { .. }) && step.guard.reg != NO_REG {
@@ -58,7 +42,7 @@ pub(super) fn of(world: &World) -> Candidates {
                 "make the access one of device scope: cuda::thread_scope_device, or the function without _block";
             access.map(|_| words)
         };
-        if let Some((words, wider)) = widened.zip(change::wider(text)) {
+        if let Some((words, wider)) = widened.zip(text::wider(text)) {
             add(&mut found.scopes, world, at, words, Edit::Instead(wider, None));
         }
         let Some(access) = access else {
@@ -100,13 +84,13 @@ fn around(world: &World, at: usize, edit: fn(&'static str) -> Edit, side: &str, 
 /// Adds a change at an instruction: to the same change at its place in the source, if there is one.
 fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: Edit) {
     let (place, edit) = (world.place_of(at), (world.line(at), edit));
-    match changes.iter_mut().find(|known| known.at == place && known.text == text) {
-        Some(known) => known.edits.push(edit),
-        None => {
-            let instruction = world.text(at);
-            changes.push(Change { at: place, text: text.to_owned(), instruction, edits: vec![edit] });
-        }
+    let known = changes.iter_mut().find(|known| known.at == place && known.text == text);
+    if let Some(Change { edits: Edits::Lines(lines), .. }) = known {
+        lines.push(edit);
+        return;
     }
+    let instruction = world.text(at);
+    changes.push(Change { at: place, text: text.to_owned(), instruction, edits: Edits::Lines(vec![edit]) });
 }
 
 /// The access of a race with an order and device scope: a read that acquires, or a write that releases; `None` where it is of a
@@ -127,7 +111,7 @@ pub(super) fn ordered(world: &World, access: &Step) -> Option<Change> {
             continue;
         }
         let text = lines.get((world.line(at) as usize).saturating_sub(1)).copied().unwrap_or_default();
-        let instead = change::with_strength(text, kind.order(), "gpu")?;
+        let instead = text::with_strength(text, kind.order(), "gpu")?;
         add(&mut changes, world, at, &kind.words(kind.order()), Edit::Instead(instead, Some(kind)));
     }
     changes.pop()

@@ -1,0 +1,240 @@
+//! The changes that advice tries in a SPIR-V module, and where.
+
+use std::collections::HashSet;
+
+use wattle_modules::code::{Access, NO_REG, Op, Ordering};
+use wattle_modules::spirv::{Added, Edit, Orders, Place, Synchronization};
+use wattle_modules::types::Space;
+
+use super::words::{
+    ACQUIRE, ACQUIRE_RELEASE, MAKE_AVAILABLE, MAKE_VISIBLE, OF_SUBGROUP, OF_WORKGROUP, RELEASE, UNIFORM, WORKGROUP,
+    Words,
+};
+use super::{Candidates, Change, Module};
+
+/// Where something is added.
+type Side = (fn(Vec<Added>) -> Edit, &'static str);
+
+const BEFORE: Side = (Edit::Before, "before");
+const BEHIND: Side = (Edit::After, "behind");
+
+impl Module<'_> {
+    /// The changes to try.
+    pub(super) fn all(&self) -> Candidates {
+        let mut found = Candidates { visible: self.visible(), ..Candidates::default() };
+        let mut seen = HashSet::new();
+        // The place whose accesses follow one another, and the last of them.
+        let mut run: Option<(String, usize)> = None;
+        for (step, operation) in self.world.kernel().steps.iter().enumerate() {
+            let Some(at) = self.instruction(step).filter(|at| seen.insert(*at)) else { continue };
+            let of_memory = operation.op.outline(|_| {}, |_| {}).access.filter(is_shared);
+            if matches!(operation.op, Op::Branch { .. }) && operation.guard.reg != NO_REG {
+                self.around(step, BEFORE, &mut found);
+            }
+            if let Some(known) = self.module().synchronization(at) {
+                self.strengthen(step, at, known, &mut found);
+            }
+            found.increments.extend(self.increment(step, at));
+            let Some(_) = of_memory else {
+                // What is done in another turn of a loop, or behind a barrier, is not the same run.
+                let ends = matches!(&operation.op, Op::Branch { .. })
+                    || matches!(&operation.op, Op::Ordering(ordering) if matches!(**ordering, Ordering::Barrier { .. }));
+                if let (true, Some((_, last))) = (ends, &run) {
+                    self.around(*last, BEHIND, &mut found);
+                    run = None;
+                }
+                continue;
+            };
+            let place = self.world.place_of(step);
+            if run.as_ref().is_none_or(|(last, _)| *last != place) {
+                if let Some((_, last)) = run {
+                    self.around(last, BEHIND, &mut found);
+                }
+                self.around(step, BEFORE, &mut found);
+            }
+            run = Some((place, step));
+        }
+        if let Some((_, last)) = run {
+            self.around(last, BEHIND, &mut found);
+        }
+        found
+    }
+
+    /// The memory that threads share and the kernel accesses, as semantics have it.
+    fn memories(&self) -> u32 {
+        let of = |step: &wattle_modules::code::Step| step.op.outline(|_| {}, |_| {}).access.map(|access| access.space);
+        let spaces = self.world.kernel().steps.iter().filter_map(of);
+        spaces.fold(0, |all, space| all | memory(space))
+    }
+
+    /// What makes available and visible, where the module has to say it.
+    fn made(&self, semantics: u32) -> u32 {
+        if !self.module().has_vulkan_model() {
+            return 0;
+        }
+        let available = semantics & (RELEASE | ACQUIRE_RELEASE) != 0;
+        let visible = semantics & (ACQUIRE | ACQUIRE_RELEASE) != 0;
+        (if available { MAKE_AVAILABLE } else { 0 }) | if visible { MAKE_VISIBLE } else { 0 }
+    }
+
+    /// A fence, a barrier or an atomic operation with a wider scope and with stronger semantics, and with fences around it.
+    fn strengthen(&self, step: usize, at: usize, known: Synchronization, found: &mut Candidates) {
+        let Synchronization { orders, scope, semantics } = known;
+        let (widest, memories) = (self.module().widest_scope(), self.memories());
+        if scope.is_some_and(|scope| scope == OF_WORKGROUP || scope == OF_SUBGROUP) && orders != Orders::Barrier {
+            found.scopes.push(self.change(step, self.words.wider(widest), vec![(at, Edit::Scope(widest))]));
+        }
+        let order = match orders {
+            Orders::Load => ACQUIRE,
+            Orders::Store => RELEASE,
+            Orders::Update | Orders::Fence | Orders::Barrier => ACQUIRE_RELEASE,
+        };
+        let wanted = order | memories | self.made(order);
+        let is_atomic = matches!(orders, Orders::Load | Orders::Store | Orders::Update);
+        match semantics.filter(|&has| has != wanted) {
+            Some(_) if orders == Orders::Barrier && self.words == Words::Glsl && memories != WORKGROUP => {
+                // `barrier()` has no words for other memory than that of the workgroup.
+                let semantics = order | memories & !WORKGROUP;
+                let (fence, text) = (Added::Fence { scope: widest, semantics }, self.words.fence(widest, semantics));
+                for (edit, side) in [BEFORE, BEHIND] {
+                    found.orders.push(self.change(
+                        step,
+                        format!("add {text} {side} it"),
+                        vec![(at, edit(vec![fence]))],
+                    ));
+                }
+            }
+            Some(_) if !is_atomic || self.words.has_orders() => {
+                let scope = scope.unwrap_or(widest);
+                let text = self.words.stronger(orders, scope, wanted);
+                found.orders.push(self.change(step, text, vec![(at, Edit::Semantics(wanted))]));
+            }
+            _ => {}
+        }
+        if !is_atomic {
+            return;
+        }
+        let semantics = ACQUIRE_RELEASE | memories | self.made(ACQUIRE_RELEASE);
+        for (edit, side) in [BEHIND, BEFORE] {
+            let text = format!("add {} {side} it", self.words.fence(widest, semantics));
+            let fence = vec![Added::Fence { scope: widest, semantics }];
+            found.fences.push(self.change(step, text, vec![(at, edit(fence))]));
+        }
+    }
+
+    /// Adds the barriers of the workgroup and of the subgroup at a step.
+    fn around(&self, step: usize, (edit, side): Side, found: &mut Candidates) {
+        let Some(at) = self.instruction(step) else { return };
+        let of =
+            self.world.kernel().steps[step].op.outline(|_| {}, |_| {}).access.map_or(0, |access| memory(access.space));
+        let all = self.memories();
+        let of_subgroups = self.module().uses_subgroups();
+        // A barrier for the workgroup's memory alone comes first, where the step accesses that.
+        let mut tried = vec![(OF_WORKGROUP, WORKGROUP), (OF_WORKGROUP, all), (OF_SUBGROUP, all)];
+        tried.retain(
+            |&(among, memories)| {
+                if among == OF_SUBGROUP { of_subgroups } else { memories == all || of == memories }
+            },
+        );
+        tried.dedup();
+        for (among, memories) in tried {
+            let changes = if among == OF_SUBGROUP { &mut found.warp } else { &mut found.block };
+            let semantics = ACQUIRE_RELEASE | memories | self.made(ACQUIRE_RELEASE);
+            let mut added = vec![Added::Barrier { among, scope: among, semantics }];
+            if self.words == Words::Glsl && among == OF_WORKGROUP {
+                // What a compiler makes of `barrier()`, and of the fences around it: the one behind it acquires.
+                added = vec![Added::Barrier { among, scope: among, semantics: ACQUIRE_RELEASE | WORKGROUP }];
+                if memories & UNIFORM != 0 {
+                    let (scope, semantics) = (self.module().widest_scope(), ACQUIRE_RELEASE | UNIFORM);
+                    added.insert(0, Added::Fence { scope, semantics });
+                    added.push(Added::Fence { scope, semantics });
+                }
+            }
+            let text = format!("add {} {side} it", self.words.barrier(among, semantics));
+            if !changes.iter().any(|known| known.text == text && known.at == self.world.place_of(step)) {
+                changes.push(self.change(step, text, vec![(at, edit(added))]));
+            }
+        }
+    }
+
+    /// Each variable that threads share, with accesses that are for others to see.
+    fn visible(&self) -> Vec<Change> {
+        let Some(spirv) = self.world.spirv() else { return Vec::new() };
+        let (mut weaker, mut stronger) = (Vec::new(), Vec::new());
+        for (number, variable) in spirv.variables().iter().enumerate() {
+            let of_workgroup = matches!(variable.place, Place::Workgroup(_));
+            let id = self.module().id(&variable.name).filter(|_| variable.place != Place::Push);
+            let Some((id, declared)) = id.and_then(|id| Some((id, self.module().defined(id)?))) else { continue };
+            let name =
+                if self.words == Words::Spirv { format!("%{}", variable.name) } else { self.module().source_name(id) };
+            let line = self.module().line(declared);
+            let add = |changes: &mut Vec<Change>, text: String, edits: Vec<(usize, Edit)>| {
+                let instruction = self.world.source_line(line);
+                let at = format!("{}:{line}", self.origin.file);
+                let edits = super::Edits::Instructions(edits);
+                changes.push(Change { at, text, instruction, edits });
+            };
+            if !self.module().has_vulkan_model() {
+                if !of_workgroup {
+                    add(&mut weaker, self.words.coherent(&name), vec![(declared, Edit::Coherent)]);
+                }
+                continue;
+            }
+            let accesses = |scope: Option<u32>| {
+                let steps = (0..self.world.kernel().steps.len()).filter(|step| spirv.root(*step) == Some(number));
+                let mut at: Vec<usize> = steps.filter_map(|step| self.instruction(step)).collect();
+                at.sort_unstable();
+                at.dedup();
+                at.retain(|at| self.module().synchronization(*at).is_none());
+                at.into_iter().map(|at| (at, Edit::NonPrivate(scope))).collect::<Vec<_>>()
+            };
+            let scope = if of_workgroup { OF_WORKGROUP } else { self.module().widest_scope() };
+            for (changes, scope) in [(&mut weaker, None), (&mut stronger, Some(scope))] {
+                let edits = accesses(scope);
+                if !edits.is_empty() {
+                    add(changes, self.words.visible(&name, scope), edits);
+                }
+            }
+        }
+        weaker.append(&mut stronger);
+        weaker
+    }
+
+    /// The sum that begins at a load, as an atomic one.
+    fn increment(&self, step: usize, at: usize) -> Option<Change> {
+        let (added, store) = self.module().increment(at)?;
+        let edits = vec![(at, Edit::Add(self.module().widest_scope(), added)), (store, Edit::Nothing)];
+        Some(self.change(step, self.words.increment().to_owned(), edits))
+    }
+
+    /// A plain access of a buffer as an atomic one: a load that acquires, a store that releases, or where the source has no such
+    /// thing, an update.
+    pub(super) fn atomic(&self, step: usize) -> Option<Change> {
+        let of = self.world.kernel().steps[step].op.outline(|_| {}, |_| {}).access?;
+        let at = self.instruction(step)?;
+        let (is_load, is_integer) = self.module().plain_access(at)?;
+        let in_glsl = matches!(self.words, Words::Glsl | Words::GlslWithSemantics);
+        if of.space != Space::Global || in_glsl && !is_integer {
+            return None;
+        }
+        let scope = self.module().widest_scope();
+        let order = if is_load { ACQUIRE } else { RELEASE };
+        let semantics = order | self.memories() | self.made(order);
+        let edit = if self.words.has_orders() { Edit::Atomic(scope, semantics) } else { Edit::Update(scope) };
+        Some(self.change(step, self.words.atomic(is_load, scope, semantics), vec![(at, edit)]))
+    }
+}
+
+/// The memory of a space, as semantics have it.
+fn memory(space: Space) -> u32 {
+    match space {
+        Space::Global | Space::Generic => UNIFORM,
+        Space::Shared => WORKGROUP,
+        Space::Local | Space::Param | Space::Const => 0,
+    }
+}
+
+/// Whether other threads can see what an access is to.
+fn is_shared(access: &&Access) -> bool {
+    memory(access.space) != 0
+}

@@ -1,0 +1,93 @@
+//! Changes of a SPIR-V module, in the words of the language that it was compiled from.
+
+mod candidates;
+mod words;
+
+use std::collections::HashMap;
+use std::mem::discriminant;
+
+use wattle_modules::spirv::{Edit, Setting, Spirv};
+
+use super::Language;
+use super::change::{Candidates, Change, Edits};
+use crate::spirv::{Origin, launch};
+use crate::violation::Step;
+use crate::world::World;
+use words::Words;
+
+/// A launch of a SPIR-V module's entry point.
+pub(super) struct Module<'w> {
+    world: &'w World,
+    origin: &'w Origin,
+    words: Words,
+    /// For each step of the kernel, the number of the module's instruction.
+    instructions: HashMap<u32, usize>,
+}
+
+impl<'w> Module<'w> {
+    pub fn of(world: &'w World, origin: &'w Origin) -> Module<'w> {
+        let lines = (0..world.kernel().steps.len()).map(|step| world.line(step));
+        let at = |line| Some((line, origin.module.at_line(line)?));
+        Module { world, origin, words: Words::of(&origin.module), instructions: lines.filter_map(at).collect() }
+    }
+
+    fn module(&self) -> &Spirv {
+        &self.origin.module
+    }
+
+    /// The module's instruction that a step is a part of.
+    fn instruction(&self, step: usize) -> Option<usize> {
+        self.instructions.get(&self.world.line(step)).copied()
+    }
+
+    /// A change at a step.
+    fn change(&self, step: usize, text: String, edits: Vec<(usize, Edit)>) -> Change {
+        let edits = Edits::Instructions(edits);
+        Change { at: self.world.place_of(step), text, instruction: self.world.text(step), edits }
+    }
+}
+
+impl Language for Module<'_> {
+    fn candidates(&self) -> Candidates {
+        self.all()
+    }
+
+    fn ordered(&self, access: &Step) -> Option<Change> {
+        let is_it =
+            |&step: &usize| self.world.text(step) == access.instruction && self.world.place_of(step) == access.at;
+        (0..self.world.kernel().steps.len()).filter(is_it).find_map(|step| self.atomic(step))
+    }
+
+    fn launches(&self, changes: &[&Change]) -> Option<Vec<World>> {
+        let Origin { module, file, entry, setting, sizes } = self.origin;
+        let edits: Vec<_> = changes.iter().flat_map(|change| change.instructions()).cloned().collect();
+        let changed = module.edited(&edits).ok()?;
+        // The size that has shown the violation comes first.
+        let others = sizes.iter().copied().map(Some).filter(|size| *size != setting.subgroup);
+        let of = |subgroup| {
+            let setting = Setting { subgroup, ..setting.clone() };
+            launch(file, &changed, entry.as_deref(), &setting).ok()
+        };
+        [setting.subgroup].into_iter().chain(others).map(of).collect()
+    }
+}
+
+/// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.
+pub(super) fn relax(edits: &mut [(usize, Edit)], text: &str) -> Option<String> {
+    let mut text = text.to_owned();
+    for (_, edit) in edits {
+        let Edit::Atomic(_, semantics) = edit else { return None };
+        text = words::with_semantics(&text, std::mem::replace(semantics, 0), 0);
+    }
+    Some(text)
+}
+
+/// Whether some instruction is changed in the same way by both. What is put before or behind it is put there by both.
+pub(super) fn clash(own: &[(usize, Edit)], others: &[(usize, Edit)]) -> bool {
+    let replaces = |edit: &Edit| matches!(edit, Edit::Atomic(..) | Edit::Update(_) | Edit::Add(..) | Edit::Nothing);
+    let is_like = |one: &Edit, other: &Edit| {
+        discriminant(one) == discriminant(other) && !matches!(one, Edit::Before(_) | Edit::After(_))
+            || replaces(one) && replaces(other)
+    };
+    own.iter().any(|(at, edit)| others.iter().any(|(also, with)| at == also && is_like(edit, with)))
+}

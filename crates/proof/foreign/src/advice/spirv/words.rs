@@ -1,0 +1,221 @@
+//! The words of GLSL (GL_KHR_memory_scope_semantics where the module has the Vulkan memory model), of OpenCL C, and of SPIR-V
+//! for fences, barriers, atomic accesses and what other threads see.
+
+use wattle_modules::spirv::{Orders, SourceLanguage, Spirv};
+
+/// The bits of memory semantics (SPIR-V specification, 3.26).
+pub(super) const ACQUIRE: u32 = 0x2;
+pub(super) const RELEASE: u32 = 0x4;
+pub(super) const ACQUIRE_RELEASE: u32 = 0x8;
+pub(super) const UNIFORM: u32 = 0x40;
+pub(super) const WORKGROUP: u32 = 0x100;
+pub(super) const MAKE_AVAILABLE: u32 = 0x2000;
+pub(super) const MAKE_VISIBLE: u32 = 0x4000;
+
+/// The numbers of scopes (3.28).
+pub(super) const DEVICE: u32 = 1;
+pub(super) const OF_WORKGROUP: u32 = 2;
+pub(super) const OF_SUBGROUP: u32 = 3;
+
+const BITS: [(u32, &str, &str); 7] = [
+    (ACQUIRE, "Acquire", "gl_SemanticsAcquire"),
+    (RELEASE, "Release", "gl_SemanticsRelease"),
+    (ACQUIRE_RELEASE, "AcquireRelease", "gl_SemanticsAcquireRelease"),
+    (UNIFORM, "UniformMemory", "gl_StorageSemanticsBuffer"),
+    (WORKGROUP, "WorkgroupMemory", "gl_StorageSemanticsShared"),
+    (MAKE_AVAILABLE, "MakeAvailable", "gl_SemanticsMakeAvailable"),
+    (MAKE_VISIBLE, "MakeVisible", "gl_SemanticsMakeVisible"),
+];
+
+const SCOPES: [(u32, &str, &str, &str); 4] = [
+    (DEVICE, "Device", "gl_ScopeDevice", "memory_scope_device"),
+    (OF_WORKGROUP, "Workgroup", "gl_ScopeWorkgroup", "memory_scope_work_group"),
+    (OF_SUBGROUP, "Subgroup", "gl_ScopeSubgroup", "memory_scope_sub_group"),
+    (5, "QueueFamily", "gl_ScopeQueueFamily", "memory_scope_device"),
+];
+
+/// A vocabulary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Words {
+    /// GLSL whose atomic operations are relaxed.
+    Glsl,
+    /// GLSL with scopes and semantics.
+    GlslWithSemantics,
+    OpenCl,
+    Spirv,
+}
+
+fn joined<'s>(parts: impl Iterator<Item = &'s str>, between: &str, none: &str) -> String {
+    let all: Vec<&str> = parts.collect();
+    if all.is_empty() { none.to_owned() } else { all.join(between) }
+}
+
+/// Semantics in GLSL: of which memory, and which.
+fn in_glsl(semantics: u32) -> String {
+    let part = |of_memory: bool| {
+        let is_meant = move |bit: u32| semantics & bit != 0 && (bit & (UNIFORM | WORKGROUP) != 0) == of_memory;
+        BITS.iter().filter(move |(bit, ..)| is_meant(*bit)).map(|(.., glsl)| *glsl)
+    };
+    format!("{}, {}", joined(part(true), " | ", "0"), joined(part(false), " | ", "gl_SemanticsRelaxed"))
+}
+
+fn in_spirv(semantics: u32) -> String {
+    joined(BITS.iter().filter(|(bit, ..)| semantics & bit != 0).map(|(_, spirv, _)| *spirv), "|", "None")
+}
+
+fn in_opencl(semantics: u32) -> &'static str {
+    match semantics & (ACQUIRE | RELEASE | ACQUIRE_RELEASE) {
+        0 => "memory_order_relaxed",
+        ACQUIRE => "memory_order_acquire",
+        RELEASE => "memory_order_release",
+        _ => "memory_order_acq_rel",
+    }
+}
+
+/// The flags of OpenCL C for the memory that semantics are of.
+fn flags(semantics: u32) -> String {
+    let of = [(WORKGROUP, "CLK_LOCAL_MEM_FENCE"), (UNIFORM, "CLK_GLOBAL_MEM_FENCE")];
+    joined(of.into_iter().filter(|(bit, _)| semantics & bit != 0).map(|(_, flag)| flag), " | ", "0")
+}
+
+/// A text with other semantics in the place of these.
+pub(super) fn with_semantics(text: &str, from: u32, to: u32) -> String {
+    text.replace(&in_glsl(from), &in_glsl(to))
+        .replace(&format!(" {}", in_spirv(from)), &format!(" {}", in_spirv(to)))
+        .replace(in_opencl(from), in_opencl(to))
+}
+
+impl Words {
+    pub fn of(module: &Spirv) -> Words {
+        match (module.language(), module.has_vulkan_model()) {
+            (SourceLanguage::Glsl, false) => Words::Glsl,
+            (SourceLanguage::Glsl, true) => Words::GlslWithSemantics,
+            (SourceLanguage::OpenCl, _) => Words::OpenCl,
+            (SourceLanguage::Other, _) => Words::Spirv,
+        }
+    }
+
+    /// Whether the source can give an atomic operation an order.
+    pub fn has_orders(self) -> bool {
+        self != Words::Glsl
+    }
+
+    pub fn scope(self, scope: u32) -> &'static str {
+        let Some((_, spirv, glsl, opencl)) = SCOPES.iter().find(|(known, ..)| *known == scope) else {
+            return "CrossDevice";
+        };
+        match self {
+            Words::Glsl | Words::GlslWithSemantics => glsl,
+            Words::OpenCl => opencl,
+            Words::Spirv => spirv,
+        }
+    }
+
+    /// Semantics, or for OpenCL C an order.
+    fn semantics(self, semantics: u32) -> String {
+        match self {
+            Words::Glsl | Words::GlslWithSemantics => in_glsl(semantics),
+            Words::OpenCl => in_opencl(semantics).to_owned(),
+            Words::Spirv => in_spirv(semantics),
+        }
+    }
+
+    /// A fence.
+    pub fn fence(self, scope: u32, semantics: u32) -> String {
+        match self {
+            Words::Glsl => match semantics & (UNIFORM | WORKGROUP) {
+                UNIFORM => "memoryBarrierBuffer()".to_owned(),
+                WORKGROUP => "memoryBarrierShared()".to_owned(),
+                _ => "memoryBarrier()".to_owned(),
+            },
+            Words::GlslWithSemantics => format!("memoryBarrier({}, {})", self.scope(scope), in_glsl(semantics)),
+            Words::OpenCl => {
+                let (flags, order, scope) = (flags(semantics), in_opencl(semantics), self.scope(scope));
+                format!("atomic_work_item_fence({flags}, {order}, {scope})")
+            }
+            Words::Spirv => format!("`OpMemoryBarrier {} {}`", self.scope(scope), in_spirv(semantics)),
+        }
+    }
+
+    /// A barrier among the threads of a workgroup or a subgroup; in GLSL without semantics it is of shared memory alone.
+    pub fn barrier(self, among: u32, semantics: u32) -> String {
+        let (is_subgroup, scope) = (among == OF_SUBGROUP, self.scope(among));
+        match self {
+            Words::Glsl if is_subgroup => "subgroupBarrier()".to_owned(),
+            Words::Glsl if semantics & UNIFORM != 0 => {
+                "memoryBarrierBuffer(); barrier(); memoryBarrierBuffer()".to_owned()
+            }
+            Words::Glsl => "barrier()".to_owned(),
+            Words::GlslWithSemantics => format!("controlBarrier({scope}, {scope}, {})", in_glsl(semantics)),
+            Words::OpenCl => format!("{}barrier({})", if is_subgroup { "sub_group_" } else { "" }, flags(semantics)),
+            Words::Spirv => format!("`OpControlBarrier {scope} {scope} {}`", in_spirv(semantics)),
+        }
+    }
+
+    /// A fence, a barrier or an atomic operation with another scope.
+    pub fn wider(self, scope: u32) -> String {
+        format!("make its scope {}", self.scope(scope))
+    }
+
+    /// The same with other semantics.
+    pub fn stronger(self, orders: Orders, scope: u32, semantics: u32) -> String {
+        match (self, orders) {
+            (Words::Glsl, _) => format!("make it {}", self.fence(scope, semantics)),
+            (Words::OpenCl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),
+            (Words::OpenCl, Orders::Barrier) => format!("make it {}", self.barrier(OF_WORKGROUP, semantics)),
+            (Words::OpenCl, _) => format!("make its order {}", in_opencl(semantics)),
+            (Words::GlslWithSemantics | Words::Spirv, _) => format!("make its semantics {}", self.semantics(semantics)),
+        }
+    }
+
+    /// A plain access as an atomic one.
+    pub fn atomic(self, is_load: bool, scope: u32, semantics: u32) -> String {
+        let does = if is_load { "read" } else { "write" };
+        let (scope, semantics) = (self.scope(scope), self.semantics(semantics));
+        match (self, is_load) {
+            (Words::Glsl, true) => "read it by atomicOr(…, 0)".to_owned(),
+            (Words::Glsl, false) => "write it by atomicExchange(…, …)".to_owned(),
+            (Words::GlslWithSemantics, true) => format!("read it by atomicLoad(…, {scope}, {semantics})"),
+            (Words::GlslWithSemantics, false) => format!("write it by atomicStore(…, …, {scope}, {semantics})"),
+            (Words::OpenCl, true) => format!("read it by atomic_load_explicit(…, {semantics}, {scope})"),
+            (Words::OpenCl, false) => format!("write it by atomic_store_explicit(…, …, {semantics}, {scope})"),
+            (Words::Spirv, _) => {
+                let op = if is_load { "OpAtomicLoad" } else { "OpAtomicStore" };
+                format!("{does} it by `{op}` of scope {scope}, with the semantics {semantics}")
+            }
+        }
+    }
+
+    /// A sum as an atomic one.
+    pub fn increment(self) -> &'static str {
+        match self {
+            Words::Glsl | Words::GlslWithSemantics => "do it by atomicAdd(…, …)",
+            Words::OpenCl => "do it by atomic_add(…, …)",
+            Words::Spirv => "do it by `OpAtomicIAdd`",
+        }
+    }
+
+    /// A variable whose accesses other threads see; with a scope they are made available and visible there.
+    pub fn visible(self, name: &str, scope: Option<u32>) -> String {
+        match (self, scope) {
+            (Words::Glsl, _) => format!("declare `{name}` coherent"),
+            (Words::GlslWithSemantics, None) => format!("declare `{name}` nonprivate"),
+            (Words::GlslWithSemantics, Some(OF_WORKGROUP)) => format!("declare `{name}` workgroupcoherent"),
+            (Words::GlslWithSemantics, Some(DEVICE)) => format!("declare `{name}` devicecoherent"),
+            (Words::GlslWithSemantics, Some(_)) => format!("declare `{name}` queuefamilycoherent"),
+            (Words::OpenCl | Words::Spirv, None) => format!("access `{name}` with NonPrivatePointer"),
+            (Words::OpenCl | Words::Spirv, Some(scope)) => {
+                let of = Words::Spirv.scope(scope);
+                format!("access `{name}` with NonPrivatePointer, MakePointerAvailable and MakePointerVisible of {of}")
+            }
+        }
+    }
+
+    /// A variable of a module with an implied memory model that is decorated.
+    pub fn coherent(self, name: &str) -> String {
+        match self {
+            Words::Glsl | Words::GlslWithSemantics => self.visible(name, None),
+            Words::OpenCl | Words::Spirv => format!("decorate `{name}` Coherent"),
+        }
+    }
+}

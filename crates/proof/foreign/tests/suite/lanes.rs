@@ -1,0 +1,134 @@
+//! What lanes of a warp find out about each other (`cuda/lanes.cu`), and grids that wait for themselves (`cuda/grid_sync.cu`):
+//! compiled as the kernels of [`crate::cuda`] are.
+
+use wattle_foreign::{Condition, Launch, Options, Source, Verdict, Violation, World, judge};
+
+use crate::cuda::{launch, source};
+
+fn judged_launch(source: Source, entry: Option<&str>, launch: Launch, assert: &str) -> Verdict {
+    let mut world = World::new(source, entry, launch).unwrap_or_else(|error| panic!("{error}"));
+    let condition = Some(assert).filter(|text| !text.is_empty());
+    let condition = condition.map(|text| Condition::parse(text, world.ranges()).expect("a condition"));
+    judge(&mut world, condition.as_slice(), &Options::default()).unwrap_or_else(|error| panic!("{error}")).verdict
+}
+
+fn judged(file: &str, entry: &str, [grid, block]: [u32; 2], arguments: &[&str], assert: &str) -> Verdict {
+    judged_launch(source(file), Some(entry), launch(grid, block, 0, arguments), assert)
+}
+
+#[test]
+fn lanes_with_one_value_find_each_other() {
+    let arguments = ["keys=i32[4]:1,2,1,1", "counts=u32[3]:0", "seen=u32[4]:0"];
+    let all = "counts[1] == 3 && counts[2] == 1 && seen[0] == 13 && seen[1] == 2 && seen[2] == 13 && seen[3] == 13";
+    assert_eq!(judged("lanes", "by_key", [1, 4], &arguments, all), Verdict::Holds);
+    let wide = ["keys=i32[32]:1", "counts=u32[3]:0", "seen=u32[32]:0"];
+    let all = "counts[1] == 32 && seen[31] == 4294967295";
+    assert_eq!(judged("lanes", "by_key", [1, 32], &wide, all), Verdict::Holds);
+    // The lower words are equal.
+    for (keys, out) in [("5,5", "out[0] == 15 && out[1] == 15"), ("5,4294967301", "out[0] == 1 && out[1] == 1")] {
+        let keys = format!("keys=i64[2]:{keys}");
+        assert_eq!(judged("lanes", "agree", [1, 2], &[&keys, "out=u32[2]:0"], out), Verdict::Holds, "{keys}");
+    }
+    let differ = judged("lanes", "agree", [1, 2], &["keys=i64[2]:5,4", "out=u32[2]:0"], "out[0] == 0 && out[1] == 0");
+    assert_eq!(differ, Verdict::Holds);
+}
+
+#[test]
+fn every_choice_of_the_lanes_that_are_together_is_tried() {
+    let arguments = ["in=i32[3]:1,1,1", "count=u32[1]:0", "at=u32[3]:9"];
+    let once =
+        "count == 3 && at[0] < 3 && at[1] < 3 && at[2] < 3 && at[0] != at[1] && at[0] != at[2] && at[1] != at[2]";
+    assert_eq!(judged("lanes", "places", [1, 3], &arguments, once), Verdict::Holds);
+    // A lane that does not come is never among them.
+    let arguments = ["in=i32[3]:1,0,1", "count=u32[1]:0", "at=u32[3]:9"];
+    let once = "count == 2 && at[0] < 2 && at[2] < 2 && at[0] != at[2] && at[1] == 9";
+    assert_eq!(judged("lanes", "places", [1, 3], &arguments, once), Verdict::Holds);
+    // That all of them are together is one choice: there the lowest lane counts for all.
+    let wrong = judged("lanes", "for_all", [1, 2], &["in=i32[2]:1", "count=u32[1]:0"], "count == 2");
+    assert!(
+        matches!(&wrong, Verdict::Violated(Violation::Assertion { values, .. }, _) if values == "count = 1"),
+        "{wrong:?}"
+    );
+    // A lane alone has no choice.
+    assert_eq!(judged("lanes", "for_all", [2, 1], &["in=i32[1]:1", "count=u32[1]:0"], "count == 2"), Verdict::Holds);
+}
+
+#[test]
+fn where_not_every_choice_is_tried_nothing_is_known() {
+    for (entry, block, arguments, assert, why) in [
+        ("turns", 2, &["count=u32[1]:0"][..], "count > 0", "a loop comes to it again"),
+        ("places", 7, &["in=i32[7]:1", "count=u32[1]:0", "at=u32[7]:9"], "count == 7", "more ways than are tried"),
+    ] {
+        match judged("lanes", entry, [1, block], arguments, assert) {
+            Verdict::Unknown(text) => assert!(text.contains("lanes.cu:") && text.contains(why), "{text}"),
+            other => panic!("{entry}: {other:?}"),
+        }
+    }
+    // What some choice shows is wrong.
+    let wrong = judged("lanes", "turns", [1, 2], &["count=u32[1]:0"], "count < 3");
+    assert!(matches!(wrong, Verdict::Violated(Violation::Assertion { .. }, _)), "{wrong:?}");
+}
+
+#[test]
+fn a_grid_waits_for_itself() {
+    let arguments = ["from=i32[4]:1,2,3,4", "part=i32[4]", "to=i32[4]:0"];
+    let turned = "to[0] == 8 && to[1] == 6 && to[2] == 4 && to[3] == 2";
+    assert_eq!(judged("grid_sync", "right", [2, 2], &arguments, turned), Verdict::Holds);
+    match judged("grid_sync", "of_the_block", [2, 2], &arguments, turned) {
+        Verdict::Violated(Violation::Race { accesses, .. }, _) => {
+            let mut lines = accesses.map(|access| access.at.clone());
+            lines.sort();
+            assert!(lines[0].starts_with("grid_sync.cu:17:") && lines[1].starts_with("grid_sync.cu:19:"), "{lines:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A kernel of two lanes.
+fn two_lanes(body: &str) -> (Source, Launch) {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 out)\n{{ .reg .u64 %o; .reg .u32 %t, %x, %y, %z; \
+         .reg .pred %p, %q;\nld.param.u64 %o, [out];\nmov.u32 %t, %tid.x;\nsetp.eq.u32 %p, %t, 0;\n@%p mov.u32 %x, 5;\n{body}\n\
+         mad.wide.u32 %o, %t, 4, %o;\nst.global.u32 [%o], %z;\nret; }}"
+    );
+    (Source { file: "k.ptx".into(), text }, launch(1, 2, 0, &["out=u32[2]:0"]))
+}
+
+#[test]
+fn votes_of_negated_predicates() {
+    for (body, assert) in [
+        ("vote.sync.any.pred %q, !%p, 3; selp.u32 %z, 1, 0, %q;", "out[0] == 1 && out[1] == 1"),
+        ("vote.sync.all.pred %q, !%p, 3; selp.u32 %z, 1, 0, %q;", "out[0] == 0 && out[1] == 0"),
+        ("vote.sync.ballot.b32 %z, !%p, 3;", "out[0] == 2 && out[1] == 2"),
+        ("vote.sync.uni.pred %q, !%p, 3; selp.u32 %z, 1, 0, %q;", "out[0] == 0 && out[1] == 0"),
+        ("vote.sync.uni.pred %q, 1, 3; selp.u32 %z, 1, 0, %q;", "out[0] == 1 && out[1] == 1"),
+    ] {
+        let (source, launch) = two_lanes(body);
+        assert_eq!(judged_launch(source, None, launch, assert), Verdict::Holds, "{body}");
+    }
+}
+
+/// What a lane has not written may go round in a shuffle, and is wrong where it is taken and matters.
+#[test]
+fn an_unwritten_value_in_a_shuffle_matters_to_who_takes_it() {
+    let (source, launch) = two_lanes("shfl.sync.idx.b32 %z, %x, 0, 31, 3;");
+    assert_eq!(judged_launch(source, None, launch, "out[0] == 5 && out[1] == 5"), Verdict::Holds);
+    let (source, launch) = two_lanes("shfl.sync.idx.b32 %y, %x, 1, 31, 3;\nmov.u32 %z, 1;");
+    assert_eq!(judged_launch(source, None, launch, "out[0] == 1"), Verdict::Holds);
+    let (source, launch) = two_lanes("shfl.sync.idx.b32 %z, %x, 1, 31, 3;");
+    match judged_launch(source, None, launch, "") {
+        Verdict::Violated(Violation::Unassigned { place, read }, _) => {
+            assert_eq!((place.as_str(), read.instruction.as_str()), ("register `%x`", "st.global.u32 [%o], %z;"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The lanes of one mask meet however often other masks have met.
+#[test]
+fn meetings_of_different_masks_are_counted_apart() {
+    let body = "@%p bar.warp.sync 1;\n@!%p bra together;\n@%p bar.warp.sync 1;\ntogether:\nbar.warp.sync 3;\n\
+                shfl.sync.idx.b32 %z, %x, 0, 31, 3;";
+    let (source, launch) = two_lanes(body);
+    assert_eq!(judged_launch(source, None, launch, "out[0] == 5 && out[1] == 5"), Verdict::Holds);
+}
