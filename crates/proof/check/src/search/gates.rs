@@ -34,7 +34,22 @@ fn subsets(of: usize, size: usize) -> Vec<Vec<usize>> {
         });
         let with: Vec<Vec<usize>> = with.collect();
         all.extend(with);
+        // Those that too few numbers are left for go at once: all arrivals of a warp alone have one subset, not 2^32.
+        all.retain(|set| set.len() + (of - number - 1) >= size);
     }
-    all.retain(|set| set.len() == size);
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::subsets;
+
+    #[test]
+    fn all_subsets_of_a_size_and_no_others() {
+        assert_eq!(subsets(3, 2).len(), 3);
+        assert!(subsets(3, 2).contains(&vec![0, 2]));
+        assert_eq!(subsets(4, 0), [Vec::<usize>::new()]);
+        // Nothing else is built on the way there.
+        assert_eq!(subsets(64, 64), [(0..64).collect::<Vec<_>>()]);
+    }
 }

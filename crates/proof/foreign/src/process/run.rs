@@ -14,6 +14,9 @@ use crate::operations::operator;
 use crate::world::World;
 use crate::wrong::Wrong;
 
+/// The threads of a warp by which PTX counts arrivals at a barrier.
+const PTX_WARP: u64 = 32;
+
 impl ModuleThread {
     /// Runs to the next action, if it is scheduled.
     pub(super) fn run_on(&mut self, world: &World) -> Action {
@@ -215,7 +218,12 @@ impl ModuleThread {
 
     /// The threads that a barrier of the block waits for, if no number of them is given.
     fn barrier_members(&self, world: &World, count: Option<u64>) -> Members {
-        match count {
+        let threads = self.part(world).members(self.block).len();
+        // PTX ISA 9.7.13.1: arrivals are counted by whole warps, "not the number of active threads in the warp". So a count
+        // of all warps is every thread; where threads end early, of a block of one warp every thread that is left.
+        let is_whole = |count: u64| count == (threads as u64).next_multiple_of(PTX_WARP);
+        let ends_apart = self.part(world).flow.exits_early && threads as u64 > PTX_WARP;
+        match count.filter(|&count| !is_whole(count) || ends_apart) {
             Some(count) => Members::Quorum(count as u32),
             None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => {
                 Members::Threads(self.part(world).members(self.block))

@@ -163,6 +163,15 @@ fn barriers_of_those_that_are_left() {
     }
 }
 
+/// PTX ISA 9.7.13.1: arrivals at a barrier are counted by whole warps.
+#[test]
+fn a_count_of_all_warps_is_every_thread() {
+    let leaves = "setp.eq.u32 %p, %t, 0; @%p exit; bar.sync 1, 32;";
+    for (body, threads) in [("bar.sync 1, 32;", 2), ("bar.sync 1, 64;", 48), (leaves, 32)] {
+        assert_eq!(kind(&verdict(kernel(body), threads, &["p=u32[1]:0"], &["p[0] == 0"])), "holds", "{body}");
+    }
+}
+
 /// PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.10: the executing thread has to be in the mask.
 #[test]
 fn lanes_outside_of_their_masks() {
