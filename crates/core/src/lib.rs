@@ -7,6 +7,7 @@
 mod acc;
 mod argument;
 mod atomic;
+mod backend;
 mod buffer;
 pub mod clock;
 mod device;
@@ -44,11 +45,9 @@ pub mod wide;
 
 pub use acc::Acc;
 pub use argument::{Arg, Argument, ArgumentValue, Arguments, Bound, IntoArg, ViewArgument};
+pub use backend::{Backend, BackendQueue, Decided, LaunchRequest, Mover};
 pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, View, ViewMut};
-pub use device::{
-    Backend, BackendQueue, Decided, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties,
-    Provider,
-};
+pub use device::{Device, DeviceKind, Found, Missing, PROVIDERS, Properties, Provider};
 pub use device_fn::DeviceFn;
 pub use divergence::Divergence;
 pub use domain::{SyncDomain, SyncDomainMap};

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::device::{Backend, BackendQueue, Device, LaunchRequest, Mover, Properties};
+use crate::backend::{Backend, BackendQueue, LaunchRequest, Mover};
+use crate::device::{Device, Properties};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};

@@ -345,6 +345,34 @@ fn what_the_host_has_waited_for_is_over() {
 }
 
 #[test]
+fn a_moment_is_over_when_the_host_has_waited_for_all_that_comes_before_it() {
+    let (a, b) = (queue(), queue());
+    let (first, second) = (a.tick(), b.tick());
+    b.after(&a.moment());
+    let moment = b.moment();
+    assert!(!moment.is_over());
+    b.host_waited(second, &Moment::default());
+    assert!(!moment.is_over());
+    a.host_waited(first, &Moment::default());
+    assert!(moment.is_over());
+}
+
+#[test]
+fn a_point_is_behind_what_its_queue_knew_in_its_turn() {
+    let (a, b) = (queue(), queue());
+    let point = |clock: &Arc<QueueClock>| Stamp { clock, number: clock.tick() }.point();
+    let (first, beside) = (point(&a), point(&b));
+    b.after(&a.moment());
+    let (later, behind) = (point(&a), point(&b));
+    assert!(later.is_behind(&first) && !first.is_behind(&later));
+    assert!(behind.is_behind(&first) && behind.is_behind(&beside));
+    assert!(!beside.is_behind(&first) && !behind.is_behind(&later));
+    assert!(!first.is_over());
+    a.host_waited(1, &Moment::default());
+    assert!(first.is_over() && !later.is_over());
+}
+
+#[test]
 fn uses_that_are_over_make_room_for_all_that_follow() {
     let (uses, a, b, c) = (Uses::default(), queue(), queue(), queue());
     let mut last = 0;

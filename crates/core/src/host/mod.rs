@@ -29,7 +29,8 @@ pub(crate) use stacks::stack_bytes;
 pub(crate) use ticks::{TICKS_PER_SECOND, ticks};
 pub use vectors::{Vectors, vectors};
 
-use crate::device::{Backend, BackendQueue, Device, DeviceKind, Properties};
+use crate::backend::{Backend, BackendQueue};
+use crate::device::{Device, DeviceKind, Properties};
 use crate::error::{Error, Result};
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
 use crate::queue::with_executor;

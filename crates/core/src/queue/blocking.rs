@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::executor::{self, Executor};
 use super::operation::Operation;
-use crate::device::{BackendQueue, LaunchRequest};
+use crate::backend::{BackendQueue, LaunchRequest};
 use crate::error::{Error, Result};
 use crate::sync::lock;
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::place::begin_to_wait;
+use crate::backend::{BackendQueue, Decided, Mover};
 use crate::clock::{self, Moment};
-use crate::device::{BackendQueue, Decided, Mover};
 use crate::error::Result;
 use crate::sync::lock;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::event::{Event, EventState};
 use super::first_error::FirstError;
 use super::operation::{Operation, Transfer};
-use crate::device::LaunchRequest;
+use crate::backend::LaunchRequest;
 use crate::error::Result;
 use crate::host::run_beside;
 use crate::kernel::Kernel;

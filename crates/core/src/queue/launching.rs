@@ -6,9 +6,10 @@ use wattle_ir::Site;
 
 use super::{Queue, Uses};
 use crate::argument::{Argument, ArgumentValue};
+use crate::backend::LaunchRequest;
 use crate::buffer::RawBuffer;
 use crate::clock::{User, Wanted};
-use crate::device::{DeviceKind, LaunchRequest};
+use crate::device::DeviceKind;
 use crate::domain::{Sharing, SyncDomainMap};
 use crate::error::{Error, ErrorKind, Result, format_index};
 use crate::kernel::{Kernel, KernelInfo, Launch, known};

@@ -8,8 +8,8 @@
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, Weak};
 
+use crate::backend::Mover;
 use crate::clock::{Moment, QueueClock};
-use crate::device::Mover;
 use crate::error::{Error, Result, system};
 use crate::sync::lock;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::operation::Operation;
+use crate::backend::LaunchRequest;
 use crate::clock::Point;
-use crate::device::LaunchRequest;
 use crate::kernel::Kernel;
 use crate::spec::{LaunchOptions, Shape};
 

@@ -10,7 +10,7 @@ use super::executor::{self, Executor};
 use super::first_error::FirstError;
 use super::operation::Operation;
 use super::task::{QueuedLaunch, Task};
-use crate::device::{BackendQueue, LaunchRequest};
+use crate::backend::{BackendQueue, LaunchRequest};
 use crate::error::{Error, Result, system};
 use crate::panics::panicked;
 use crate::sync::lock;

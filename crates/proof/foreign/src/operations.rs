@@ -2,7 +2,7 @@
 
 use wattle_ir::{AtomicOp, Type, WarpOp};
 use wattle_memory::{Classes, Label, Level, Scope, UpdateOrder};
-use wattle_modules::code::{Access, Reduction, Rmw, Strength};
+use wattle_modules::code::{Access, Combine, CombinedLanes, Combiner, Rmw, Strength};
 use wattle_modules::types::Space;
 
 use crate::world::World;
@@ -40,18 +40,22 @@ pub(crate) fn spread(bits: u64, mask: u64) -> u64 {
     places.map(|(number, place)| (bits >> number & 1) << place).sum()
 }
 
-/// The operation of a warp that a reduction is, and the type of its values.
-pub(crate) fn reduction(how: Reduction) -> (WarpOp, Type) {
-    match how {
-        Reduction::Add => (WarpOp::ReduceSum, Type::U32),
-        Reduction::MinUnsigned => (WarpOp::ReduceMin, Type::U32),
-        Reduction::MaxUnsigned => (WarpOp::ReduceMax, Type::U32),
-        Reduction::MinSigned => (WarpOp::ReduceMin, Type::I32),
-        Reduction::MaxSigned => (WarpOp::ReduceMax, Type::I32),
-        Reduction::And => (WarpOp::ReduceAnd, Type::U32),
-        Reduction::Or => (WarpOp::ReduceOr, Type::U32),
-        Reduction::Xor => (WarpOp::ReduceXor, Type::U32),
+/// The operation of a warp that a reduction or a scan is, and the type of its values; `None` where the search has none.
+pub(crate) fn reduction(how: Combine) -> Option<(WarpOp, Type)> {
+    if how.of != CombinedLanes::All || how.bits != 32 {
+        return None;
     }
+    Some(match how.by {
+        Combiner::Add => (WarpOp::ReduceSum, Type::U32),
+        Combiner::MinUnsigned => (WarpOp::ReduceMin, Type::U32),
+        Combiner::MaxUnsigned => (WarpOp::ReduceMax, Type::U32),
+        Combiner::MinSigned => (WarpOp::ReduceMin, Type::I32),
+        Combiner::MaxSigned => (WarpOp::ReduceMax, Type::I32),
+        Combiner::And => (WarpOp::ReduceAnd, Type::U32),
+        Combiner::Or => (WarpOp::ReduceOr, Type::U32),
+        Combiner::Xor => (WarpOp::ReduceXor, Type::U32),
+        Combiner::Multiply | Combiner::AddFloat | Combiner::MinFloat | Combiner::MaxFloat => return None,
+    })
 }
 
 /// The operator of an atomic operation, and the type of its operands.

@@ -7,12 +7,10 @@
 use wattle_memory::{FenceOrder, Label, Level, Scope, UpdateOrder};
 
 use crate::address;
+pub use crate::exchange::{Combine, CombinedLanes, Combiner, Exchange, Match, Vote};
 pub use crate::meaning::exact::{Rounded, Rounding};
 pub use crate::module::{Global, Kernel, Module, Parameter, Source};
-pub use crate::op::{
-    Combine, CombinedLanes, Combiner, Copied, Exchange, Gather, Lanes, Match, Next, Op, Outline, Reduction, TestJoin,
-    Vote,
-};
+pub use crate::op::{Copied, Gather, Lanes, Next, Op, Outline, TestJoin};
 use crate::types::{Space, Type};
 use crate::value::Value;
 

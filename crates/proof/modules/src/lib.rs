@@ -44,6 +44,7 @@
 pub mod address;
 mod assigned;
 pub mod code;
+mod exchange;
 pub mod meaning;
 mod module;
 mod op;

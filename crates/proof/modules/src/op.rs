@@ -4,6 +4,7 @@ use crate::code::{
     Access, Bin, Carry, Convert, Fence, Join, NO_REG, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Step, Tern,
     Test, Un,
 };
+use crate::exchange::Exchange;
 use crate::types::Space;
 
 /// The operation of an instruction.
@@ -267,115 +268,6 @@ pub enum Gather {
     All,
     /// `.or`
     Any,
-}
-
-/// What the lanes of a warp do together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exchange {
-    /// `bar.warp.sync`
-    Barrier,
-    /// `shfl.sync.up`
-    Up,
-    /// `shfl.sync.down`
-    Down,
-    /// `shfl.sync.bfly`
-    Butterfly,
-    /// `shfl.sync.idx`
-    Index,
-    /// `vote.sync`
-    Vote(Vote),
-    /// `match.sync`
-    Match(Match),
-    /// `redux.sync`
-    Reduce(Reduction),
-    /// A reduction or a scan of SPIR-V
-    Combine(Combine),
-}
-
-/// A reduction, or a scan, of the values of a subgroup's lanes (SPIR-V 1.6, "OpGroupNonUniformIAdd" and those after it).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Combine {
-    /// What two values become.
-    pub by: Combiner,
-    /// The width of the values in bits.
-    pub bits: u8,
-    /// Which lanes' values are combined for a lane.
-    pub of: CombinedLanes,
-}
-
-/// What two values become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "they are the names of operations")]
-pub enum Combiner {
-    Add,
-    Multiply,
-    MinUnsigned,
-    MaxUnsigned,
-    MinSigned,
-    MaxSigned,
-    And,
-    Or,
-    Xor,
-    /// The sum of floats of 32 bits, whose order is left to the device.
-    AddFloat,
-    MinFloat,
-    MaxFloat,
-}
-
-/// The lanes whose values are combined for a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum CombinedLanes {
-    /// All.
-    All,
-    /// Those up to it, itself among them.
-    UpTo,
-    /// Those before it; none gives the identity.
-    Before,
-    /// Those of its cluster of so many lanes.
-    Cluster(u32),
-}
-
-/// The operations of `redux.sync`, on 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reduction {
-    /// `.add`
-    Add,
-    /// `.min.u32`
-    MinUnsigned,
-    /// `.max.u32`
-    MaxUnsigned,
-    /// `.min.s32`
-    MinSigned,
-    /// `.max.s32`
-    MaxSigned,
-    /// `.and`
-    And,
-    /// `.or`
-    Or,
-    /// `.xor`
-    Xor,
-}
-
-/// What a vote asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vote {
-    /// `.any`
-    Any,
-    /// `.all`
-    All,
-    /// `.uni`: whether all have the same
-    Same,
-    /// `.ballot`
-    Ballot,
-}
-
-/// The lanes that a lane looks for: those with its own value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Match {
-    /// `.any`: the lanes that have it
-    Any,
-    /// `.all`: all lanes of the mask if they all have it, else none; and a predicate that says which
-    All,
 }
 
 /// `setp` and `set` in full.

@@ -117,7 +117,7 @@ fn forgive_waiting(phase: &mut Phase, groups: &[Group], is_final: IsFinal<'_>) {
             let of_thread = |stuck: &Stuck| group_of.get(witness.world.launch_of(stuck.thread)).copied();
             is_final(&stuck.iter().filter_map(of_thread).collect())
         }
-        // Which threads of modules are stuck is not told apart.
+        // A module's violation does not say which threads are stuck: any group's may be.
         Violation::Module { kind, .. } => {
             *kind != IS_STUCK || (0..groups.len()).all(|group| is_final(&BTreeSet::from([group])))
         }

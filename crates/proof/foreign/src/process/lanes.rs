@@ -1,7 +1,8 @@
 //! What a lane finds out about the others of its warp by `match.sync`, `activemask`, and the reductions and scans of SPIR-V.
 //!
 //! A match is a shuffle from each lane of the mask in turn, and a comparison with the lane's own value, so that its result
-//! depends on all of theirs; so is a reduction or a scan, and what it makes of the values. At an `activemask` the lanes that the choice of this search has together wait for each other
+//! depends on all of theirs. So is a reduction or a scan for which the search has no operation of its own, and what it makes
+//! of the values. At an `activemask` the lanes that the choice of this search has together wait for each other
 //! ([`crate::active`]).
 
 use wattle_check::search::{self, Action, Members};

@@ -71,8 +71,8 @@ impl ModuleThread {
             // A subgroup of SPIR-V has several words of lanes.
             Exchange::Vote(Vote::Ballot) => (op, ty, operand) = (WarpOp::Ballot, Type::Bool, b),
             Exchange::Vote(Vote::Same) => (op, ty) = (WarpOp::Ballot, Type::Bool),
-            Exchange::Reduce(how) => (op, ty) = reduction(how),
-            Exchange::Match(_) | Exchange::Combine(_) | Exchange::Barrier => {}
+            Exchange::Combine(how) => (op, ty) = reduction(how).unwrap_or((op, ty)),
+            Exchange::Match(_) | Exchange::Barrier => {}
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
         let barrier = self.barrier(world, at, self.warp_barrier(world, &lanes), Members::Threads(members), true);
@@ -151,6 +151,6 @@ fn lane(how: Exchange, own: u32, operand: u64) -> u32 {
         Exchange::Down => own.saturating_add(operand),
         Exchange::Butterfly => own ^ operand,
         Exchange::Index => operand,
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) => own,
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) => own,
     }
 }

@@ -10,7 +10,7 @@ use super::ModuleThread;
 use super::accesses::Open;
 use super::lanes::Makes;
 use crate::access::{Cells, NoCells};
-use crate::operations::operator;
+use crate::operations::{operator, reduction};
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -190,8 +190,14 @@ impl ModuleThread {
                     };
                     let makes = match how {
                         Exchange::Match(how) => Some(Makes::Match(how)),
-                        Exchange::Combine(how) => Some(Makes::Combine(how)),
-                        _ => None,
+                        Exchange::Combine(how) if reduction(how).is_none() => Some(Makes::Combine(how)),
+                        Exchange::Combine(_)
+                        | Exchange::Vote(_)
+                        | Exchange::Barrier
+                        | Exchange::Up
+                        | Exchange::Down
+                        | Exchange::Butterfly
+                        | Exchange::Index => None,
                     };
                     if let Some(makes) = makes {
                         if let Some(action) = self.begin_match(world, (at, makes), part[0], mask) {

@@ -1,4 +1,5 @@
-//! The meaning of reductions and scans over the lanes of a subgroup: SPIR-V 1.6, "OpGroupNonUniformIAdd" and those after it.
+//! The meaning of reductions and scans over lanes: PTX ISA 8.8, 9.7.13.12 "redux.sync"; SPIR-V 1.6,
+//! "OpGroupNonUniformIAdd" and those after it.
 
 use crate::code::{Combine, CombinedLanes, Combiner};
 
@@ -22,7 +23,15 @@ pub fn result(how: Combine, lane: usize, values: &[Option<u64>]) -> Option<u64> 
     let is_left_open = match how.by {
         Combiner::AddFloat => !is_exact(&there),
         Combiner::MinFloat | Combiner::MaxFloat => !has_one_least(&there),
-        _ => false,
+        Combiner::Add
+        | Combiner::Multiply
+        | Combiner::MinUnsigned
+        | Combiner::MaxUnsigned
+        | Combiner::MinSigned
+        | Combiner::MaxSigned
+        | Combiner::And
+        | Combiner::Or
+        | Combiner::Xor => false,
     };
     if is_left_open {
         return None;

@@ -2,12 +2,12 @@
 //! "match.sync", 9.7.13.12 "redux.sync".
 
 use super::combine;
-use crate::code::{Exchange, Match, Reduction, Vote};
+use crate::code::{Exchange, Match, Vote};
 
 /// The number of lanes of a warp (`WARP_SZ`).
 pub const LANES: u32 = 32;
 
-/// The masks of single lanes.
+/// The mask of these lanes.
 fn bits(lanes: impl Iterator<Item = usize>) -> u64 {
     lanes.fold(0, |all, lane| all | 1 << lane)
 }
@@ -23,8 +23,8 @@ pub struct Part {
     pub c: u64,
 }
 
-/// The result of a lane, and the predicate of a shuffle, whether its source was in range, or of a match, whether all matched. `parts` are those of the lanes in
-/// the member mask; a shuffle from another lane is undefined, for which there is `None`.
+/// The result of a lane, and its predicate: of a shuffle, whether its source was in range; of a match, whether all matched.
+/// `parts` are those of the lanes in the member mask; a shuffle from another lane is undefined, for which there is `None`.
 pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) -> Option<(u64, bool)> {
     let own = parts[lane as usize].unwrap_or_default();
     let mut values = parts.iter().flatten().map(|part| part.a);
@@ -47,10 +47,6 @@ pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) 
             let equal = |at: &usize| parts[*at].is_some_and(|part| part.a == own.a);
             let (there, equal) = (bits((0..LANES as usize).filter(there)), bits((0..LANES as usize).filter(equal)));
             Some(matched(how, there, equal))
-        }
-        Exchange::Reduce(how) => {
-            let first = values.next()? as u32;
-            Some((values.fold(first, |all, value| combined(how, all, value as u32)).into(), false))
         }
         Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
             let (source, within) = source(how, lane, own.b, own.c);
@@ -77,23 +73,7 @@ pub fn source(how: Exchange, lane: u32, b: u64, c: u64) -> (u32, bool) {
         Exchange::Down => (lane + b, lane + b <= most),
         Exchange::Butterfly => (lane ^ b, lane ^ b <= most),
         Exchange::Index => (indexed, indexed <= most),
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) => {
-            (lane, false)
-        }
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) => (lane, false),
     };
     (if within { source } else { lane }, within)
-}
-
-/// Two values of a reduction combined.
-fn combined(how: Reduction, x: u32, y: u32) -> u32 {
-    match how {
-        Reduction::Add => x.wrapping_add(y),
-        Reduction::MinUnsigned => x.min(y),
-        Reduction::MaxUnsigned => x.max(y),
-        Reduction::MinSigned => (x as i32).min(y as i32) as u32,
-        Reduction::MaxSigned => (x as i32).max(y as i32) as u32,
-        Reduction::And => x & y,
-        Reduction::Or => x | y,
-        Reduction::Xor => x ^ y,
-    }
 }

@@ -10,3 +10,4 @@ mod memory;
 mod refused;
 mod spaces;
 mod tools;
+mod warps;

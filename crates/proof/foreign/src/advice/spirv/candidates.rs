@@ -109,7 +109,7 @@ impl Module<'_> {
                 let text = self.words.stronger(orders, scope, wanted);
                 found.orders.push(self.change(step, text, vec![(at, Edit::Semantics(wanted))]));
             }
-            _ => {}
+            Some(_) | None => {}
         }
         if !is_atomic {
             return;

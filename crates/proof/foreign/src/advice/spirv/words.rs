@@ -163,7 +163,9 @@ impl Words {
             (Words::Glsl, _) => format!("make it {}", self.fence(scope, semantics)),
             (Words::OpenCl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),
             (Words::OpenCl, Orders::Barrier) => format!("make it {}", self.barrier(OF_WORKGROUP, semantics)),
-            (Words::OpenCl, _) => format!("make its order {}", in_opencl(semantics)),
+            (Words::OpenCl, Orders::Load | Orders::Store | Orders::Update) => {
+                format!("make its order {}", in_opencl(semantics))
+            }
             (Words::GlslWithSemantics | Words::Spirv, _) => format!("make its semantics {}", self.semantics(semantics)),
         }
     }

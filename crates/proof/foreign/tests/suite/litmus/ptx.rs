@@ -197,7 +197,7 @@ fn scope(level: Level) -> Result<&'static str, Beyond> {
         Level::Block => Ok("cta"),
         Level::Device => Ok("gpu"),
         Level::System => Ok("sys"),
-        _ => Err("a scope that PTX has not"),
+        Level::Thread | Level::Subgroup | Level::QueueFamily => Err("a scope that PTX has not"),
     }
 }
 

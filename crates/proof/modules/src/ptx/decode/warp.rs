@@ -7,7 +7,7 @@ use super::Target;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Exchange, Match, NO_REG, Op, Reduction, Special, Src, Vote};
+use crate::code::{Combine, CombinedLanes, Combiner, Exchange, Match, NO_REG, Op, Special, Src, Vote};
 use crate::types::{Sort, Type};
 
 /// An instruction with the value `a`, the result `d` and the member mask.
@@ -112,21 +112,22 @@ pub fn redux(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target:
     let ty = m.peek().unwrap_or_default();
     m.ty(|ty| ty.bits == 32)?;
     m.end()?;
-    let reduction = match (op, ty) {
-        ("add", "u32" | "s32") => Reduction::Add,
-        ("min", "u32") => Reduction::MinUnsigned,
-        ("max", "u32") => Reduction::MaxUnsigned,
-        ("min", "s32") => Reduction::MinSigned,
-        ("max", "s32") => Reduction::MaxSigned,
-        ("and", "b32") => Reduction::And,
-        ("or", "b32") => Reduction::Or,
-        ("xor", "b32") => Reduction::Xor,
+    let by = match (op, ty) {
+        ("add", "u32" | "s32") => Combiner::Add,
+        ("min", "u32") => Combiner::MinUnsigned,
+        ("max", "u32") => Combiner::MaxUnsigned,
+        ("min", "s32") => Combiner::MinSigned,
+        ("max", "s32") => Combiner::MaxSigned,
+        ("and", "b32") => Combiner::And,
+        ("or", "b32") => Combiner::Or,
+        ("xor", "b32") => Combiner::Xor,
         _ => return m.fail(format!("Illegal operation '.{op}' for type .{ty} of instruction 'redux'")),
     };
     let [d, a, mask] = operands(names, list)?;
     let (d, a) = (names.destination(d, Type::B32)?, names.src(a, Type::B32)?);
     let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
-    Ok(exchange(Exchange::Reduce(reduction), d, a, mask, none))
+    let how = Combine { by, bits: 32, of: CombinedLanes::All };
+    Ok(exchange(Exchange::Combine(how), d, a, mask, none))
 }
 
 /// Decodes `bar.warp.sync membermask`.

@@ -7,7 +7,7 @@ use rspirv::spirv::{GroupOperation, Op as Opcode};
 use wattle_memory::Level;
 
 use super::Lowering;
-use crate::code::{Combine, CombinedLanes, Combiner, Exchange, Match, NO_REG, Op, Reduction, Special, Src, Vote};
+use crate::code::{Combine, CombinedLanes, Combiner, Exchange, Match, NO_REG, Op, Special, Src, Vote};
 use crate::refused::Refused;
 use crate::spirv::instruction::Instruction;
 use crate::spirv::types::{Kind, Scalar};
@@ -31,21 +31,6 @@ fn combiner(op: Opcode) -> Option<Combiner> {
         Opcode::GroupNonUniformFMin | Opcode::GroupFMin => Combiner::MinFloat,
         Opcode::GroupNonUniformFMax | Opcode::GroupFMax => Combiner::MaxFloat,
         _ => return None,
-    })
-}
-
-/// The reduction that is one exchange, of 32 bits.
-fn reduction(by: Combiner) -> Option<Reduction> {
-    Some(match by {
-        Combiner::Add => Reduction::Add,
-        Combiner::MinSigned => Reduction::MinSigned,
-        Combiner::MinUnsigned => Reduction::MinUnsigned,
-        Combiner::MaxSigned => Reduction::MaxSigned,
-        Combiner::MaxUnsigned => Reduction::MaxUnsigned,
-        Combiner::And => Reduction::And,
-        Combiner::Or => Reduction::Or,
-        Combiner::Xor => Reduction::Xor,
-        Combiner::Multiply | Combiner::AddFloat | Combiner::MinFloat | Combiner::MaxFloat => return None,
     })
 }
 
@@ -194,10 +179,7 @@ impl Lowering<'_> {
         if is_float != (ty.kind == Kind::Float) || is_float && ty.bits != 32 {
             return Err(instruction.refused(format!("operations of a subgroup on {} bits are not supported", ty.bits)));
         }
-        let how = match reduction(by).filter(|_| of == CombinedLanes::All && ty.bits == 32) {
-            Some(whole) => Exchange::Reduce(whole),
-            None => Exchange::Combine(Combine { by, bits: ty.bits as u8, of }),
-        };
+        let how = Exchange::Combine(Combine { by, bits: ty.bits as u8, of });
         let zero = self.constant(0);
         let results = parts.into_iter().map(|a| self.meet(how, a, zero)).collect::<Result<_, _>>()?;
         self.set_parts(instruction, results)
@@ -302,7 +284,7 @@ impl Lowering<'_> {
             Exchange::Down => |lane, delta, size| (lane + delta >= size).into(),
             Exchange::Butterfly => |lane, mask, size| (lane ^ mask >= size).into(),
             Exchange::Index => |_, source, size| (source >= size).into(),
-            Exchange::Vote(_) | Exchange::Match(_) | Exchange::Reduce(_) | Exchange::Combine(_) | Exchange::Barrier => {
+            Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) | Exchange::Barrier => {
                 return Ok(self.constant(0));
             }
         };
