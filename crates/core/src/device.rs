@@ -47,8 +47,8 @@ pub struct Properties {
     pub max_cooperative_blocks: u32,
     /// How many queues surely do their launches at the same time; those of more may wait for each other's end.
     pub concurrent_queues: u32,
-    /// How many memory synchronization domains it has ([`LaunchOptions::sync_domain`]); 1 where there is nothing to
-    /// choose.
+    /// How many memory synchronization domains it has ([`LaunchOptions::sync_domain`](crate::LaunchOptions::sync_domain)); 1
+    /// where there is nothing to choose.
     pub sync_domains: u32,
     /// Whether floats are surely rounded to the nearest, ties to even, and zeros keep their signs and infinities and NaN
     /// are themselves, in each float type that the device has. Without that, functions may have other bits than on other
