@@ -4,6 +4,8 @@
 //! own arguments, in which each line is a record ([`wattle_ir::printing`]). A kernel that does not print has none, and
 //! costs nothing. The checker prints nothing: a line is no event of a memory model.
 
+mod sink;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Write as _;
@@ -25,6 +27,7 @@ use crate::module::ModuleCall;
 use crate::spec::LaunchOptions;
 use crate::sync::lock;
 use crate::thread::Thread;
+use sink::Sink;
 
 /// The least words of a log: a header and the longest record.
 pub(crate) const LEAST_WORDS: u32 = HEADER + RECORD + 2 * MOST_ARGUMENTS as u32;
@@ -195,9 +198,6 @@ unsafe impl Kernel for Printing {
     }
 }
 
-/// Where the lines of a queue's launches go.
-type Sink = Arc<Mutex<Box<dyn FnMut(&Printed) + Send>>>;
-
 /// What a queue is to do with the lines of its launches.
 #[derive(Default)]
 pub(crate) struct QueueLogs {
@@ -213,7 +213,7 @@ pub(crate) type WithLog = (Arc<dyn Kernel>, Arc<LaunchLog>);
 
 impl QueueLogs {
     pub(crate) fn set_sink(&mut self, sink: impl FnMut(&Printed) + Send + 'static) {
-        self.sink = Some(Arc::new(Mutex::new(Box::new(sink))));
+        self.sink = Some(Sink::new(sink));
     }
 
     pub(crate) fn has_sink(&self) -> bool {
@@ -223,7 +223,8 @@ impl QueueLogs {
     /// A kernel with a log for one launch, if it prints.
     ///
     /// # Errors
-    /// The kernel cannot be built; the device has no memory for the log.
+    /// The kernel cannot be built; the device has no memory for the log; this thread is in the function that the lines
+    /// would be handed to.
     pub(crate) fn with_log(
         &mut self,
         device: &Device,
@@ -234,6 +235,7 @@ impl QueueLogs {
         if !known(kernel)?.prints || device.properties().kind == DeviceKind::Checker {
             return Ok(None);
         }
+        self.sink.as_ref().map_or(Ok(()), Sink::is_not_running_here)?;
         let words = options.print_words;
         // A host part is the host's, but on a simulated device.
         let on_host = match device.properties().kind {
@@ -269,7 +271,8 @@ impl QueueLogs {
     /// Passes on the lines of launches that have ended.
     ///
     /// # Errors
-    /// The device does not let a log be read.
+    /// The device does not let a log be read; the lines are another thread's, and this one is in the function that they
+    /// would be handed to.
     pub(crate) fn deliver(this: &Mutex<QueueLogs>, logs: Vec<Arc<LaunchLog>>) -> Result<()> {
         let mut result = Ok(());
         for log in logs {
@@ -279,7 +282,7 @@ impl QueueLogs {
             };
             match (collected, sink) {
                 (Ok(printed), _) if printed.lines.is_empty() && printed.lost == 0 => {}
-                (Ok(printed), Some(sink)) => lock(&sink)(&printed),
+                (Ok(printed), Some(sink)) => result = result.and(sink.take(&printed)),
                 (Ok(printed), None) => show(&printed),
                 (Err(error), _) => result = result.and(Err(error)),
             }

@@ -188,10 +188,8 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, session: &S
 /// A checker that ends at the command's limits.
 pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
     let checker = checker.clone().cancelled_by(limits.cancelled.clone());
-    match limits.left() {
-        Some(left) => checker.time(left),
-        None => checker,
-    }
+    let checker = limits.left().map_or(checker.clone(), |left| checker.time(left));
+    limits.memory.map_or(checker.clone(), |bytes| checker.memory(bytes))
 }
 
 impl Judged {

@@ -88,15 +88,16 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     session.line(format!(
         "{}  {} under {}{expected} for {}",
         session.style.paint(Tone::Strong, judged.scenario.name),
-        session.style.paint(tone(report.verdict), &report.verdict.to_string()),
+        session.style.paint(tone(report), &report.answer()),
         report.model,
         report.size(),
     ))?;
     session.line(session.style.paint(Tone::Faint, &format!("  {}", report.effort())))
 }
 
-fn tone(verdict: Verdict) -> Tone {
-    match verdict {
+fn tone(report: &Report) -> Tone {
+    match report.verdict {
+        Verdict::Holds if report.nothing_asserted() => Tone::Note,
         Verdict::Holds => Tone::Good,
         Verdict::Violated => Tone::Bad,
         Verdict::Unknown => Tone::Note,
@@ -129,9 +130,9 @@ fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
                 let own =
                     if report.outcomes.is_empty() { ", but for what its function compares by itself" } else { "" };
                 notes.push(format!("{}: nothing asserted{own}; {}", tried.name, outcomes(report)));
-                (Tone::Note, "nothing asserted".to_owned())
+                (tone(report), report.answer())
             }
-            Ok(report) => (tone(report.verdict), report.verdict.to_string()),
+            Ok(report) => (tone(report), report.answer()),
             Err(unjudged) => {
                 notes.push(format!("{}: {}", tried.name, unjudged.why().lines().next().unwrap_or_default()));
                 (Tone::Faint, unjudged.word().to_owned())

@@ -1,9 +1,10 @@
 //! `wattle orders`: in how many orders the accesses can happen, and what each gives, without and with the fences.
 
 use clap::Args;
-use wattle::checker::{OrderTable, Variant};
+use wattle::checker::{Checker, OrderTable, Variant};
 use wattle::memory::Model;
 
+use crate::check::limited;
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::limits::LimitArgs;
@@ -30,8 +31,9 @@ pub struct OrdersArgs {
 pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
     let (scenario, size) = (*scenario, args.size);
-    let table =
-        session.limits.within(move || panics::kept(|| OrderTable::of(&scenario, size)).0).map_err(Input::from)?;
+    let checker = limited(&Checker::new(Model::Portable), &session.limits);
+    let table = session.limits.within(move || panics::kept(|| OrderTable::of(&checker, &scenario, size)).0);
+    let table = table.map_err(Input::from)?;
     let mut table = table.map_err(|error| Input::new("orders", error.to_string()))?;
     if table.outcomes.is_empty() {
         if let Some(reached) = session.limits.reached() {

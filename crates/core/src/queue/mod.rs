@@ -278,7 +278,7 @@ impl Queue {
     /// Passes what kernels print to `sink`, in the place of the standard output: for each launch that printed something,
     /// in the order of the launches, once its end has been waited for (by [`Queue::wait`], or a copy to the host; on a
     /// blocking queue the launch itself waits). Launches that fail have their lines too. What nobody waits for is not
-    /// shown, as with CUDA's `printf`. `sink` must not use this queue.
+    /// shown, as with CUDA's `printf`. A launch here that prints is refused from within `sink`.
     ///
     /// Within a launch the lines are in the order of the threads: by block, then by thread, then as the thread printed
     /// them. The checker prints nothing, and does not judge a scenario that gives what kernels print to a `sink`.

@@ -25,7 +25,7 @@ pub use graph::Graph;
 pub use lowering::{
     CAPABILITIES, Lowered, Lowering, NoScope, Steps, Target, UnknownTarget, ptx_fence_name, ptx_scope_name,
 };
-pub use models::{Analysis, Broken, Model, UnknownModel};
+pub use models::{Analysis, Broken, Model, Term, UnknownModel};
 pub use order::{
     Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,
     UpdateOrder, WriteOrder, marker,

@@ -15,6 +15,7 @@ pub const CASES: &[Case] = &[
     ("several launches", launches),
     ("a launch that fails has its lines", fails),
     ("a queue that is not blocking", later),
+    ("a sink that launches on its own queue", launches_itself),
     ("an assertion says its values", assertion),
     ("the values of an assertion that holds are not computed", lazy),
     ("values of 64 bits in an assertion", wide),
@@ -83,6 +84,26 @@ fn formats(device: &Device) -> Outcome {
         "-0.0 inf 7".into(),
     ];
     assert_eq!(texts(&kept.lock().unwrap()[0]), expected);
+    Ok(())
+}
+
+/// What a launch or a wait says from within the sink of its own queue, on both kinds of queue.
+fn launches_itself(device: &Device) -> Outcome {
+    for queue in [device.queue()?, device.queue_non_blocking()?] {
+        let queue = Arc::new(queue);
+        let x = device.from_slice(&[0.5f32])?;
+        let refused = Arc::new(Mutex::new(Vec::new()));
+        let (into, own, y) = (refused.clone(), Arc::downgrade(&queue), device.from_slice(&[0.25f32])?);
+        queue.print_to(move |_| {
+            let launched = own.upgrade().map(|queue| queue.launch(ThreadSpec::new(1, 1), each(&y)));
+            into.lock().unwrap().push(launched.map(|launched| launched.map_err(|error| error.to_string())));
+        });
+        queue.launch(ThreadSpec::new(1, 1), each(&x))?;
+        queue.wait()?;
+        let refused = refused.lock().unwrap();
+        let [Some(Err(message))] = &refused[..] else { panic!("{refused:?}") };
+        assert!(message.contains("`Queue::print_to`"), "{message}");
+    }
     Ok(())
 }
 

@@ -111,6 +111,46 @@ fn orders_that_were_not_all_looked_at_are_no_answer() {
     assert!(document["variants"][0]["unknown"].as_array().unwrap().contains(&"unordered".into()), "{text}");
 }
 
+#[kernel]
+fn crosses(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        x.store(0, 1);
+        acc.mem_fence(Scope::Device, Order::SeqCst);
+        seen.store(0, y.load(0));
+    } else {
+        y.store(0, 1);
+        acc.mem_fence(Scope::Device, Order::SeqCst);
+        seen.store(1, x.load(0));
+    }
+}
+
+/// Is quick to search, and takes its time on the host each time that it is run.
+fn takes_its_time(device: &Device) -> Result<Summary> {
+    thread::sleep(Duration::from_millis(40));
+    let queue = device.queue()?;
+    let (x, y, seen) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
+    queue.launch(ThreadSpec::new(2, 1), crosses(&x, &y, &seen))?;
+    let seen = seen.read(&queue)?;
+    let mut summary = Summary::new("crossed");
+    summary.observe(&[("A", i64::from(seen[0])), ("B", i64::from(seen[1]))]);
+    Ok(summary)
+}
+
+const TAKES_ITS_TIME: Scenario =
+    Scenario { name: "takes-its-time", work: Work::Fixed(takes_its_time), ..HEEDS_NOTHING };
+
+/// What was counted before the limit is shown, and what was not come to is marked.
+#[test]
+fn orders_that_were_counted_before_a_limit_are_shown() {
+    let mut out = Vec::new();
+    let args = ["wattle", "orders", "takes-its-time", "--time", "4"];
+    let exit = wattle_cli::execute(&[TAKES_ITS_TIME], &args, &mut out);
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(exit, Exit::Unanswered, "{text}");
+    assert!(text.contains("A=1 B=1") && text.contains("the time limit was reached"), "{text}");
+    assert!(text.lines().any(|line| line.contains('?')), "{text}");
+}
+
 /// Many threads that go round several words: far more states than can be gone through.
 fn long_litmus(name: &str) -> PathBuf {
     let threads = 12;

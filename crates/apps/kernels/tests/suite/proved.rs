@@ -171,7 +171,7 @@ fn advice_finds_what_is_stronger_than_need_be() {
 /// The design's table: 24 orders in four cases, and what each fence leaves of them.
 #[test]
 fn the_orders_of_the_textbook() {
-    let table = OrderTable::of(scenario("orderings"), None).unwrap();
+    let table = OrderTable::of(&Checker::new(Model::Portable), scenario("orderings"), None).unwrap();
     let counts = |variant: usize| {
         let of = |outcome: &str| table.variants[variant].orders.get(outcome).map_or(0, |orders| orders.count);
         ["A=1 B=2", "A=10 B=2", "A=1 B=20", "A=10 B=20"].map(of)

@@ -3,7 +3,7 @@
 use wattle_check::checker::{Checker, Report, Violation};
 use wattle_check::story::{self, SvgOptions};
 use wattle_kernels::find;
-use wattle_memory::Model;
+use wattle_memory::{Model, Target};
 
 fn report(name: &str) -> Report {
     let scenario = find(name).unwrap_or_else(|| panic!("no scenario {name}"));
@@ -241,4 +241,27 @@ mod mistakes {
             queue.wait()
         }));
     }
+}
+
+/// Each model's story is told in its own specification's words.
+#[test]
+fn a_story_quotes_the_specification_of_its_model() {
+    let quoted = |target: Target| {
+        let mut documents = Vec::new();
+        for name in BROKEN {
+            let scenario = find(name).unwrap_or_else(|| panic!("no scenario {name}"));
+            // What a target cannot run has no story.
+            let Ok(report) = Checker::for_target(target).check_scenario(scenario, None) else { continue };
+            let stories = report.violations.iter().map(|violation| story::tell(violation, &report));
+            documents.extend(stories.flat_map(|story| story.clauses).map(|clause| clause.document));
+        }
+        documents.sort_unstable();
+        documents.dedup();
+        documents
+    };
+    assert_eq!(quoted(Target::Ptx { sm: 90 }), ["PTX ISA 8.5,"]);
+    assert_eq!(quoted(Target::Host), ["C++20"]);
+    assert_eq!(quoted(Target::Vulkan), ["Vulkan Memory Model,"]);
+    // Its definition of a data race is C++'s.
+    assert_eq!(quoted(Target::Portable), ["C++20", "PTX ISA 8.5,"]);
 }

@@ -44,6 +44,11 @@ impl Report {
         self.verdict == Verdict::Holds && !forbids_races && !asserts
     }
 
+    /// The verdict in words: `nothing asserted` where nothing could fail ([`Report::nothing_asserted`]).
+    pub fn answer(&self) -> String {
+        if self.nothing_asserted() { "nothing asserted".to_owned() } else { self.verdict.to_string() }
+    }
+
     /// The findings, line by line: the checks that held, the outcomes, what was not searched, and the story of each
     /// violation. Lines of stories and outcomes are at most `width` columns wide; `style` colours pieces.
     pub fn details(&self, width: usize, style: &dyn Fn(Role, &str) -> String) -> String {
@@ -98,7 +103,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} under {}, for {}\n  {}", self.verdict, self.model, self.size(), self.effort())?;
+        write!(f, "{} under {}, for {}\n  {}", self.answer(), self.model, self.size(), self.effort())?;
         match self.details(WIDTH, &|_, text| text.to_owned()) {
             details if details.is_empty() => Ok(()),
             details => write!(f, "\n{details}"),

@@ -1,11 +1,12 @@
 //! The textbook's table: the number of orders in which the accesses of some threads can happen, and the outcome of
 //! each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Instant;
 
 use wattle_core::{Result, Scenario};
 use wattle_machine::Action;
-use wattle_memory::{Kind, Model, Relation};
+use wattle_memory::{Kind, Model, Relation, stop};
 
 use super::Checker;
 use crate::program::{Edit, Edits, Strength, World};
@@ -57,28 +58,73 @@ pub(super) fn count(execution: &Execution<'_>, world: &World) -> Orders {
             }
         }
     }
-    let mut taken = Vec::new();
-    extend(&accesses, before, &names, &mut taken, &mut orders);
+    let all = Accesses::new(&accesses, before);
+    orders.count = all.count();
+    all.list(&mut Vec::new(), &mut |order| {
+        orders.listed.push(order.iter().map(|&at| names[at].clone()).collect());
+        orders.listed.len() < Orders::MOST_LISTED
+    });
     orders
 }
 
-/// Extends a prefix by every order of the accesses that are not taken yet.
-fn extend(accesses: &[usize], before: &Relation, names: &[String], taken: &mut Vec<usize>, orders: &mut Orders) {
-    if taken.len() == accesses.len() {
-        orders.count += 1;
-        if orders.listed.len() < Orders::MOST_LISTED {
-            orders.listed.push(taken.iter().map(|&at| names[at].clone()).collect());
-        }
-        return;
+/// Accesses in a partial order.
+struct Accesses {
+    /// For each access those that come before it.
+    before: Vec<Vec<usize>>,
+}
+
+impl Accesses {
+    fn new(accesses: &[usize], before: &Relation) -> Accesses {
+        let earlier = |&access: &usize| {
+            (0..accesses.len())
+                .filter(|&other| accesses[other] != access && before.has(accesses[other], access))
+                .collect()
+        };
+        Accesses { before: accesses.iter().map(earlier).collect() }
     }
-    for at in 0..accesses.len() {
-        let free = (0..accesses.len())
-            .all(|other| taken.contains(&other) || other == at || !before.has(accesses[other], accesses[at]));
-        if !taken.contains(&at) && free {
-            taken.push(at);
-            extend(accesses, before, names, taken, orders);
-            taken.pop();
+
+    /// The accesses that can come next after those that are taken.
+    fn free<'a>(&'a self, is_taken: impl Fn(usize) -> bool + Copy + 'a) -> impl Iterator<Item = usize> + 'a {
+        let free = move |&at: &usize| !is_taken(at) && self.before[at].iter().all(|&earlier| is_taken(earlier));
+        (0..self.before.len()).filter(free)
+    }
+
+    /// The number of total orders; the largest number there is where there are more. How the rest can go on depends on the
+    /// set of those that are taken, not on their order, so that each set is looked at once. Meaningless where the search
+    /// is asked to end.
+    fn count(&self) -> u64 {
+        let len = self.before.len();
+        let mut ways = HashMap::from([(vec![false; len], 1u64)]);
+        for _ in 0..len {
+            let mut next: HashMap<Vec<bool>, u64> = HashMap::new();
+            for (taken, count) in ways {
+                if stop::requested() {
+                    return 0;
+                }
+                for at in self.free(|at| taken[at]) {
+                    let mut more = taken.clone();
+                    more[at] = true;
+                    let sum = next.entry(more).or_default();
+                    *sum = sum.saturating_add(count);
+                }
+            }
+            ways = next;
         }
+        ways.into_values().fold(0, u64::saturating_add)
+    }
+
+    /// Passes total orders to `found` until it wants no more; returns whether it does.
+    fn list(&self, taken: &mut Vec<usize>, found: &mut impl FnMut(&[usize]) -> bool) -> bool {
+        if taken.len() == self.before.len() {
+            return found(taken);
+        }
+        let free: Vec<usize> = self.free(|at| taken.contains(&at)).collect();
+        free.into_iter().all(|at| {
+            taken.push(at);
+            let goes_on = self.list(taken, found);
+            taken.pop();
+            goes_on
+        })
     }
 }
 
@@ -118,14 +164,19 @@ pub struct OrderTable {
 }
 
 impl OrderTable {
-    /// The table of a scenario that names its observations.
+    /// The table of a scenario that names its observations, within the limits of a checker (its time, its memory, the flag
+    /// that cancels it). What was not looked at by then is unknown; the variants that were not come to are left out.
     ///
     /// # Errors
     /// The scenario cannot be checked. One without observations gives a table without rows.
-    pub fn of(scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
+    pub fn of(limits: &Checker, scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
+        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
         let mut all_unknown = Vec::new();
         let mut judged = |model: Model, edits: &Edits| -> Result<Report> {
-            let report = judged(model, edits, scenario, size)?;
+            let time = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let limits =
+                Checker { time, memory: limits.memory, cancelled: limits.cancelled.clone(), ..Checker::new(model) };
+            let report = judged(limits, edits, scenario, size)?;
             for why in &report.unknown {
                 if !all_unknown.contains(why) {
                     all_unknown.push(why.clone());
@@ -150,6 +201,9 @@ impl OrderTable {
                 _ => kept.iter().map(|&number| fences[number].2.clone()).collect::<Vec<_>>().join(", "),
             };
             let counted = judged(Model::Unordered, &edits)?;
+            if counted.outcomes.is_empty() && counted.unknown.iter().any(Unknown::is_stopped) {
+                break;
+            }
             let (mut outcomes, mut unknown) = (Vec::new(), Vec::new());
             for model in Model::ALL {
                 let report = judged(model, &edits)?;
@@ -181,8 +235,8 @@ impl OrderTable {
 }
 
 /// The scenario's own check is ignored here: a variant without fences breaks it, and is to be shown.
-fn judged(model: Model, edits: &Edits, scenario: &Scenario, size: Option<usize>) -> Result<Report> {
-    let checker = Checker { count_orders: model == Model::Unordered, ..Checker::new(model) };
+fn judged(checker: Checker, edits: &Edits, scenario: &Scenario, size: Option<usize>) -> Result<Report> {
+    let checker = Checker { count_orders: checker.model == Model::Unordered, ..checker };
     let checker = checker.symmetry(false).edits(edits.clone()).keeping_on();
     let report = checker.check_scenario(scenario, size)?;
     debug_assert!(report.verdict != Verdict::Unknown || !report.unknown.is_empty());
@@ -219,4 +273,48 @@ fn subsets(fences: usize) -> Vec<Vec<usize>> {
         subsets.push((0..fences).collect());
     }
     subsets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Accesses;
+
+    /// The number of total orders, by trying all of them.
+    fn tried(all: &Accesses, taken: &mut Vec<usize>) -> u64 {
+        let free: Vec<usize> = all.free(|at| taken.contains(&at)).collect();
+        if taken.len() == all.before.len() {
+            return 1;
+        }
+        let mut sum = 0;
+        for at in free {
+            taken.push(at);
+            sum += tried(all, taken);
+            taken.pop();
+        }
+        sum
+    }
+
+    #[test]
+    fn orders_are_counted_by_sets_as_by_trying_them() {
+        for before in [
+            vec![],
+            vec![vec![]; 6],
+            vec![vec![], vec![0], vec![0, 1]],
+            vec![vec![], vec![0], vec![], vec![2], vec![1, 3], vec![]],
+        ] {
+            let all = Accesses { before };
+            assert_eq!(all.count(), tried(&all, &mut Vec::new()));
+            let mut listed = 0;
+            all.list(&mut Vec::new(), &mut |order| {
+                listed += 1;
+                assert_eq!(order.len(), all.before.len());
+                listed < 5
+            });
+            assert_eq!(listed, all.count().min(5));
+        }
+        // Layers of six, one after another: too many orders to try.
+        let layers = |number: usize| Accesses { before: (0..6 * number).map(|at| (0..at / 6 * 6).collect()).collect() };
+        assert_eq!(layers(6).count(), 720u64.pow(6));
+        assert_eq!(layers(12).count(), u64::MAX);
+    }
 }

@@ -19,7 +19,7 @@ impl Orders {
 
     /// Adds the orders of another execution.
     pub(crate) fn add(&mut self, other: &Orders) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         if self.case.is_empty() {
             self.case.clone_from(&other.case);
         }

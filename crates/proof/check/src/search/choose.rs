@@ -9,7 +9,7 @@ use super::Stopped;
 use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
-use super::gates::{open_gate, open_gates};
+use super::gates::open_gate;
 use super::leaf::leaf;
 use super::searcher::{Halt, Known, Open, Search};
 use super::state::{Runner, State, Status};
@@ -25,9 +25,7 @@ impl<'w> Search<'_, 'w> {
     fn advance(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         let Open { mut state, mut known } = open;
         loop {
-            if let Some(limit) = self.watch.check() {
-                return Err(Halt::Stopped(limit));
-            }
+            self.is_within_limits()?;
             self.settle(&mut state)?;
             let guess = determine(self.setup, &mut state, &self.shared.values, When::Early)?;
             let contradicted = self.setup.private.is_some_and(|cells| cells.is_contradicted());
@@ -111,7 +109,7 @@ impl<'w> Search<'_, 'w> {
             }
             let Some(choice) = best(self.setup, &state, &now, &choices) else {
                 match gate {
-                    Some((gate, quorum)) => open_gates(&state, gate, quorum, stack),
+                    Some((gate, quorum)) => self.open_gates(&state, gate, quorum, stack)?,
                     None => self.leaf(&state, &now)?,
                 }
                 return Ok(());
@@ -158,8 +156,9 @@ impl<'w> Search<'_, 'w> {
     }
 
     /// Branches on whether a thread is assumed to be sure to do something.
-    fn branch_on_guess(&self, state: State<'w>, guess: &Guess, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
+    fn branch_on_guess(&mut self, state: State<'w>, guess: &Guess, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         for way in &guess.ways {
+            self.is_within_limits()?;
             let mut with = state.clone();
             assume(self.setup, &mut with, guess, way)?;
             stack.push(Open { state: with, known: None });
@@ -191,6 +190,7 @@ impl<'w> Search<'_, 'w> {
         let place = state.place(thread, read);
         let mut whole = Some(state);
         for (number, &source) in choice.sources.iter().enumerate() {
+            self.is_within_limits()?;
             let taken = if leaves && number + 1 == choice.sources.len() { whole.take() } else { whole.clone() };
             let Some(mut next) = taken else { break };
             next.choose(read, source);

@@ -1,7 +1,7 @@
 //! Barriers of a quorum: the threads that arrive first pass, and the search branches over which those are.
 
 use super::process::Members;
-use super::searcher::Open;
+use super::searcher::{Halt, Open, Search};
 use super::state::State;
 
 /// The first barrier that some, but not all, of the arrived threads can pass.
@@ -14,30 +14,34 @@ pub(super) fn open_gate(state: &State<'_>) -> Option<(usize, usize)> {
     })
 }
 
-/// Branches over which threads pass a barrier first.
-pub(super) fn open_gates<'w>(state: &State<'w>, gate: usize, quorum: usize, stack: &mut Vec<Open<'w>>) {
-    for first in subsets(state.gates[gate].arrivals.len(), quorum) {
-        let mut next = state.clone();
-        next.open(gate, &first);
-        stack.push(Open { state: next, known: None });
+impl<'w> Search<'_, 'w> {
+    /// Branches over which threads pass a barrier first.
+    pub(super) fn open_gates(
+        &mut self,
+        state: &State<'w>,
+        gate: usize,
+        quorum: usize,
+        stack: &mut Vec<Open<'w>>,
+    ) -> Result<(), Halt> {
+        for first in subsets(state.gates[gate].arrivals.len(), quorum) {
+            self.is_within_limits()?;
+            let mut next = state.clone();
+            next.open(gate, &first);
+            stack.push(Open { state: next, known: None });
+        }
+        Ok(())
     }
 }
 
-/// All subsets of `size` of the numbers below `of`.
-fn subsets(of: usize, size: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for number in 0..of {
-        let with = all.iter().filter(|set: &&Vec<usize>| set.len() < size).map(|set| {
-            let mut set = set.clone();
-            set.push(number);
-            set
-        });
-        let with: Vec<Vec<usize>> = with.collect();
-        all.extend(with);
-        // Those that too few numbers are left for go at once: all arrivals of a warp alone have one subset, not 2^32.
-        all.retain(|set| set.len() + (of - number - 1) >= size);
-    }
-    all
+/// All subsets of `size` of the numbers below `of`, one at a time: of 32 numbers there may be 600 million.
+fn subsets(of: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
+    let first = (size <= of).then(|| (0..size).collect::<Vec<_>>());
+    std::iter::successors(first, move |set| {
+        // The last number that can be one more moves on, and those behind it follow directly.
+        let at = (0..size).rfind(|&at| set[at] + size - at < of)?;
+        let moved = set[at] + 1;
+        Some(set[..at].iter().copied().chain(moved..moved + size - at).collect())
+    })
 }
 
 #[cfg(test)]
@@ -46,10 +50,11 @@ mod tests {
 
     #[test]
     fn all_subsets_of_a_size_and_no_others() {
-        assert_eq!(subsets(3, 2).len(), 3);
-        assert!(subsets(3, 2).contains(&vec![0, 2]));
-        assert_eq!(subsets(4, 0), [Vec::<usize>::new()]);
-        // Nothing else is built on the way there.
-        assert_eq!(subsets(64, 64), [(0..64).collect::<Vec<_>>()]);
+        let all = |of, size| subsets(of, size).collect::<Vec<_>>();
+        assert_eq!(all(3, 2), [[0, 1], [0, 2], [1, 2]]);
+        assert_eq!(all(4, 0), [[0usize; 0]]);
+        assert_eq!(all(2, 3), [[0usize; 0]; 0]);
+        assert_eq!(all(64, 64), [(0..64).collect::<Vec<_>>()]);
+        assert_eq!(subsets(12, 5).count(), 792);
     }
 }

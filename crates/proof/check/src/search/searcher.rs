@@ -126,6 +126,11 @@ impl<'s, 'w> Search<'s, 'w> {
         Err(Halt::Stopped(limit))
     }
 
+    /// Fails where a limit has been reached. It is asked before each copy of a state: one state may have thousands of branches.
+    pub fn is_within_limits(&mut self) -> Result<(), Halt> {
+        self.watch.check().map_or(Ok(()), |limit| Err(Halt::Stopped(limit)))
+    }
+
     /// Whether a limit was reached, which ends the step.
     pub fn is_stopped(&mut self) -> bool {
         self.stopped = self.stopped.or_else(|| self.watch.check());

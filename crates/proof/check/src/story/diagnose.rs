@@ -1,27 +1,26 @@
 //! Why a hop from one thread to another synchronizes nothing.
 
-use wattle_memory::{Clause, EventId, Graph, Kind, Level, ThreadId};
+use wattle_memory::{EventId, Graph, Kind, Level, Term, ThreadId};
 
-use super::clause::{ACQUIRE_PATTERN, FENCE_SC, MORALLY_STRONG, RELEASE_PATTERN, SYNCHRONIZES};
 use super::names::{Names, order_text, scope_text};
 use super::path::{By, Hop};
 
-/// The reasons found, in words, and the clauses that support them.
+/// The reasons found, in words, and the terms whose definitions support them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reasons {
     pub sentences: Vec<String>,
-    pub clauses: Vec<Clause>,
+    pub terms: Vec<Term>,
     /// The operations that are too weak.
     pub culprits: Vec<EventId>,
 }
 
 impl Reasons {
-    pub fn say(&mut self, sentence: String, clause: Option<Clause>) {
+    pub fn say(&mut self, sentence: String, term: Option<Term>) {
         if !self.sentences.contains(&sentence) {
             self.sentences.push(sentence);
         }
-        if let Some(clause) = clause.filter(|clause| !self.clauses.contains(clause)) {
-            self.clauses.push(clause);
+        if let Some(term) = term.filter(|term| !self.terms.contains(term)) {
+            self.terms.push(term);
         }
     }
 }
@@ -98,7 +97,7 @@ fn weak_link(names: &Names<'_>, write: EventId, read: EventId, place: &str, reas
                 capital(&names.at(event))
             );
             reasons.culprits.push(event);
-            reasons.say(sentence, Some(SYNCHRONIZES));
+            reasons.say(sentence, Some(Term::Synchronizes));
         }
     }
     let atomic = graph.event(write).label.atomic && graph.event(read).label.atomic;
@@ -150,7 +149,7 @@ pub(super) fn narrow(names: &Names<'_>, a: EventId, b: EventId, reasons: &mut Re
         ),
     };
     reasons.culprits.extend(narrow);
-    reasons.say(sentence, Some(MORALLY_STRONG));
+    reasons.say(sentence, Some(Term::InScope));
 }
 
 fn threads(apart: &str) -> String {
@@ -178,7 +177,7 @@ fn no_release(names: &Names<'_>, hop: &Hop, place: &str, reasons: &mut Reasons) 
             "Nothing releases: {write} {does} {place} relaxed, and no release fence stands between {before} and it."
         ),
     };
-    reasons.say(sentence, Some(RELEASE_PATTERN));
+    reasons.say(sentence, Some(Term::Release));
 }
 
 fn no_acquire(names: &Names<'_>, hop: &Hop, place: &str, reasons: &mut Reasons) {
@@ -202,7 +201,7 @@ fn no_acquire(names: &Names<'_>, hop: &Hop, place: &str, reasons: &mut Reasons) 
             "Nothing acquires: {read} {does} {place} relaxed, and no acquire fence stands between it and {after}."
         ),
     };
-    reasons.say(sentence, Some(ACQUIRE_PATTERN));
+    reasons.say(sentence, Some(Term::Acquire));
 }
 
 fn order(graph: &Graph, event: EventId) -> &'static str {
@@ -252,11 +251,11 @@ pub(super) fn unfenced(
                 names.at(last)
             );
             reasons.culprits.push(fence);
-            reasons.say(sentence, Some(FENCE_SC));
+            reasons.say(sentence, Some(Term::FenceOrder));
         }
         (None, None) => {
             let sentence = format!("No fence stands between {} and {}.", names.at(first), names.at(last));
-            reasons.say(sentence, Some(FENCE_SC));
+            reasons.say(sentence, Some(Term::FenceOrder));
         }
     }
 }

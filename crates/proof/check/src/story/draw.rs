@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wattle_memory::{EventId, Kind, ThreadId};
+use wattle_memory::{Clause, EventId, Kind, ThreadId};
 
 use super::explain::Draft;
 use super::names::Names;
@@ -71,8 +71,14 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
             }
         }
     }
-    let mut clauses = draft.reasons.clauses.clone();
-    clauses.extend(draft.clauses.iter().filter(|clause| !draft.reasons.clauses.contains(clause)));
+    let mut clauses: Vec<Clause> = Vec::new();
+    let defined = draft.reasons.terms.iter().filter_map(|&term| names.model.definition(term));
+    for clause in defined.chain(draft.clauses.iter().copied()) {
+        // Two terms may have one definition.
+        if !clauses.contains(&clause) {
+            clauses.push(clause);
+        }
+    }
     let files = names.files().into_iter().map(str::to_owned).collect();
     Story {
         files,

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use wattle_core::Error;
-use wattle_memory::{Clause, EventId, Kind, Level, Model};
+use wattle_memory::{Clause, EventId, Kind, Level, Model, Term};
 
-use super::clause::{ACQUIRE_PATTERN, BARRIER, MORALLY_STRONG};
 use super::cycle::{self, Link, cycle};
 use super::diagnose::{Reasons, capital, fences, hop, narrow, unfenced};
 use super::names::Names;
@@ -33,9 +32,9 @@ pub(super) fn violation(violation: &Violation, model: Model, progress: Progress)
         other => other.kind().to_owned(),
     };
     let Some(witness) = violation.witness() else { return Story { headline: headline(), ..Story::default() } };
-    let names = Names::new(witness);
+    let names = Names::new(witness, model);
     let draft = match violation {
-        Violation::Race { accesses, .. } => race(&names, model, *accesses),
+        Violation::Race { accesses, .. } => race(&names, *accesses),
         Violation::Assertion { error, .. } => assertion(&names, error),
         Violation::Unwritten { read, .. } => unwritten(&names, *read),
         Violation::Fault { what, .. } => fault(&names, what),
@@ -46,8 +45,8 @@ pub(super) fn violation(violation: &Violation, model: Model, progress: Progress)
 }
 
 /// The story of everything that happens in an execution.
-pub(super) fn holding(witness: &Witness) -> Story {
-    let names = Names::new(witness);
+pub(super) fn holding(witness: &Witness, model: Model) -> Story {
+    let names = Names::new(witness, model);
     let mut draft = Draft::default();
     everything(&names, &mut draft.cast);
     for (from, all) in cycle::links(witness).iter().enumerate() {
@@ -122,7 +121,7 @@ fn via_text(names: &Names<'_>, hop: &Hop) -> Option<String> {
     })
 }
 
-fn race(names: &Names<'_>, model: Model, (a, b): (EventId, EventId)) -> Draft {
+fn race(names: &Names<'_>, (a, b): (EventId, EventId)) -> Draft {
     let graph = &names.witness.graph;
     let paths = [(a, b, path(graph, a, b)), (b, a, path(graph, b, a))];
     let best = paths.into_iter().filter_map(|(a, b, hops)| Some((a, b, hops?))).min_by_key(|(_, _, hops)| hops.len());
@@ -138,7 +137,7 @@ fn race(names: &Names<'_>, model: Model, (a, b): (EventId, EventId)) -> Draft {
     draft.cast.wrong = vec![first, last];
     draft.cast.missing = Some((first, last));
     draft.cast.keep.extend([first, last]);
-    draft.clauses.extend(model.race_clause());
+    draft.clauses.extend(names.model.race_clause());
     draft
 }
 
@@ -184,7 +183,7 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, draft: &mut Dra
                 names.at(plain)
             );
             reasons.culprits.push(plain);
-            reasons.say(sentence, Some(MORALLY_STRONG));
+            reasons.say(sentence, Some(Term::Atomic));
         }
         (_, Some(wait)) => {
             let sentence = format!(
@@ -194,7 +193,7 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, draft: &mut Dra
                 names.witness.place(wait)
             );
             reasons.culprits.push(wait);
-            reasons.say(sentence, Some(ACQUIRE_PATTERN));
+            reasons.say(sentence, Some(Term::Acquire));
         }
         (Some(fence), None) if graph.share(first, last, Level::Block) => {
             let sentence = format!(
@@ -205,7 +204,7 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, draft: &mut Dra
             );
             draft.cast.keep.insert(fence);
             reasons.culprits.push(fence);
-            reasons.say(sentence, Some(BARRIER));
+            reasons.say(sentence, Some(Term::Barrier));
         }
         _ => {
             let sentence = "Neither access is atomic, no value passes from one thread to the other between them, and no \

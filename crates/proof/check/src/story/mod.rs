@@ -23,7 +23,7 @@ mod svg;
 mod text;
 
 pub use wattle_memory::Clause;
-use wattle_memory::{EventId, ThreadId};
+use wattle_memory::{EventId, Model, ThreadId};
 
 pub use svg::{SvgOptions, svg};
 pub use text::Role;
@@ -179,7 +179,7 @@ pub fn tell(violation: &Violation, report: &Report) -> Story {
     explain::violation(violation, report.model, report.progress)
 }
 
-/// The story of an execution in which nothing is wrong.
-pub fn show(witness: &Witness) -> Story {
-    explain::holding(witness)
+/// The story of an execution in which nothing is wrong under this model.
+pub fn show(witness: &Witness, model: Model) -> Story {
+    explain::holding(witness, model)
 }

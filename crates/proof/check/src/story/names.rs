@@ -1,7 +1,8 @@
 //! Names of threads, places, values and lines.
 
 use wattle_ir::{Param, ParamKind, Site, Type};
-use wattle_memory::{EventId, Kind, Level, Placement, ThreadId};
+use wattle_machine::{Action, Instruction};
+use wattle_memory::{EventId, Kind, Level, Model, Placement, Scope, ThreadId};
 
 use super::source::Sources;
 use crate::program::World;
@@ -10,14 +11,16 @@ use crate::report::Witness;
 /// The names of one execution.
 pub(super) struct Names<'w> {
     pub witness: &'w Witness,
+    /// The model that permits it.
+    pub model: Model,
     sources: Sources,
     /// Whether its lines belong to several files.
     several_files: bool,
 }
 
 impl<'w> Names<'w> {
-    pub fn new(witness: &'w Witness) -> Names<'w> {
-        let mut names = Names { witness, sources: Sources::default(), several_files: false };
+    pub fn new(witness: &'w Witness, model: Model) -> Names<'w> {
+        let mut names = Names { witness, model, sources: Sources::default(), several_files: false };
         names.several_files = names.files().len() > 1;
         names
     }
@@ -135,13 +138,28 @@ impl<'w> Names<'w> {
         self.witness.world.launches.get(launch).is_some_and(|launch| launch.program.is_warp_barrier(at))
     }
 
+    /// The scope of a fence as the kernel has it: a target may have lowered it to another.
+    fn written_scope(&self, id: EventId) -> Option<Scope> {
+        let (launch, at) = World::statement(self.witness.graph.event(id).source);
+        let program = &self.witness.world.launches.get(launch)?.program;
+        let is_it = |one: &Instruction| one.at == at || one.seq_cst == Some(at);
+        match program.instructions().find(is_it)?.action {
+            Action::Fence { scope, .. }
+            | Action::Load { scope, .. }
+            | Action::Store { scope, .. }
+            | Action::Update { scope, .. } => Some(scope),
+            Action::Plain { .. } | Action::Barrier | Action::WarpBarrier => None,
+        }
+    }
+
     fn made_up(&self, id: EventId) -> String {
         let graph = &self.witness.graph;
         let label = graph.event(id).label;
         match label.kind {
             Kind::Fence => {
                 let order = order_text(label.acquire, label.release, label.sc);
-                format!("mem_fence({}, {order})", level_text(label.level))
+                let scope = self.written_scope(id).map_or(level_text(label.level), scope_name);
+                format!("mem_fence({scope}, {order})")
             }
             Kind::Barrier if self.is_warp_barrier(id) => "warp().sync()".into(),
             Kind::Barrier => "sync_block()".into(),
@@ -184,6 +202,15 @@ fn level_text(level: Level) -> &'static str {
         Level::Device | Level::QueueFamily => "Device",
         Level::System => "System",
         Level::Thread | Level::Subgroup | Level::Block => "Block",
+    }
+}
+
+/// The name of a scope in the source: `Block`, `Device`, `System`.
+fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Block => "Block",
+        Scope::Device => "Device",
+        Scope::System => "System",
     }
 }
 

@@ -30,7 +30,7 @@ impl Default for SvgOptions<'_> {
 pub fn svg(witness: &Witness, options: &SvgOptions<'_>) -> String {
     let mut story = match options.violation {
         Some(violation) => explain::violation(violation, options.model, Progress::default()),
-        None => explain::holding(witness),
+        None => explain::holding(witness, options.model),
     };
     if !options.headline {
         story.headline.clear();

@@ -9,6 +9,7 @@
 //! adds a write only when everything that the write depends on is known. So no file states that axiom.
 
 mod coherence;
+mod definition;
 mod portable;
 mod ptx;
 mod rust;
@@ -18,6 +19,9 @@ mod vulkan;
 
 use std::fmt;
 use std::str::FromStr;
+
+use definition::Definitions;
+pub use definition::Term;
 
 use crate::event::EventId;
 use crate::{Clause, Graph, Relation, Target};
@@ -42,6 +46,8 @@ struct Rules {
     private_cells_order: bool,
     /// The conflicting accesses that race.
     races: Races,
+    /// The specification's words for what stories explain.
+    definitions: Definitions,
 }
 
 /// Whether conflicting, unordered accesses race.
@@ -210,6 +216,11 @@ impl Model {
             Races::Never => None,
             Races::Allowed(race) | Races::Forbidden(race) => Some(race.clause),
         }
+    }
+
+    /// How the specification defines a term; `None` where it has no such term, or where the model follows none.
+    pub const fn definition(self, term: Term) -> Option<Clause> {
+        self.rules().definitions.of(term)
     }
 
     /// Whether a data race is an error in itself; if not, it only means that the values of weak accesses are not

@@ -33,6 +33,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     private_cells_order: false,
     races: Races::Forbidden(Race { except: ptx::morally_strong, clause: rust::DATA_RACE }),
+    definitions: ptx::DEFINITIONS,
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

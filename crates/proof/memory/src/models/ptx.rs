@@ -8,7 +8,7 @@
 //! Weak accesses may race: what they then read is whatever the axioms allow.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Race, Races, Rules, barrier_hops, require, system_hops};
+use super::{Analysis, Broken, Definitions, Race, Races, Rules, barrier_hops, require, system_hops};
 use crate::event::EventId;
 use crate::{Clause, Graph, Kind, Relation, Target, stop};
 
@@ -22,6 +22,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     private_cells_order: false,
     races: Races::Allowed(Race { except: morally_strong, clause: DATA_RACE }),
+    definitions: DEFINITIONS,
 };
 
 /// The definition of a data race.
@@ -30,6 +31,49 @@ const DATA_RACE: Clause = Clause {
     section: "8.7.1",
     quote: "Two conflicting memory operations are said to be in a data-race if they are not related in causality \
             order and they are not morally strong.",
+};
+
+/// What the terms of stories are in PTX.
+pub(super) const DEFINITIONS: Definitions = Definitions {
+    atomic: Some(MORALLY_STRONG),
+    in_scope: Some(MORALLY_STRONG),
+    release: Some(Clause {
+        document: "PTX ISA 8.5,",
+        section: "8.8",
+        quote: "A release pattern on a location M consists of … a release operation on M … Or a release or \
+                acquire-release memory fence followed by a strong write on M in program order",
+    }),
+    acquire: Some(Clause {
+        document: "PTX ISA 8.5,",
+        section: "8.8",
+        quote: "An acquire pattern on a location M consists of … an acquire operation on M … Or a strong read on M \
+                followed by an acquire memory fence in program order",
+    }),
+    synchronizes: Some(Clause {
+        document: "PTX ISA 8.5,",
+        section: "8.9.4",
+        quote: "A release pattern X synchronizes with an acquire pattern Y, if a write operation in X precedes a read \
+                operation in Y in observation order, and the first operation in X and the last operation in Y are \
+                morally strong.",
+    }),
+    fence_order: Some(Clause {
+        document: "PTX ISA 8.5,",
+        section: "8.9.4",
+        quote: "A fence.sc operation X synchronizes with a fence.sc operation Y if X precedes Y in the Fence-SC order.",
+    }),
+    barrier: Some(Clause {
+        document: "PTX ISA 8.5,",
+        section: "8.9.4",
+        quote: "A bar{.cta}.sync or bar{.cta}.red or bar{.cta}.arrive operation synchronizes with a bar{.cta}.sync or \
+                bar{.cta}.red operation executed on the same barrier.",
+    }),
+};
+
+const MORALLY_STRONG: Clause = Clause {
+    document: "PTX ISA 8.5,",
+    section: "8.7",
+    quote: "Two operations are said to be morally strong relative to each other if … each operation is strong and \
+            specifies a scope that includes the thread executing the other operation.",
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

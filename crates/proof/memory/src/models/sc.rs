@@ -1,7 +1,7 @@
 //! Sequential consistency (Lamport 1979): all interleavings that keep program order.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Races, Rules, barrier_hops, require, system_hops};
+use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, require, system_hops};
 use crate::{Graph, Relation, Target, stop};
 
 pub(super) const RULES: Rules = Rules {
@@ -14,6 +14,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     private_cells_order: false,
     races: Races::Never,
+    definitions: Definitions::NONE,
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

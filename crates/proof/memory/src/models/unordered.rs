@@ -6,7 +6,7 @@
 //! sequentially consistent fence keeps everything. Scopes are ignored: the textbook has none.
 
 use super::sc::interleaving;
-use super::{Analysis, Broken, Races, Rules, barrier_hops, system_hops};
+use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, system_hops};
 use crate::{Graph, Kind, Relation, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -19,6 +19,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     private_cells_order: true,
     races: Races::Never,
+    definitions: Definitions::NONE,
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

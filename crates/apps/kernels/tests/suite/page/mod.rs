@@ -41,8 +41,7 @@ pub fn source(family: &[&Scenario]) -> Option<String> {
 pub fn verdict(report: &Report) -> String {
     match (report.verdict, report.violations.first()) {
         (Verdict::Violated, Some(violation)) => violation.kind().to_owned(),
-        _ if report.nothing_asserted() => "nothing asserted".to_owned(),
-        (verdict, _) => verdict.to_string(),
+        (Verdict::Holds | Verdict::Violated | Verdict::Unknown, _) => report.answer(),
     }
 }
 
