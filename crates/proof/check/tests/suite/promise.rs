@@ -27,7 +27,7 @@ fn outcomes(threads: &[Vec<Statement>], target: Target, places: &[Placement]) ->
 
 /// The first target and placement on which the program breaks the promise.
 fn broken(threads: &[Vec<Statement>]) -> Option<(Target, Vec<Placement>, Outcomes)> {
-    for places in placements() {
+    for places in placements(threads.len()) {
         let (promised, racy) = outcomes(threads, Target::Portable, &places)?;
         if racy {
             continue;
@@ -90,9 +90,14 @@ fn random_programs_keep_the_promise() {
     let mut random = Random(7);
     let mut found = Vec::new();
     for _ in 0..programs {
-        let mut threads: Vec<Vec<Statement>> = (0..2)
+        // With three threads scopes can be mixed so that one thread is in reach of one of the others alone.
+        let (count, lengths) = match random.below(4) {
+            0 => (3, [1, 1, 2, 2, 2, 2, 2, 3]),
+            _ => (2, [1, 2, 2, 3, 3, 3, 3, 3]),
+        };
+        let mut threads: Vec<Vec<Statement>> = (0..count)
             .map(|thread| {
-                (0..[1, 2, 2, 3, 3, 3, 3, 3][random.below(8) as usize])
+                (0..lengths[random.below(8) as usize])
                     .map(|at| random_statement(&mut random, 3 * thread + at))
                     .collect()
             })
@@ -101,13 +106,13 @@ fn random_programs_keep_the_promise() {
             continue;
         }
         loop {
-            let smaller = (0..2).flat_map(|thread| (0..threads[thread].len()).map(move |at| (thread, at))).find_map(
-                |(thread, at)| {
-                    let mut less = threads.clone();
-                    less[thread].remove(at);
-                    broken(&less).map(|_| less)
-                },
-            );
+            let statements = threads.iter().enumerate();
+            let statements = statements.flat_map(|(thread, all)| (0..all.len()).map(move |at| (thread, at)));
+            let smaller = statements.collect::<Vec<_>>().into_iter().find_map(|(thread, at)| {
+                let mut less = threads.clone();
+                less[thread].remove(at);
+                broken(&less).map(|_| less)
+            });
             match smaller {
                 Some(less) => threads = less,
                 None => break,

@@ -166,9 +166,17 @@ fn hidden(read: Label, write: Label) -> Op {
     Op::Add { to: 7, cell: HIDDEN, value: constant(1), read, write }
 }
 
-/// The possible placements of two threads.
-pub fn placements() -> [Vec<Placement>; 2] {
-    let apart = vec![Placement::new(0, 0), Placement::new(1, 0)];
-    let together = vec![Placement::new(0, 0), Placement { subgroup: 1, ..Placement::new(0, 1) }];
-    [apart, together]
+/// The possible placements of threads: every division into blocks, in which each thread is a subgroup of its own.
+pub fn placements(threads: usize) -> Vec<Vec<Placement>> {
+    (0..threads).fold(vec![Vec::new()], |divisions, _| {
+        let with_another = |division: &Vec<Placement>| {
+            let blocks = division.iter().map(|place| place.block + 1).max().unwrap_or(0);
+            let placed = |block: u32| {
+                let number = division.iter().filter(|place| place.block == block).count() as u32;
+                [division.clone(), vec![Placement { subgroup: number, ..Placement::new(block, number) }]].concat()
+            };
+            (0..=blocks).map(placed).collect::<Vec<_>>()
+        };
+        divisions.iter().flat_map(with_another).collect()
+    })
 }
