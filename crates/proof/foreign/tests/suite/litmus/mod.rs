@@ -2,6 +2,8 @@
 //! the project's own, and the public ones beside the checkout, where they are.
 
 mod ptx;
+mod spirv;
+mod vulkan;
 
 use std::path::{Path, PathBuf};
 
