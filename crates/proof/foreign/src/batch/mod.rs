@@ -12,12 +12,14 @@ mod visit;
 use std::sync::Arc;
 
 use wattle_check::checker::{
-    Batch, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, Progress, Schedule, Scheduled, Unknown, schedules,
+    Advice, Batch, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials, Progress, Schedule, Scheduled,
+    Unknown, schedules,
 };
 use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_run};
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
+use crate::advice::scenario::{self, Variant};
 use crate::judge::gap;
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
@@ -26,6 +28,7 @@ use crate::world::{Range, World, address_of};
 use beside::{Beside, Both};
 use emitted::{Emitted, Ranges};
 use images::Images;
+pub(crate) use module::alone;
 use visit::Collector;
 
 /// The judge of PTX modules, as the checker knows it.
@@ -36,6 +39,7 @@ struct Ptx;
 
 impl ModuleJudge for Ptx {
     fn judge(&self, batch: &Batch) -> Result<Judged> {
+        Variant::of(batch).into_iter().for_each(|variant| variant.note_launches(batch));
         let images = Images::of(batch);
         let mut prepared = Prepared::of(batch, &images)?;
         loop {
@@ -55,6 +59,10 @@ impl ModuleJudge for Ptx {
             }
             return Ok(judged);
         }
+    }
+
+    fn advise(&self, trials: ModuleTrials<'_>) -> Advice {
+        scenario::advise(trials)
     }
 }
 

@@ -8,6 +8,7 @@ mod damage;
 mod emitted;
 mod lanes;
 mod launched;
+mod launched_advice;
 mod litmus;
 mod mutated;
 mod random;
