@@ -139,7 +139,9 @@ impl ModuleThread {
         } else {
             Convergence { group: self.thread / self.part(world).warp(), instance: u64::from(at) << 32 | arrival }
         };
-        Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) }
+        // How often the barrier has opened counts where only some warps come to it, and not how often each has been there.
+        let opening = if let Members::Groups { .. } = members { 0 } else { arrival };
+        Barrier { instance: resource << 32 | opening, resource, members, waits, converges: Some(converges) }
     }
 }
 

@@ -59,10 +59,7 @@ fn kernels_that_are_wrong_together() {
         Ok(())
     };
     let of_two = fixes(Model::Ptx, |device| scenario(device, [&giving, &taking]));
-    assert_eq!(
-        of_two,
-        ["8 of give: add __threadfence() before it", "8 of take: add __threadfence() behind it"],
-    );
+    assert_eq!(of_two, ["8 of give: add __threadfence() before it", "8 of take: add __threadfence() behind it"],);
     // The lines of the second kernel come behind those of the first in one file.
     let of_one = fixes(Model::Ptx, |device| {
         let module = Module::ptx_file("both.ptx", one.as_str())?;
@@ -74,10 +71,7 @@ fn kernels_that_are_wrong_together() {
         first.wait()?;
         second.wait()
     });
-    assert_eq!(
-        of_one,
-        ["8 of give: add __threadfence() before it", "14 of take: add __threadfence() behind it"],
-    );
+    assert_eq!(of_one, ["8 of give: add __threadfence() before it", "14 of take: add __threadfence() behind it"],);
 }
 
 /// What the scenario asserts shows what no search of a launch does.

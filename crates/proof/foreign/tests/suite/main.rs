@@ -11,6 +11,7 @@ mod launched;
 mod launched_advice;
 mod litmus;
 mod mutated;
+mod named_barriers;
 mod random;
 mod read_only;
 mod scor;
