@@ -10,7 +10,7 @@ use super::images::Images;
 use super::refused;
 use crate::advice::scenario::{Changed, Variant};
 use crate::launch::Launch;
-use crate::prepare::chosen;
+use crate::prepare::{chosen, is_given};
 use crate::spirv::{self, Origin, Parameters};
 use crate::world::{Part, Source, World, address_of, read};
 
@@ -58,6 +58,7 @@ fn of_ptx(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
     }
     let dynamic_shared = u64::from(*shared_bytes);
     let launch = Launch { grid: *grid, block: *block, arguments: Vec::new(), dynamic_shared };
+    is_given(&module.kernels[kernel], &launch).map_err(refused)?;
     Ok(Part::new(source, (module, kernel), launch, params))
 }
 

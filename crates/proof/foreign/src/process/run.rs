@@ -200,6 +200,7 @@ impl ModuleThread {
                         Exchange::Combine(_)
                         | Exchange::Vote(_)
                         | Exchange::Barrier
+                        | Exchange::Elect
                         | Exchange::Up
                         | Exchange::Down
                         | Exchange::Butterfly
