@@ -91,6 +91,11 @@ pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, S
 /// A launch as the module's comments describe it, where the options do not. Where they do not say how many threads a subgroup
 /// has, and the module has something of subgroups, it is tried with each size that makes a difference.
 pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, Stop> {
+    if asked.dynamic_shared > 0 {
+        return Err(wrong(format!(
+            "{name} is SPIR-V, which has no shared memory that is sized at launch: leave --dynamic-shared out"
+        )));
+    }
     let module = spirv::read(name, bytes).map_err(wrong)?;
     let header = Header::read(&module.text).map_err(|error| wrong(format!("{name}: {error}")))?;
     let mut setting = header.setting();

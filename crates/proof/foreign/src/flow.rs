@@ -264,7 +264,8 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
             let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
             // What lanes exchange depends on the others' values.
             let meets = match &step.op {
-                Op::Exchange { how, .. } => *how != Exchange::Barrier,
+                // Whom lanes elect depends on nothing.
+                Op::Exchange { how, .. } => !matches!(how, Exchange::Barrier | Exchange::Elect),
                 Op::Special { which, .. } => *which == Special::Active,
                 op => matches!(op, Op::BarrierReduce { .. }),
             };

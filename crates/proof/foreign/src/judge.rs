@@ -77,6 +77,7 @@ pub struct Report {
 pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
     let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
     world.active.restart();
+    world.elected.restart();
     loop {
         let Report { verdict, statistics } = judge_choice(world, asserted, options)?;
         all.statistics.add(&statistics);
@@ -86,9 +87,12 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
             Verdict::Unknown(_) => all.verdict = verdict,
         }
-        if !world.active.next() {
+        if !world.elected.next() && !world.active.next() {
             break;
         }
+    }
+    if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
+        all.verdict = Verdict::Unknown(why);
     }
     if let (Verdict::Holds, Some((statement, why))) = (&all.verdict, world.active.left_open()) {
         let at = world.place_of(statement as usize);

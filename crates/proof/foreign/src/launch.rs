@@ -20,13 +20,18 @@ pub struct Launch {
 impl Launch {
     /// The number of threads in a block.
     pub fn block_len(&self) -> u64 {
-        self.block.iter().map(|&threads| u64::from(threads)).product()
+        extent(&self.block)
     }
 
     /// The number of blocks.
     pub fn blocks(&self) -> u64 {
-        self.grid.iter().map(|&blocks| u64::from(blocks)).product()
+        extent(&self.grid)
     }
+}
+
+/// How many items an extent has, of which there may be more than fit.
+fn extent(of: &[u32; 3]) -> u64 {
+    of.iter().fold(1, |all: u64, &items| all.saturating_mul(items.into()))
 }
 
 /// An argument: the name that assertions use, and the value.

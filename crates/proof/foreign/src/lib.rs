@@ -38,6 +38,7 @@ mod batch;
 mod condition;
 mod copies;
 pub mod corpus;
+mod elected;
 mod flow;
 mod judge;
 mod launch;

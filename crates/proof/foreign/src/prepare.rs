@@ -73,6 +73,40 @@ pub(crate) fn parameters(
     Ok(all)
 }
 
+/// The most blocks of a grid in each dimension, and threads of a block (CUDA C++ Programming Guide 12.9, table "Technical
+/// Specifications per Compute Capability"; the same for all that this reader knows).
+const MOST_GRID: [u32; 3] = [0x7FFF_FFFF, 65_535, 65_535];
+const MOST_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// The most shared memory of a block in bytes, of any device: those of compute capability 9.0 and 10.0.
+const MOST_SHARED: u64 = 227 << 10;
+
+/// Whether some CUDA device gives what a launch asks for.
+pub(crate) fn is_given(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupported> {
+    let wrong = |why: String| Err(Unsupported::Shape(why));
+    for (what, of, asked, most) in
+        [("a grid", "blocks", launch.grid, MOST_GRID), ("a block", "threads", launch.block, MOST_BLOCK)]
+    {
+        if asked.iter().zip(most).any(|(&asked, most)| asked > most) {
+            let [x, y, z] = most;
+            return wrong(format!(
+                "{what} of a CUDA device has at most {x} x {y} x {z} {of} (CUDA C++ Programming Guide, \"Technical Specifications per \
+                 Compute Capability\"), not {} x {} x {}",
+                asked[0], asked[1], asked[2]
+            ));
+        }
+    }
+    let shared = kernel.dynamic_at.max(kernel.shared).saturating_add(launch.dynamic_shared);
+    if shared > MOST_SHARED {
+        return wrong(format!(
+            "a block of a CUDA device has at most {MOST_SHARED} bytes of shared memory (227 KB with compute capability 9.0, CUDA C++ \
+             Programming Guide, \"Technical Specifications per Compute Capability\"), not {shared}: {} that `{}` declares and {} \
+             that are given at launch",
+            kernel.shared, kernel.name, launch.dynamic_shared
+        ));
+    }
+    Ok(())
+}
+
 /// The most threads of a launch.
 const MOST_THREADS: u64 = 1 << 16;
 

@@ -15,6 +15,8 @@ pub enum Exchange {
     Index,
     /// `vote.sync`
     Vote(Vote),
+    /// `elect.sync`
+    Elect,
     /// `match.sync`
     Match(Match),
     /// `redux.sync`, and the reductions and scans of SPIR-V

@@ -9,6 +9,7 @@ use wattle_core::{Device, Result, Summary};
 
 use super::changes::{self, Change};
 use super::explore::stopped;
+use super::modules::{MODULE_JUDGES, ModuleTrials, ModuleVariant};
 use super::strongest::{self, Kind, Variants};
 use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;
@@ -88,9 +89,12 @@ pub(super) fn advise(
     report: &Report,
     budget: Duration,
 ) -> Advice {
-    // The kernels of modules are not the scenario's to change.
-    if checker.emitted.is_some() || report.launches.iter().any(|world| world.launches.is_empty()) {
+    // What is emitted is not written by anybody who could change it.
+    if checker.emitted.is_some() {
         return Advice::default();
+    }
+    if report.launches.iter().any(|world| world.launches.is_empty()) {
+        return on_modules(checker, scenario, report, budget);
     }
     let mut trials = Trials {
         checker,
@@ -114,6 +118,23 @@ pub(super) fn advise(
         trials.advice.how_far.clear();
     }
     trials.advice
+}
+
+/// Advice on a scenario that launches modules' kernels: changes of these, of which their judge knows.
+fn on_modules(
+    checker: &Checker,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    report: &Report,
+    budget: Duration,
+) -> Advice {
+    let Some(judge) = MODULE_JUDGES.first().filter(|_| report.verdict == Verdict::Violated) else {
+        return Advice::default();
+    };
+    let mut check = |variant: ModuleVariant, time: Duration| {
+        let checker = Checker { module_variant: Some(variant), keeper: None, ..checker.clone() };
+        explore::check(&checker.time(time), scenario).ok().map(|report| report.verdict)
+    };
+    judge.advise(ModuleTrials { check: &mut check, limits: checker.limits(None), took: report.elapsed, budget })
 }
 
 /// Whether the scenario asserts anything that a weaker variant could break.

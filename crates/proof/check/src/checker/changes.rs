@@ -34,6 +34,11 @@ pub(super) enum What {
 }
 
 impl Change {
+    /// A change of a module's kernel, in the words of its source.
+    pub fn of_module(site: Site, kernel: String, text: String) -> Change {
+        Change { site, kernel, text, what: Vec::new() }
+    }
+
     /// Adds the change to a set of edits.
     pub(super) fn apply(&self, edits: &mut Edits) {
         for what in &self.what {

@@ -61,6 +61,8 @@ fn content(run: &Run, kind: &str) -> Option<Content> {
         symmetry,
         emitted,
         edits: _,
+        // Variants are tried without a keeper.
+        module_variant: _,
         sample,
         count_orders,
         keeps_on: _,

@@ -51,7 +51,8 @@ pub use advice::Advice;
 pub use changes::Change;
 pub use display::thousands;
 pub use modules::{
-    Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, Profile,
+    Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials,
+    ModuleVariant, Profile,
 };
 pub use orders::{OrderTable, Variant};
 pub use schedule::{Schedule, Scheduled, schedules};
@@ -82,6 +83,8 @@ pub struct Checker {
     /// Whether kernels are emitted, and read back, and judged as what was read.
     pub(crate) emitted: Option<Profile>,
     pub(crate) edits: Edits,
+    /// What advice changes in the modules that are launched.
+    pub(crate) module_variant: Option<ModuleVariant>,
     pub(crate) sample: Option<Sample>,
     pub(crate) count_orders: bool,
     /// Whether the check goes on after a failed check of the scenario, since only its observations are wanted.
@@ -112,6 +115,7 @@ impl Checker {
             symmetry: true,
             emitted: None,
             edits: Edits::default(),
+            module_variant: None,
             sample: None,
             count_orders: false,
             keeps_on: false,

@@ -4,10 +4,13 @@
 //! is known to the readers of modules, which are no part of this crate: one of them makes itself known as a
 //! [`ModuleJudge`] by being linked, and returns what it has [`Judged`].
 
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, lock};
@@ -15,6 +18,7 @@ use wattle_ir::{Element as _, Layout};
 use wattle_machine::LaunchShape;
 use wattle_memory::{Model, Target};
 
+use super::advice::Advice;
 use super::batch::{Group, lanes, of_kernel, shape_of};
 use super::frames::{OpenWarps, shape_text, text};
 use super::kept::KeptSearch;
@@ -22,7 +26,7 @@ use super::memory::CheckedMemory;
 use super::rests::Rests;
 use super::run::{Outcome, Phase, Run, note};
 use crate::program::{Image, LaunchWorld, World};
-use crate::report::{Progress, Unknown, Violation};
+use crate::report::{Progress, Unknown, Verdict, Violation};
 use crate::search::{Address, Limits, Meter, Statistics};
 use crate::story::Story;
 
@@ -33,6 +37,31 @@ pub trait ModuleJudge: Sync {
     /// # Errors
     /// They cannot be judged: an instruction without a meaning for the checker, a kernel that cannot be emitted.
     fn judge(&self, batch: &Batch) -> Result<Judged>;
+
+    /// Finds changes of the modules with which a scenario holds that is violated as it is.
+    fn advise(&self, trials: ModuleTrials<'_>) -> Advice;
+}
+
+/// What advice changes in modules, which their judge alone knows: it makes variants, and finds them in the batches of their trials.
+#[derive(Clone)]
+pub struct ModuleVariant(pub Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for ModuleVariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ModuleVariant")
+    }
+}
+
+/// Trials of variants of the modules that a scenario launches.
+pub struct ModuleTrials<'t> {
+    /// Checks the scenario with a variant, for at most so long; `None` where it cannot be checked.
+    pub check: &'t mut dyn FnMut(ModuleVariant, Duration) -> Option<Verdict>,
+    /// The limits at which all trials end.
+    pub limits: Limits,
+    /// How long the check took that found it violated.
+    pub took: Duration,
+    /// The time for all trials.
+    pub budget: Duration,
 }
 
 /// Which features a device has that SPIR-V is emitted for.
@@ -74,6 +103,8 @@ pub struct Batch {
     pub limits: Limits,
     /// Where the search shows how far it is.
     pub meter: Option<Arc<Meter>>,
+    /// What is changed in modules, for advice.
+    pub variant: Option<ModuleVariant>,
 }
 
 /// A launch of a batch.
@@ -218,6 +249,7 @@ pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
         symmetry: checker.symmetry,
         limits: checker.limits(run.shared.deadline),
         meter: checker.meter.clone(),
+        variant: checker.module_variant.clone(),
     })
 }
 

@@ -109,12 +109,23 @@ pub enum Members {
     Remaining(Arc<[ThreadId]>),
     /// This number of threads of the block, whichever arrive first; later ones pass at once.
     Quorum(u32),
+    /// This number of groups, whichever arrive first; later ones wait for others. A group has arrived once all of its threads have
+    /// that have not ended.
+    Groups {
+        /// The threads of all groups.
+        of: Arc<[ThreadId]>,
+        /// The threads of a group, which stand one behind the other; the last group may have fewer.
+        size: u32,
+        /// The number of groups.
+        count: u32,
+    },
 }
 
 /// A control barrier that a thread arrives at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// The number of the barrier in its block: arrivals with the same number belong together.
+    /// The number of the barrier in its block: arrivals with the same number belong together; at a barrier of groups those up to
+    /// its opening, and the next ones then again.
     pub instance: u64,
     /// The barrier's resource: arrivals with different ones do not synchronize.
     pub resource: u64,

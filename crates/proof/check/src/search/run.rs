@@ -66,13 +66,14 @@ fn open_full_gates(state: &mut State<'_>) -> bool {
             Members::Threads(members) | Members::Remaining(members) => {
                 let is_left = |member: ThreadId| match gate.members {
                     Members::Remaining(_) => state.runners[member].status != Status::Done,
-                    Members::Threads(_) | Members::Quorum(_) => true,
+                    Members::Threads(_) | Members::Quorum(_) | Members::Groups { .. } => true,
                 };
                 let came = |member: ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == member);
-                members.iter().all(|&member| came(member) || !is_left(member)) && gate.converges()
+                members.iter().all(|&member| came(member) || !is_left(member))
+                    && gate.converges(&(0..gate.arrivals.len()).collect::<Vec<_>>())
             }
             // Which threads pass a barrier with a quorum first is a choice; see `choose`.
-            Members::Quorum(_) => false,
+            Members::Quorum(_) | Members::Groups { .. } => false,
         };
         if full {
             let everyone: Vec<usize> = (0..gate.arrivals.len()).collect();

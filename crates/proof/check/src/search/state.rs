@@ -120,9 +120,9 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Whether the threads of each group have come to the same instance of the same statement.
-    pub fn converges(&self) -> bool {
-        let instances = || self.arrivals.iter().filter_map(|arrival| arrival.converges);
+    /// Whether those of these arrivals that are of one group are at the same instance of the same statement.
+    pub fn converges(&self, arrivals: &[usize]) -> bool {
+        let instances = || arrivals.iter().filter_map(|&number| self.arrivals[number].converges);
         instances().all(|one| instances().all(|other| one.group != other.group || one.instance == other.instance))
     }
 
@@ -417,17 +417,15 @@ impl<'w> State<'w> {
     /// Records an arrival; returns the number of its gate.
     pub fn arrive(&mut self, thread: ThreadId, event: EventId, barrier: &Barrier) -> usize {
         let block = Placement { subgroup: 0, thread: 0, ..self.graph.threads()[thread] };
-        let next = self.gates.len();
-        let number = *self.gate_numbers.entry((block, barrier.instance, barrier.members.clone())).or_insert(next);
-        if number == next {
-            self.gates.push(Gate {
-                members: barrier.members.clone(),
-                arrivals: Vec::new(),
-                open: false,
-                brought: Vec::new(),
-            });
-            self.closed.push(next);
-        }
+        let key = (block, barrier.instance, barrier.members.clone());
+        let known = self.gate_numbers.get(&key).copied();
+        let begins_anew =
+            |&number: &usize| self.gates[number].open && matches!(barrier.members, Members::Groups { .. });
+        let number = known.filter(|number| !begins_anew(number)).unwrap_or_else(|| {
+            let number = self.add_gate(barrier.members.clone());
+            self.gate_numbers.insert(key, number);
+            number
+        });
         self.runners[thread].arrivals.push((event, number));
         let Barrier { resource, waits, converges, .. } = *barrier;
         let arrival = Arrival { thread, event, resource, waits, passed: false, converges };
@@ -442,6 +440,37 @@ impl<'w> State<'w> {
         let gate = &mut self.gates[number];
         gate.arrivals.push(Arrival { passed: gate.open, ..arrival });
         number
+    }
+
+    fn add_gate(&mut self, members: Members) -> usize {
+        let number = self.gates.len();
+        self.gates.push(Gate { members, arrivals: Vec::new(), open: false, brought: Vec::new() });
+        self.closed.push(number);
+        number
+    }
+
+    /// Moves the arrivals that are not among these to the gate's next opening.
+    fn keep_out(&mut self, gate: usize, who: &[usize]) {
+        let arrivals = std::mem::take(&mut self.gates[gate].arrivals);
+        let (pass, others): (Vec<_>, Vec<_>) =
+            arrivals.into_iter().enumerate().partition(|(number, _)| who.contains(number));
+        let alone = |all: Vec<(usize, Arrival)>| all.into_iter().map(|(_, arrival)| arrival).collect::<Vec<_>>();
+        self.gates[gate].arrivals = alone(pass);
+        let others = alone(others);
+        if others.is_empty() {
+            return;
+        }
+        let next = self.add_gate(self.gates[gate].members.clone());
+        self.gate_numbers.values_mut().filter(|number| **number == gate).for_each(|number| *number = next);
+        for arrival in &others {
+            let runner = &mut self.runners[arrival.thread];
+            let is_it = |(event, _): &&mut (EventId, usize)| *event == arrival.event;
+            runner.arrivals.iter_mut().filter(is_it).for_each(|(_, number)| *number = next);
+            if runner.status == Status::AtBarrier(gate) && arrival.waits {
+                runner.status = Status::AtBarrier(next);
+            }
+        }
+        self.gates[next].arrivals = others;
     }
 
     /// Whether a thread has passed the gate.
@@ -466,6 +495,11 @@ impl<'w> State<'w> {
                     self.graph.synchronize_barrier(before.event, after.event);
                 }
             }
+        }
+        if let Members::Groups { .. } = self.gates[gate].members {
+            self.keep_out(gate, who);
+            self.let_pass(gate);
+            return;
         }
         // The others pass too: the gate stays open, and the first arrivals happen before them.
         for (_, late) in arrivals.iter().enumerate().filter(|(number, _)| !who.contains(number)) {

@@ -15,6 +15,10 @@ pub struct Change {
     pub text: String,
     /// The first instruction at which the module was changed.
     pub instruction: String,
+    /// The name of the kernel.
+    pub(super) kernel: String,
+    /// The number of the module among those that are changed.
+    pub(super) module: usize,
     /// What is done.
     pub(super) edits: Edits,
 }
@@ -41,10 +45,34 @@ impl Change {
 
     /// Whether both change a place of the module in the same way, so that one of them would be lost.
     pub(super) fn clashes(&self, other: &Change) -> bool {
+        if self.module != other.module {
+            return false;
+        }
         match (&self.edits, &other.edits) {
             (Edits::Lines(own), Edits::Lines(others)) => ptx::clash(own, others),
             (Edits::Instructions(own), Edits::Instructions(others)) => spirv::clash(own, others),
             (Edits::Lines(_), Edits::Instructions(_)) | (Edits::Instructions(_), Edits::Lines(_)) => false,
+        }
+    }
+
+    /// Adds what another change of the same place does, which is said in the same words.
+    pub(super) fn absorb(&mut self, other: Change) {
+        match (&mut self.edits, other.edits) {
+            (Edits::Lines(own), Edits::Lines(others)) => {
+                others.into_iter().for_each(|edit| {
+                    if !own.contains(&edit) {
+                        own.push(edit)
+                    }
+                });
+            }
+            (Edits::Instructions(own), Edits::Instructions(others)) => {
+                others.into_iter().for_each(|edit| {
+                    if !own.contains(&edit) {
+                        own.push(edit)
+                    }
+                });
+            }
+            (Edits::Lines(_), Edits::Instructions(_)) | (Edits::Instructions(_), Edits::Lines(_)) => {}
         }
     }
 
@@ -62,6 +90,14 @@ impl Change {
             Edits::Instructions(all) => all,
             Edits::Lines(_) => &[],
         }
+    }
+}
+
+impl Candidates {
+    /// The kinds, in one order.
+    pub fn kinds_mut(&mut self) -> [&mut Vec<Change>; 8] {
+        let Candidates { scopes, orders, fences, sc_fences, visible, increments, block, warp } = self;
+        [scopes, orders, fences, sc_fences, visible, increments, block, warp]
     }
 }
 

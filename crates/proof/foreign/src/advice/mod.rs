@@ -6,6 +6,7 @@
 
 mod change;
 mod ptx;
+pub(crate) mod scenario;
 mod spirv;
 
 use std::time::{Duration, Instant};
@@ -28,9 +29,24 @@ trait Language {
 
     /// The access of a race as an atomic one, a read that acquires or a write that releases; `None` where it cannot be.
     fn ordered(&self, access: &Step) -> Option<Change>;
+}
 
+/// A language in which a launch by itself can be made again.
+trait Launches: Language {
     /// The launch with these changes, in each way that is left to devices; `None` where the changed module is refused.
     fn launches(&self, changes: &[&Change]) -> Option<Vec<World>>;
+}
+
+/// The report on what is judged, with these changes; `None` where a changed module is refused.
+type Judged<'j> = dyn FnMut(&[&Change], &Options) -> Option<Report> + 'j;
+
+/// The language of a launch by itself.
+fn language(world: &World) -> Option<Box<dyn Launches + '_>> {
+    match (world.source(), world.origin()) {
+        (Some(source), _) => Some(Box::new(ptx::Ptx { world, source })),
+        (None, Some(origin)) => Some(Box::new(spirv::Module::of(world, origin))),
+        (None, None) => None,
+    }
 }
 
 /// The changes that mend a launch.
@@ -61,15 +77,35 @@ const LEAST: Duration = Duration::from_millis(300);
 
 struct Trials<'w> {
     language: &'w dyn Language,
-    claim: Option<&'w Claim>,
-    asserted: &'w [Condition],
+    judged: &'w mut Judged<'w>,
     options: &'w Options,
     deadline: Instant,
     each: Duration,
     advice: Advice,
 }
 
-impl Trials<'_> {
+impl<'w> Trials<'w> {
+    /// Trials for at most `budget`, after a search that took `took`.
+    fn new(
+        language: &'w dyn Language,
+        judged: &'w mut Judged<'w>,
+        options: &'w Options,
+        took: Duration,
+        budget: Duration,
+    ) -> Trials<'w> {
+        let each = (took * PATIENCE).max(LEAST).min(budget);
+        Trials { language, judged, options, deadline: Instant::now() + budget, each, advice: Advice::default() }
+    }
+
+    /// The advice.
+    fn advice(mut self) -> Advice {
+        self.advice.fixes = self.search(&self.language.candidates()).unwrap_or_default();
+        if !self.advice.fixes.is_empty() {
+            self.advice.cut_short = false;
+        }
+        self.advice
+    }
+
     /// The report on the launch with these changes; `None` where there is none: the time is up, or the changed module is refused.
     fn report(&mut self, changes: &[&Change]) -> Option<Report> {
         let now = Instant::now();
@@ -82,15 +118,7 @@ impl Trials<'_> {
         let mut options = self.options.clone();
         let end = self.deadline.min(now + self.each);
         options.limits.deadline = Some(options.limits.deadline.map_or(end, |given| given.min(end)));
-        let mut last = None;
-        for mut world in self.language.launches(changes)? {
-            let report = judge_claimed(&mut world, self.claim, self.asserted, &options).ok()?;
-            if report.verdict != Verdict::Holds {
-                return Some(report);
-            }
-            last = Some(report);
-        }
-        last
+        (self.judged)(changes, &options)
     }
 
     fn holds(&mut self, changes: &[&Change]) -> bool {
@@ -222,23 +250,17 @@ pub fn advise(
     took: Duration,
     budget: Duration,
 ) -> Advice {
-    let language: Box<dyn Language + '_> = match (world.source(), world.origin()) {
-        (Some(source), _) => Box::new(ptx::Ptx { world, source }),
-        (None, Some(origin)) => Box::new(spirv::Module::of(world, origin)),
-        (None, None) => return Advice::default(),
+    let Some(language) = language(world) else { return Advice::default() };
+    let mut judged = |changes: &[&Change], options: &Options| {
+        let mut last = None;
+        for mut world in language.launches(changes)? {
+            let report = judge_claimed(&mut world, claim, asserted, options).ok()?;
+            if report.verdict != Verdict::Holds {
+                return Some(report);
+            }
+            last = Some(report);
+        }
+        last
     };
-    let mut trials = Trials {
-        language: &*language,
-        claim,
-        asserted,
-        options,
-        deadline: Instant::now() + budget,
-        each: (took * PATIENCE).max(LEAST).min(budget),
-        advice: Advice::default(),
-    };
-    trials.advice.fixes = trials.search(&language.candidates()).unwrap_or_default();
-    if !trials.advice.fixes.is_empty() {
-        trials.advice.cut_short = false;
-    }
-    trials.advice
+    Trials::new(&*language, &mut judged, options, took, budget).advice()
 }

@@ -12,12 +12,14 @@ mod visit;
 use std::sync::Arc;
 
 use wattle_check::checker::{
-    Batch, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, Progress, Schedule, Scheduled, Unknown, schedules,
+    Advice, Batch, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials, Progress, Schedule, Scheduled,
+    Unknown, schedules,
 };
 use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_run};
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
+use crate::advice::scenario::{self, Variant};
 use crate::judge::gap;
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
@@ -26,6 +28,7 @@ use crate::world::{Range, World, address_of};
 use beside::{Beside, Both};
 use emitted::{Emitted, Ranges};
 use images::Images;
+pub(crate) use module::alone;
 use visit::Collector;
 
 /// The judge of PTX modules, as the checker knows it.
@@ -36,25 +39,33 @@ struct Ptx;
 
 impl ModuleJudge for Ptx {
     fn judge(&self, batch: &Batch) -> Result<Judged> {
+        Variant::of(batch).into_iter().for_each(|variant| variant.note_launches(batch));
         let images = Images::of(batch);
         let mut prepared = Prepared::of(batch, &images)?;
+        let mut all = Judged::default();
         loop {
-            let mut judged = prepared.search_all(batch, &images)?;
-            if prepared.world.adapted().map_err(refused)? {
-                continue;
-            }
-            // What is found with some values is found; what is not may be there with others.
-            if judged.violations.is_empty() {
-                let world = &prepared.world;
-                judged.unknown.extend(world.why_unfixed(&|_| false).map(Unknown::Stopped));
-                if let Some(why) = world.why_open_at_the_end() {
-                    // The scenario does not go on: it would look at values that are nobody's.
-                    judged.outcomes.clear();
-                    judged.unknown.push(Unknown::Stopped(why));
+            let judged = prepared.judge_choice(batch, &images)?;
+            let is_wrong = !judged.violations.is_empty();
+            all.statistics.add(&judged.statistics);
+            all.events += judged.events;
+            all.violations.extend(judged.violations);
+            all.outcomes.extend(judged.outcomes);
+            for why in judged.unknown {
+                if !all.unknown.contains(&why) {
+                    all.unknown.push(why);
                 }
             }
-            return Ok(judged);
+            if is_wrong || !prepared.world.elected.next() {
+                break;
+            }
         }
+        all.unknown
+            .extend(prepared.world.elected.left_open().filter(|_| all.violations.is_empty()).map(Unknown::Stopped));
+        Ok(all)
+    }
+
+    fn advise(&self, trials: ModuleTrials<'_>) -> Advice {
+        scenario::advise(trials)
     }
 }
 
@@ -71,6 +82,27 @@ struct Prepared {
 }
 
 impl Prepared {
+    /// Searches all executions with one choice of the lanes that are elected.
+    fn judge_choice(&mut self, batch: &Batch, images: &Images) -> Result<Judged> {
+        loop {
+            let mut judged = self.search_all(batch, images)?;
+            if self.world.adapted().map_err(refused)? {
+                continue;
+            }
+            // What is found with some values is found; what is not may be there with others.
+            if judged.violations.is_empty() {
+                let world = &self.world;
+                judged.unknown.extend(world.why_unfixed(&|_| false).map(Unknown::Stopped));
+                if let Some(why) = world.why_open_at_the_end() {
+                    // The scenario does not go on: it would look at values that are nobody's.
+                    judged.outcomes.clear();
+                    judged.unknown.push(Unknown::Stopped(why));
+                }
+            }
+            return Ok(judged);
+        }
+    }
+
     fn of(batch: &Batch, images: &Images) -> Result<Prepared> {
         let mut ranges = Ranges::new(images.ranges(batch));
         let (mut parts, mut emitted, mut scheduled) = (Vec::new(), Vec::new(), Vec::new());

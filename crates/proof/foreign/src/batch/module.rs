@@ -6,33 +6,43 @@ use wattle_check::checker::{Batch, BatchArgument, BatchKernel};
 use wattle_core::{Error, ModuleEntry, ModuleLanguage, Result};
 use wattle_modules::spirv::{Bound, BoundMemory, Setting};
 
+use super::images::Images;
 use super::refused;
+use crate::advice::scenario::{Changed, Variant};
 use crate::launch::Launch;
-use crate::prepare::chosen;
-use crate::spirv::{self, Parameters};
-use crate::world::{Part, Source, address_of, read};
+use crate::prepare::{chosen, is_given};
+use crate::spirv::{self, Origin, Parameters};
+use crate::world::{Part, Source, World, address_of, read};
+
+/// A launch of a module's kernel by itself, as advice looks at it.
+pub(crate) fn alone(kernel: &BatchKernel, batch: &Batch) -> Result<World> {
+    World::of(vec![part(kernel, batch)?], Images::of(batch).ranges(batch)).map_err(refused)
+}
 
 /// A launch of a module's kernel.
 pub(super) fn part(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
     let BatchKernel::Module { entry, .. } = kernel else { unreachable!("the caller has looked") };
     match entry.code.language {
-        ModuleLanguage::Ptx => of_ptx(kernel),
+        ModuleLanguage::Ptx => of_ptx(kernel, batch),
         ModuleLanguage::Spirv => of_spirv(kernel, batch),
         // A language that the scenario's device does not take is refused when the launch is made.
         other => Err(Error::capability("checker", format!("judge a module in {other}"), "write it as PTX or SPIR-V")),
     }
 }
 
-/// The code of a module as text.
-fn text(entry: &ModuleEntry) -> String {
-    String::from_utf8_lossy(&entry.code.bytes).into_owned()
+/// The code of a module as text, with what advice tries.
+fn text(entry: &ModuleEntry, batch: &Batch) -> String {
+    match Variant::of(batch).and_then(|variant| variant.changed(&entry.code)) {
+        Some(Changed::Ptx(text)) => text.clone(),
+        Some(Changed::Spirv(_)) | None => String::from_utf8_lossy(&entry.code.bytes).into_owned(),
+    }
 }
 
-fn of_ptx(kernel: &BatchKernel) -> Result<Part> {
+fn of_ptx(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
     let BatchKernel::Module { entry, grid, block, shared_bytes, arguments, variables, .. } = kernel else {
         unreachable!("the caller has looked")
     };
-    let source = Source { file: entry.code.file.clone(), text: text(entry) };
+    let source = Source { file: entry.code.file.clone(), text: text(entry, batch) };
     let names = entry.code.variables.iter().map(|variable| variable.name.clone());
     let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
     let module = read(&source, &addresses, Some(entry.name())).map_err(refused)?;
@@ -48,6 +58,7 @@ fn of_ptx(kernel: &BatchKernel) -> Result<Part> {
     }
     let dynamic_shared = u64::from(*shared_bytes);
     let launch = Launch { grid: *grid, block: *block, arguments: Vec::new(), dynamic_shared };
+    is_given(&module.kernels[kernel], &launch).map_err(refused)?;
     Ok(Part::new(source, (module, kernel), launch, params))
 }
 
@@ -56,7 +67,10 @@ fn of_spirv(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
         unreachable!("the caller has looked")
     };
     let file = &entry.code.file;
-    let module = spirv::read(file, &entry.code.bytes).map_err(refused)?;
+    let module = match Variant::of(batch).and_then(|variant| variant.changed(&entry.code)) {
+        Some(Changed::Spirv(module)) => (**module).clone(),
+        Some(Changed::Ptx(_)) | None => spirv::read(file, &entry.code.bytes).map_err(refused)?,
+    };
     let parameters = Parameters::of(file, &module, entry.name()).map_err(refused)?;
     if let Some(size) = parameters.local_size.filter(|size| size != block) {
         let what =
@@ -90,5 +104,10 @@ fn of_spirv(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
     };
     let lowered = module.lower(Some(entry.name()), &setting);
     let lowered = lowered.map_err(|why| refused(why.with_text(file, &module.text).into()))?;
-    spirv::part(lowered, Source { file: file.clone(), text: module.text }).map_err(refused)
+    let mut part = spirv::part(lowered, Source { file: file.clone(), text: module.text.clone() }).map_err(refused)?;
+    if let Some(spirv) = &mut part.spirv {
+        let (file, entry) = (file.clone(), Some(entry.name().to_owned()));
+        spirv.origin = Some(Box::new(Origin { module, file, entry, setting, sizes: Vec::new() }));
+    }
+    Ok(part)
 }

@@ -8,6 +8,7 @@ use wattle_memory::{Kind, Model};
 
 use super::images::Images;
 use super::{Prepared, story};
+use crate::advice::scenario::Variant;
 use crate::judge::{Judge, MOST_ENDS};
 use crate::violation::{Step, Violation};
 
@@ -77,6 +78,7 @@ impl<'b> Collector<'b> {
     }
 
     fn report(&mut self, violation: &Violation, steps: &[Step]) {
+        Variant::of(self.batch).into_iter().for_each(|variant| variant.note_violation(violation));
         self.judged.violations.push(story::of(&self.prepared.world, self.batch.model, violation, steps));
     }
 

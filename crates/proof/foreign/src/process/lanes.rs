@@ -1,4 +1,4 @@
-//! What a lane finds out about the others of its warp by `match.sync`, `activemask`, and the reductions and scans of SPIR-V.
+//! What a lane finds out about the others of its warp by `match.sync`, `activemask`, `elect.sync`, and the reductions and scans of SPIR-V.
 //!
 //! A match is a shuffle from each lane of the mask in turn, and a comparison with the lane's own value, so that its result
 //! depends on all of theirs. So is a reduction or a scan for which the search has no operation of its own, and what it makes
@@ -148,6 +148,16 @@ impl ModuleThread {
         self.open = Some(Open::Meeting { at, mask, any: false });
         let exchange = search::Exchange { op: WarpOp::Ballot, ty: Type::Bool, value: Some(1), operand: Some(0) };
         Some(Action::Exchange { barrier, exchange, source: self.statement(at) })
+    }
+
+    /// Sets who was elected by the lanes of a mask, which have met.
+    pub(super) fn elect(&mut self, world: &World, at: u32, mask: u64, met: Deferred) {
+        let Op::Exchange { d, p, .. } = self.part(world).kernel().steps[at as usize].op else { return };
+        let lanes = self.lanes(world, mask);
+        let leader = world.elected.leader(self.warp_barrier(world, &lanes).1);
+        let is_leader = leader == self.thread % self.part(world).warp();
+        self.set(d, met.map(|_| leader.into()));
+        self.set(p, met.map(|_| is_leader.into()));
     }
 
     /// The first thread of its warp, among all.

@@ -72,6 +72,8 @@ impl ModuleThread {
             Exchange::Vote(Vote::Ballot) => (op, ty, operand) = (WarpOp::Ballot, Type::Bool, b),
             Exchange::Vote(Vote::Same) => (op, ty) = (WarpOp::Ballot, Type::Bool),
             Exchange::Combine(how) => (op, ty) = reduction(how).unwrap_or((op, ty)),
+            // They wait for each other.
+            Exchange::Elect => (op, ty) = (WarpOp::Ballot, Type::Bool),
             Exchange::Match(_) | Exchange::Barrier => {}
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
@@ -139,7 +141,9 @@ impl ModuleThread {
         } else {
             Convergence { group: self.thread / self.part(world).warp(), instance: u64::from(at) << 32 | arrival }
         };
-        Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) }
+        // How often the barrier has opened counts where only some warps come to it, and not how often each has been there.
+        let opening = if let Members::Groups { .. } = members { 0 } else { arrival };
+        Barrier { instance: resource << 32 | opening, resource, members, waits, converges: Some(converges) }
     }
 }
 
@@ -151,6 +155,6 @@ fn lane(how: Exchange, own: u32, operand: u64) -> u32 {
         Exchange::Down => own.saturating_add(operand),
         Exchange::Butterfly => own ^ operand,
         Exchange::Index => operand,
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) => own,
+        Exchange::Barrier | Exchange::Elect | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) => own,
     }
 }

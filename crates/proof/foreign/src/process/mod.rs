@@ -174,6 +174,13 @@ impl Process for ModuleThread {
                 self.open = None;
                 self.set(to, value.any_if(any));
             }
+            Some(Open::Meeting { at, mask, .. })
+                if matches!(kernel.steps[*at as usize].op, Op::Exchange { how: Exchange::Elect, .. }) =>
+            {
+                let (at, mask) = (*at, *mask);
+                self.open = None;
+                self.elect(world, at, mask, value);
+            }
             Some(Open::Meeting { at, mask, any }) => {
                 let (d, vote) = match kernel.steps[*at as usize].op {
                     Op::Exchange { d, how: Exchange::Vote(vote), .. } => (d, Some(vote)),

@@ -129,6 +129,9 @@ impl ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
+                    if let Some(wrong) = no_barrier(barrier, count) {
+                        return self.fault(world, at, wrong);
+                    }
                     let members = self.barrier_members(world, count);
                     let mut barrier = self.barrier(world, at, (barrier, 0), members, waits);
                     barrier.converges = barrier.converges.filter(|_| aligned);
@@ -143,6 +146,9 @@ impl ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
+                    if let Some(wrong) = no_barrier(barrier, None) {
+                        return self.fault(world, at, wrong);
+                    }
                     let members = self.barrier_members(world, None);
                     if threads.is_some() || !matches!(members, Members::Threads(_)) {
                         let why = "what a barrier gathers is known here where all threads of the block come to it";
@@ -194,6 +200,7 @@ impl ModuleThread {
                         Exchange::Combine(_)
                         | Exchange::Vote(_)
                         | Exchange::Barrier
+                        | Exchange::Elect
                         | Exchange::Up
                         | Exchange::Down
                         | Exchange::Butterfly
@@ -222,20 +229,18 @@ impl ModuleThread {
         }
     }
 
-    /// The threads that a barrier of the block waits for, if no number of them is given.
+    /// The threads that a barrier of the block waits for: all of them, or a number of them.
     fn barrier_members(&self, world: &World, count: Option<u64>) -> Members {
-        let threads = self.part(world).members(self.block).len();
+        let of = self.part(world).members(self.block);
         // PTX ISA 9.7.13.1: arrivals are counted by whole warps, "not the number of active threads in the warp". So a count
         // of all warps is every thread; where threads end early, of a block of one warp every thread that is left.
-        let is_whole = |count: u64| count == (threads as u64).next_multiple_of(PTX_WARP);
-        let ends_apart = self.part(world).flow.exits_early && threads as u64 > PTX_WARP;
+        let is_whole = |count: u64| count == (of.len() as u64).next_multiple_of(PTX_WARP);
+        let ends_apart = self.part(world).flow.exits_early && of.len() as u64 > PTX_WARP;
         match count.filter(|&count| !is_whole(count) || ends_apart) {
-            Some(count) => Members::Quorum(count as u32),
-            None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => {
-                Members::Threads(self.part(world).members(self.block))
-            }
+            Some(count) => Members::Groups { of, size: PTX_WARP as u32, count: (count / PTX_WARP) as u32 },
+            None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => Members::Threads(of),
             // PTX ISA 9.7.13.1: "… wait for non-exited threads of all other warps".
-            None => Members::Remaining(self.part(world).members(self.block)),
+            None => Members::Remaining(of),
         }
     }
 
@@ -270,4 +275,13 @@ impl ModuleThread {
             | Special::Timer => 0,
         })
     }
+}
+
+/// What is wrong with the number of a barrier, or of its threads (PTX ISA 8.8, 9.7.13.1 "bar").
+fn no_barrier(barrier: u64, count: Option<u64>) -> Option<Wrong> {
+    if barrier >= super::WARP_BARRIERS {
+        return Some(Wrong::Trap("a barrier that does not exist: they are numbered from 0 to 15"));
+    }
+    let is_wrong = count.is_some_and(|count| count == 0 || count % PTX_WARP != 0 || count > u64::from(u32::MAX));
+    is_wrong.then_some(Wrong::Trap("a barrier for a number of threads that is no multiple of a warp's 32"))
 }

@@ -250,7 +250,8 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
         bytes
     });
     let threads = u64::from(lowered.shape.threads());
-    let workgroups: u64 = lowered.shape.workgroups.iter().map(|&extent| u64::from(extent)).product();
+    let count = |all: u64, &extent: &u32| all.saturating_mul(extent.into());
+    let workgroups = lowered.shape.workgroups.iter().fold(1, count);
     if threads > 1024 || workgroups == 0 || threads.saturating_mul(workgroups) > MOST_THREADS {
         return Err(Unsupported::Shape(format!(
             "a launch that is judged has at most 1024 threads in a workgroup and {MOST_THREADS} in all, not \

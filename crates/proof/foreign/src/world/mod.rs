@@ -20,10 +20,11 @@ use wattle_modules::code::{Kernel, Op, Special};
 use crate::active::Active;
 use crate::batch::beside::Beside;
 use crate::copies::Copies;
+use crate::elected::Elected;
 use crate::launch::Launch;
 use crate::number::Number;
 use crate::pointers::Pointers;
-use crate::prepare::{chosen, parameters, shape_fits};
+use crate::prepare::{chosen, is_given, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
 use crate::spirv::{Origin, SpirvLaunch};
@@ -64,6 +65,8 @@ pub struct World {
     pub(crate) copies: Copies,
     /// Which lanes are together at each `activemask`.
     pub(crate) active: Active,
+    /// Which lane each `elect.sync` chooses.
+    pub(crate) elected: Elected,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -91,6 +94,7 @@ impl World {
             ranges.push(Range { name: global.name.clone(), item, bytes: global.bytes, initial });
         }
         let kernel = chosen(&module, entry)?;
+        is_given(&module.kernels[kernel], &launch)?;
         let params = parameters(&module.kernels[kernel], &launch.arguments, &mut ranges)?;
         let mut part = Part::new(source, (module, kernel), launch, params);
         if part.reads_workspace() {
@@ -129,6 +133,7 @@ impl World {
         World {
             widths: Widths::new(&ranges, &parts),
             active: Active::of(&parts),
+            elected: Elected::default(),
             parts,
             ranges,
             beside: None,

@@ -56,7 +56,27 @@ fn shapes_and_names() {
     let error = refused(kernel(""), Some("main"), launch(1, &["p=u32[1]"]));
     assert_eq!(error, "the module has no kernel `main`; it has `k`");
     let error = refused(kernel(""), None, launch(2000, &["p=u32[1]"]));
-    assert_eq!(error, "a block has at most 1024 threads, not 2000");
+    assert!(error.starts_with("a block of a CUDA device has at most 1024 x 1024 x 64 threads"), "{error}");
+    let shaped = |grid, block, dynamic_shared| Launch { grid, block, dynamic_shared, ..launch(1, &["p=u32[1]"]) };
+    let huge = u32::MAX;
+    for (asked, said) in [
+        (shaped([1; 3], [1, 1, 65], 0), "1024 x 1024 x 64 threads (CUDA C++ Programming Guide"),
+        (shaped([1; 3], [huge; 3], 0), "not 4294967295 x 4294967295 x 4294967295"),
+        (shaped([1; 3], [32, 33, 1], 0), "a block has at most 1024 threads, not 1056"),
+        (shaped([1, 65_536, 1], [1; 3], 0), "a grid of a CUDA device has at most 2147483647 x 65535 x 65535 blocks"),
+        (shaped([huge; 3], [1; 3], 0), "a grid of a CUDA device has at most"),
+        (shaped([0x7FFF_FFFF, 65_535, 65_535], [1024, 1, 1], 0), "a launch that is judged has at most 65536 threads"),
+        (shaped([1; 3], [1; 3], 232_449), "a block of a CUDA device has at most 232448 bytes of shared memory"),
+        (shaped([1; 3], [1; 3], 999_999_999_999), "not 999999999999"),
+        (shaped([1; 3], [1; 3], u64::MAX), "of shared memory"),
+    ] {
+        let error = refused(kernel(""), None, asked);
+        assert!(error.contains(said), "{error}");
+    }
+    assert!(World::new(kernel(""), None, shaped([1; 3], [1; 3], 232_448)).is_ok());
+    let declared = Source { text: kernel(".shared .b8 tile[49152];").text, ..kernel("") };
+    let both = refused(declared, None, shaped([1; 3], [1; 3], 183_297));
+    assert!(both.contains("not 232449: 49152 that `k` declares and 183297"), "{both}");
     let world = World::new(kernel(""), None, launch(1, &["p=u32[2]"])).unwrap();
     for (text, why) in [
         ("q[0] == 1", "`q` is none of `p`"),

@@ -132,3 +132,65 @@ fn meetings_of_different_masks_are_counted_apart() {
     let (source, launch) = two_lanes(body);
     assert_eq!(judged_launch(source, None, launch, "out[0] == 5 && out[1] == 5"), Verdict::Holds);
 }
+
+/// Which lane is elected is left to the device: any of the mask, and the same one each time.
+#[test]
+fn every_lane_may_be_elected() {
+    let elect = "elect.sync %y|%q, 3;\nselp.u32 %z, 1, 0, %q;";
+    for (body, assert, holds) in [
+        // One lane, and each knows which.
+        (elect, "out[0] == 1 && out[1] == 0 || out[0] == 0 && out[1] == 1", true),
+        (elect, "out[0] == 1", false),
+        (elect, "out[1] == 1", false),
+        ("elect.sync %z|%q, 3;", "out[0] == out[1] && out[0] < 2", true),
+        // The same mask elects the same lane again, and another mask may elect another.
+        ("elect.sync %y|%q, 3;\nelect.sync %z|%q, 3;\nsub.u32 %z, %z, %y;", "out[0] == 0 && out[1] == 0", true),
+        ("elect.sync %y|%q, 3;\n@%p elect.sync %z|%q, 1;\n@!%p mov.u32 %z, %y;", "out[1] == 0", false),
+        ("@%p elect.sync %z|%q, 1;\n@!%p elect.sync %z|%q, 2;", "out[0] == 0 && out[1] == 1", true),
+        // Lanes that there are not are not elected.
+        ("elect.sync %z|%q, 0xffffffff;", "out[0] < 2", true),
+    ] {
+        let (source, launch) = two_lanes(body);
+        match judged_launch(source, None, launch, assert) {
+            Verdict::Holds => assert!(holds, "{body}, {assert}"),
+            Verdict::Violated(Violation::Assertion { .. }, _) => assert!(!holds, "{body}, {assert}"),
+            other => panic!("{body}: {other:?}"),
+        }
+    }
+    // A lane waits for the others of its mask, and has to be in it.
+    let (source, launch) = two_lanes("@%p elect.sync %z|%q, 3;\n@!%p bar.warp.sync 2;");
+    assert!(World::new(source, None, launch).is_ok_and(|mut world| !matches!(
+        judge(&mut world, &[], &Options::default()).map(|report| report.verdict),
+        Ok(Verdict::Holds)
+    )));
+    let (source, launch) = two_lanes("elect.sync %z|%q, 1;");
+    assert!(matches!(judged_launch(source, None, launch, ""), Verdict::Violated(Violation::Fault { .. }, _)));
+}
+
+/// It orders nothing: what the elected lane does is nobody else's to see.
+#[test]
+fn an_election_orders_nothing() {
+    let body = "mov.u32 %z, 0;\n@%p st.global.u32 [%o+4], 7;\nelect.sync %y|%q, 3;\n@!%p ld.global.u32 %z, [%o+4];";
+    let (source, launch) = two_lanes(body);
+    assert!(matches!(judged_launch(source, None, launch, ""), Verdict::Violated(Violation::Race { .. }, _)));
+}
+
+/// In a scenario each choice's outcomes are tried.
+#[test]
+fn elections_in_scenarios() {
+    use wattle_check::checker::Checker;
+    use wattle_core::ThreadSpec;
+    let (source, _) = two_lanes("elect.sync %z|%q, 3;");
+    let check = |wrong: u32| {
+        let report = Checker::new(wattle_memory::Model::Ptx).check(|device| {
+            let kernel = wattle_foreign::Module::ptx(source.text.as_str())?.kernel("k")?;
+            let (queue, mut out) = (device.queue()?, device.alloc_zeroed::<u32>(2)?);
+            queue.launch(ThreadSpec::new(1, 2), kernel.args((&mut out,)))?;
+            let elected = out.read(&queue)?;
+            assert!(elected[0] == elected[1] && elected[0] != wrong, "{elected:?}");
+            Ok(())
+        });
+        report.expect("it is judged").verdict.to_string()
+    };
+    assert_eq!([check(0), check(1), check(2)], ["violated", "violated", "holds"]);
+}

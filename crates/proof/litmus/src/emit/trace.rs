@@ -328,7 +328,7 @@ impl<'t> Tracer<'t> {
             Action::Barrier { barrier, label, source } => {
                 let quorum = match &barrier.members {
                     Members::Threads(members) if members.len() as u64 == self.threads_per_block() => None,
-                    Members::Threads(_) | Members::Remaining(_) => {
+                    Members::Threads(_) | Members::Remaining(_) | Members::Groups { .. } => {
                         return Err(EmitError::Warp { site: self.site(*source) });
                     }
                     Members::Quorum(quorum) => Some(Operand::Constant((*quorum).into())),

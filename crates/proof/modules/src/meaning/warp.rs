@@ -1,5 +1,5 @@
 //! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.10
-//! "match.sync", 9.7.13.12 "redux.sync".
+//! "match.sync", 9.7.13.12 "redux.sync", 9.7.13.14 "elect.sync".
 
 use super::combine;
 use crate::code::{Exchange, Match, Vote};
@@ -31,6 +31,11 @@ pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) 
     let holds = |value: u64| value != 0;
     match how {
         Exchange::Barrier => Some((0, false)),
+        // Any lane that is there, always the same: the lowest.
+        Exchange::Elect => {
+            let leader = (0..LANES).find(|&at| parts[at as usize].is_some()).unwrap_or(lane);
+            Some((leader.into(), leader == lane))
+        }
         Exchange::Vote(Vote::Any) => Some((u64::from(values.any(holds)), false)),
         Exchange::Vote(Vote::All) => Some((u64::from(values.all(holds)), false)),
         Exchange::Vote(Vote::Same) => Some((u64::from(values.all(|value| value == own.a)), false)),
@@ -73,7 +78,9 @@ pub fn source(how: Exchange, lane: u32, b: u64, c: u64) -> (u32, bool) {
         Exchange::Down => (lane + b, lane + b <= most),
         Exchange::Butterfly => (lane ^ b, lane ^ b <= most),
         Exchange::Index => (indexed, indexed <= most),
-        Exchange::Barrier | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) => (lane, false),
+        Exchange::Barrier | Exchange::Elect | Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) => {
+            (lane, false)
+        }
     };
     (if within { source } else { lane }, within)
 }

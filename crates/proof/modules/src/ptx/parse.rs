@@ -340,6 +340,11 @@ impl Parser<'_> {
                 let ty = match glued.map(Type::named) {
                     Some(Some(ty)) => ty,
                     Some(None) => return Err(Refused::new(line, "a register needs a type")),
+                    // Refused where the kernel is asked for.
+                    None if self.peek() == Some(&Token::Word(".b128".into())) => {
+                        self.word()?;
+                        Type { sort: Sort::Bits, bits: 128 }
+                    }
                     None => self.ty()?,
                 };
                 if ty.bits == 8 {

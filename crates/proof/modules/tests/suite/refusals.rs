@@ -17,7 +17,8 @@ fn kernel(body: &str) -> String {
 fn a_refusal_says_where_and_why() {
     for (body, line, instruction, why) in [
         ("add.u32 %w0, %w1, 1;\nadd.u32 %w0,\n  %f1 , 1;", 5, "add.u32 %w0, %f1 , 1;", "'%f1' is .f32"),
-        ("ret; elect.sync %w0|%p0, -1; ret;", 4, "elect.sync %w0|%p0, -1;", "'elect'"),
+        ("ret; brkpt; ret;", 4, "brkpt;", "'brkpt'"),
+        ("elect.sync %w0, -1;", 4, "elect.sync %w0, -1;", "two results"),
         ("@%w0 ret;", 4, "@%w0 ret;", "'%w0' is .b32"),
         ("\nfence.acquire.gpu;", 5, "fence.acquire.gpu;", "PTX ISA .version 8.6"),
         ("ld.acquire.global.u32 %w0, [%i0];", 4, "ld.acquire.global.u32 %w0, [%i0];", "A scope is required"),
@@ -30,6 +31,37 @@ fn a_refusal_says_where_and_why() {
         assert!(found.message.contains(why) && found.kind == RefusedKind::Text, "{found}");
         let text = found.to_string();
         assert!(text.starts_with(&format!("folder/k.ptx:{line}: ")) && text.contains(instruction), "{text}");
+    }
+}
+
+/// What the ISA has and this reader has not is named, and not called illegal.
+#[test]
+fn modifiers_that_are_not_supported_are_named() {
+    for (body, name, why) in [
+        ("fence.proxy.async;", "'.proxy' of the instruction 'fence'", "generic proxy"),
+        ("fence.proxy.async.global;", "'.proxy' of the instruction 'fence'", "generic proxy"),
+        ("fence.proxy.alias;", "'.proxy' of the instruction 'fence'", "aliases"),
+        (
+            "fence.proxy.tensormap::generic.acquire.gpu [%i0], 128;",
+            "'.proxy' of the instruction 'fence'",
+            "tensor maps",
+        ),
+        ("membar.proxy.alias;", "'.proxy' of the instruction 'membar'", "aliases"),
+        ("fence.mbarrier_init.release.cluster;", "'.mbarrier_init'", "barrier objects"),
+        ("fence.acquire.sync_restrict::shared::cluster.cluster;", "'.sync_restrict::shared::cluster'", "clusters"),
+        ("ld.global.b128 %i0, [%i1];", "'.b128' of the instruction 'ld'", "'.v2.b64'"),
+        ("ld.relaxed.gpu.global.b128 %i0, [%i1];", "'.b128' of the instruction 'ld'", "'.v2.b64'"),
+        ("st.global.b128 [%i1], %i0;", "'.b128' of the instruction 'st'", "'.v2.b64'"),
+        ("mov.b128 %i0, {%i1, %i2};", "'.b128' of the instruction 'mov'", "'.v2.b64'"),
+        ("atom.global.exch.b128 %i0, [%i1], %i2;", "'.b128' of the instruction 'atom'", "at most 64 bits"),
+        ("atom.global.cas.b128 %i0, [%i1], %i2, %i2;", "'.b128' of the instruction 'atom'", "at most 64 bits"),
+        ("cvt.rn.f16x2.e4m3x2 %w0, %h0;", "'.e4m3x2' of the instruction 'cvt'", "floats of 8 bits"),
+        (".reg .b128 %big;", "registers of type .b128", "at most 64 bits"),
+        ("cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f1;", "'.satfinite' of the instruction 'cvt'", "floats of 8 bits"),
+    ] {
+        let found = refused(&kernel(body).replace("8.5", "8.6"), ptx::Limits::NONE);
+        assert!(found.message.contains(name) && found.message.contains(why), "{body}: {found}");
+        assert!(found.message.contains("not supported"), "{body}: {found}");
     }
 }
 

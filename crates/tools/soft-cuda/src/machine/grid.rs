@@ -10,6 +10,7 @@ use wattle_modules::Cursor;
 use wattle_modules::code::{Gather, Kernel, NO_REG};
 use wattle_modules::meaning::warp::{LANES, result};
 
+use super::barrier::Counted;
 use super::memory::{Memory, View};
 use super::thread::{Common, Gathering, Meeting, Own, State, Thread, Turn};
 use super::{Failure, Fault};
@@ -75,11 +76,16 @@ struct Block {
     gathers: Vec<Option<Gathering>>,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Barrier {
-    arrived: u32,
-    /// How many threads must arrive; `None` if the instruction gives no number.
-    threads: Option<u32>,
+/// The threads that have arrived at a barrier.
+#[derive(Clone, Default)]
+enum Barrier {
+    /// None.
+    #[default]
+    Idle,
+    /// So many, of all that have not ended.
+    All(u32),
+    /// Those of some warps. It stays so once it has opened, for whoever came too many.
+    Counted(Counted),
 }
 
 static GRIDS: AtomicU64 = AtomicU64::new(1);
@@ -154,7 +160,7 @@ impl Launch<'_> {
             shared: vec![PATTERN; (self.kernel.shared + u64::from(self.shape.dynamic)).div_ceil(8) as usize],
             local: vec![PATTERN; threads * self.kernel.local.div_ceil(8) as usize],
             alive: 0,
-            barriers: [Barrier::default(); 16],
+            barriers: Default::default(),
             meetings: vec![None; threads],
             gathers: vec![None; threads],
         };
@@ -171,7 +177,7 @@ impl Launch<'_> {
         block.shared.fill(PATTERN);
         block.local.fill(PATTERN);
         block.alive = self.threads();
-        block.barriers = [Barrier::default(); 16];
+        block.barriers = Default::default();
         block.meetings.fill(None);
         block.gathers.fill(None);
     }
@@ -259,9 +265,18 @@ impl Block {
         if waits {
             self.threads[at].state = State::Waits(barrier);
         }
+        let all = self.threads.len();
         let state = &mut self.barriers[usize::from(barrier)];
-        state.arrived += 1;
-        state.threads = threads;
+        match (state, threads) {
+            (Barrier::Counted(counted), Some(_)) => counted.arrive(at, is_ended(&self.threads)),
+            (state, Some(wanted)) => {
+                let mut counted = Counted::new(all, wanted);
+                counted.arrive(at, is_ended(&self.threads));
+                *state = Barrier::Counted(counted);
+            }
+            (Barrier::All(arrived), None) => *arrived += 1,
+            (state, None) => *state = Barrier::All(1),
+        }
         self.settle(barrier);
     }
 
@@ -269,6 +284,9 @@ impl Block {
         self.threads[at].state = State::Ended;
         self.alive -= 1;
         for barrier in 0..16 {
+            if let Barrier::Counted(counted) = &mut self.barriers[usize::from(barrier)] {
+                counted.end(at, is_ended(&self.threads));
+            }
             self.settle(barrier);
         }
         self.meet(at)
@@ -316,16 +334,28 @@ impl Block {
     /// not ended (from sm_70 on a barrier waits for the threads that have not exited).
     fn settle(&mut self, barrier: u8) {
         let state = &mut self.barriers[usize::from(barrier)];
-        if state.arrived == 0 || state.arrived < state.threads.unwrap_or(self.alive) {
-            return;
-        }
-        *state = Barrier::default();
-        let waits = |thread: &Thread| thread.state == State::Waits(barrier);
-        let given = self.threads.iter().zip(&self.gathers).filter(|(thread, _)| waits(thread));
-        let given: Vec<bool> = given.filter_map(|(_, gather)| gather.map(|gather| gather.holds)).collect();
+        let passes = match state {
+            Barrier::Idle => return,
+            Barrier::All(arrived) if *arrived < self.alive => return,
+            Barrier::All(_) => {
+                *state = Barrier::Idle;
+                None
+            }
+            Barrier::Counted(counted) => match counted.open() {
+                None => return,
+                passes => passes,
+            },
+        };
+        // Whoever came too many waits for the next opening.
+        let goes_on = |(at, thread): (usize, &Thread)| {
+            thread.state == State::Waits(barrier) && passes.as_ref().is_none_or(|passes| passes[at])
+        };
+        let goes_on: Vec<bool> = self.threads.iter().enumerate().map(goes_on).collect();
+        let given = self.gathers.iter().zip(&goes_on).filter(|(_, goes_on)| **goes_on);
+        let given: Vec<bool> = given.filter_map(|(gather, _)| gather.map(|gather| gather.holds)).collect();
         let registers = self.regs.len() / self.threads.len();
-        for (at, thread) in self.threads.iter_mut().enumerate().filter(|(_, thread)| waits(thread)) {
-            thread.state = State::Runs;
+        for at in (0..goes_on.len()).filter(|&at| goes_on[at]) {
+            self.threads[at].state = State::Runs;
             if let Some(gather) = self.gathers[at].take() {
                 self.regs[at * registers + gather.to as usize] = match gather.how {
                     Gather::Count => given.iter().filter(|&&holds| holds).count() as u64,
@@ -335,6 +365,11 @@ impl Block {
             }
         }
     }
+}
+
+/// Whether the thread of a number has ended.
+fn is_ended(threads: &[Thread]) -> impl Fn(usize) -> bool {
+    |at| threads[at].state == State::Ended
 }
 
 /// A small random number generator (xorshift64*).

@@ -1,6 +1,7 @@
 //! The machine that executes kernels: memory, threads, blocks.
 
 mod atomic;
+mod barrier;
 mod fence;
 pub mod grid;
 pub mod memory;

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod contexts;
+mod damaged;
 mod driver;
 mod environment;
 mod floats;

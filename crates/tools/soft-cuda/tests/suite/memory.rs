@@ -177,6 +177,19 @@ fn a_barrier_may_wait_for_some() {
     assert_eq!(run(body, 96, &[0, 0]), [7, 32]);
 }
 
+/// PTX ISA 8.8, 9.7.13.1: a warp's arrival counts for all of its lanes, of which some have ended.
+#[test]
+fn arrivals_are_counted_by_warps() {
+    let some = "mov.u32 %w0, %tid.x; and.b32 %w1, %w0, 31; setp.lt.u32 %p0, %w1, 30; @%p0 ret;
+                bar.sync 1, 64; red.global.add.u32 [%io], 1;";
+    // The lanes of two warps that are left, and of four warps, two by two.
+    assert_eq!(run(some, 64, &[0]), [4]);
+    assert_eq!(run(some, 128, &[0]), [8]);
+    // 32 warps of two lanes each would be 64 threads: the first warp is alone.
+    let alone = Session::new();
+    assert!(alone.run(some, 1, 96, &[0]).is_err(), "the third warp has nobody to wait for it");
+}
+
 #[test]
 fn local_memory_is_a_thread_s() {
     let body =

@@ -34,3 +34,12 @@ fn a_reduction_is_of_words() {
     assert_eq!(lanes("redux.sync.add.u32 %w5, %w0, 0xF;"), [6; 4]);
     assert_eq!(lanes("sub.u32 %w2, %w0, 2; redux.sync.min.s32 %w5, %w2, 0xF;"), [0xFFFF_FFFE; 4]);
 }
+
+#[test]
+fn a_lane_of_the_mask_is_elected() {
+    assert_eq!(lanes("elect.sync %w5|%p0, 0xF;"), [0; 4]);
+    assert_eq!(lanes("elect.sync _|%p0, 0xF; selp.u32 %w5, 1, 0, %p0;"), [1, 0, 0, 0]);
+    let of_others =
+        "setp.lt.u32 %p1, %w0, 1; @%p1 elect.sync %w2|%p0, 1; @!%p1 elect.sync %w2|%p0, 14; selp.u32 %w5, 1, 0, %p0;";
+    assert_eq!(lanes(of_others), [1, 1, 0, 0]);
+}

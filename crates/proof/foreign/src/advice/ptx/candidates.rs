@@ -90,7 +90,8 @@ fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: Ed
         return;
     }
     let instruction = world.text(at);
-    changes.push(Change { at: place, text: text.to_owned(), instruction, edits: Edits::Lines(vec![edit]) });
+    let (text, kernel, edits) = (text.to_owned(), world.kernel().name.clone(), Edits::Lines(vec![edit]));
+    changes.push(Change { at: place, text, instruction, kernel, module: 0, edits });
 }
 
 /// The access of a race with an order and device scope: a read that acquires, or a write that releases; `None` where it is of a

@@ -56,6 +56,8 @@ fn atomic(world: &World, lines: &[&str], load: usize) -> Option<Change> {
                     at: place.clone(),
                     text: format!("do it by atomicAdd(…, {of})"),
                     instruction: world.text(at),
+                    kernel: world.kernel().name.clone(),
+                    module: 0,
                     edits: Edits::Lines(vec![
                         (world.line(load), Edit::Instead(instead, None)),
                         (world.line(at), Edit::Instead(String::new(), None)),

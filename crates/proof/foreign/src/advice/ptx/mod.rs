@@ -6,8 +6,8 @@ mod text;
 
 pub(super) use text::Edit;
 
-use super::Language;
 use super::change::{Candidates, Change};
+use super::{Language, Launches};
 use crate::violation::Step;
 use crate::world::{Source, World};
 use text::Access;
@@ -26,14 +26,20 @@ impl Language for Ptx<'_> {
     fn ordered(&self, access: &Step) -> Option<Change> {
         candidates::ordered(self.world, access)
     }
+}
 
+impl Launches for Ptx<'_> {
     fn launches(&self, changes: &[&Change]) -> Option<Vec<World>> {
-        let edits = changes.iter().flat_map(|change| change.lines());
-        let source = Source { file: self.source.file.clone(), text: text::apply(&self.source.text, edits) };
+        let source = Source { file: self.source.file.clone(), text: changed(&self.source.text, changes) };
         let mut world = World::new(source, Some(&self.world.kernel().name), self.world.launch().clone()).ok()?;
         world.volatile_is_plain = self.world.volatile_is_plain;
         Some(vec![world])
     }
+}
+
+/// The text with these changes.
+pub(super) fn changed(text: &str, changes: &[&Change]) -> String {
+    text::apply(text, changes.iter().flat_map(|change| change.lines()))
 }
 
 /// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.

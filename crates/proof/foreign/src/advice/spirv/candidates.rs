@@ -172,7 +172,8 @@ impl Module<'_> {
                 let instruction = self.world.source_line(line);
                 let at = format!("{}:{line}", self.origin.file);
                 let edits = super::Edits::Instructions(edits);
-                changes.push(Change { at, text, instruction, edits });
+                let kernel = self.world.kernel().name.clone();
+                changes.push(Change { at, text, instruction, kernel, module: 0, edits });
             };
             if !self.module().has_vulkan_model() {
                 if !of_workgroup {

@@ -8,8 +8,8 @@ use std::mem::discriminant;
 
 use wattle_modules::spirv::{Edit, Setting, Spirv};
 
-use super::Language;
 use super::change::{Candidates, Change, Edits};
+use super::{Language, Launches};
 use crate::spirv::{Origin, launch};
 use crate::violation::Step;
 use crate::world::World;
@@ -43,7 +43,8 @@ impl<'w> Module<'w> {
     /// A change at a step.
     fn change(&self, step: usize, text: String, edits: Vec<(usize, Edit)>) -> Change {
         let edits = Edits::Instructions(edits);
-        Change { at: self.world.place_of(step), text, instruction: self.world.text(step), edits }
+        let (at, instruction) = (self.world.place_of(step), self.world.text(step));
+        Change { at, text, instruction, kernel: self.world.kernel().name.clone(), module: 0, edits }
     }
 }
 
@@ -57,11 +58,12 @@ impl Language for Module<'_> {
             |&step: &usize| self.world.text(step) == access.instruction && self.world.place_of(step) == access.at;
         (0..self.world.kernel().steps.len()).filter(is_it).find_map(|step| self.atomic(step))
     }
+}
 
+impl Launches for Module<'_> {
     fn launches(&self, changes: &[&Change]) -> Option<Vec<World>> {
         let Origin { module, file, entry, setting, sizes } = self.origin;
-        let edits: Vec<_> = changes.iter().flat_map(|change| change.instructions()).cloned().collect();
-        let changed = module.edited(&edits).ok()?;
+        let changed = changed(module, changes)?;
         // The size that has shown the violation comes first.
         let others = sizes.iter().copied().map(Some).filter(|size| *size != setting.subgroup);
         let of = |subgroup| {
@@ -70,6 +72,12 @@ impl Language for Module<'_> {
         };
         [setting.subgroup].into_iter().chain(others).map(of).collect()
     }
+}
+
+/// The module with these changes; `None` where it is refused.
+pub(super) fn changed(module: &Spirv, changes: &[&Change]) -> Option<Spirv> {
+    let edits: Vec<_> = changes.iter().flat_map(|change| change.instructions()).cloned().collect();
+    module.edited(&edits).ok()
 }
 
 /// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.

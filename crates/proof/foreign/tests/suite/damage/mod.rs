@@ -1,5 +1,9 @@
 //! Texts of modules with one random change.
 
+mod ptx;
+
+pub use ptx::{Texts, launch_of, source_of};
+
 /// A random number below `most` (splitmix64).
 fn below(state: &mut u64, most: usize) -> usize {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,8 +1,11 @@
-//! Litmus files as modules: the kernel that a PTX file is gets the file's verdict, about outcomes and about races. The files are
-//! the project's own, and the public ones beside the checkout, where they are.
+//! Litmus files as modules: the kernel that a file is, of PTX or of SPIR-V, gets the file's verdict, about outcomes and races, and of
+//! Vulkan about liveness too. The files are the project's own, and the public ones beside the checkout, where they are.
 
 mod ptx;
+mod spirv;
+mod vulkan;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use wattle_foreign::{Condition, Options, Verdict, Violation, World, judge};
@@ -27,7 +30,8 @@ fn files(directory: &Path, found: &mut Vec<PathBuf>) {
 struct Tally {
     outcomes: usize,
     races: usize,
-    beyond: Vec<String>,
+    /// The files that no module is, or whose module does not end, each with the reason.
+    beyond: BTreeSet<String>,
     wrong: Vec<String>,
 }
 
@@ -35,7 +39,10 @@ impl Tally {
     fn compare(&mut self, name: &str, program: &Program) {
         let emitted = match ptx::emit(program) {
             Ok(emitted) => emitted,
-            Err(why) => return self.beyond.push(format!("{name}: {why}")),
+            Err(why) => {
+                self.beyond.insert(format!("{name}: {why}"));
+                return;
+            }
         };
         let text = emitted.source.text.clone();
         let own = wattle_litmus::World::new(program.clone());
@@ -62,7 +69,7 @@ impl Tally {
                 (Some(claimed), Ok(Answer::No)) if !claimed => self.outcomes += 1,
                 // Threads that wait for ever have no end to be claimed of.
                 (None, _) if matches!(&found, Ok(Verdict::Violated(Violation::Stuck(_), _))) => {
-                    self.beyond.push(format!("{name}: threads that can wait for ever"));
+                    self.beyond.insert(format!("{name}: threads that can wait for ever"));
                 }
                 (_, expected) => {
                     self.wrong.push(format!("{name}: {found:?} instead of {expected:?}\n{asserted}\n{text}"))
@@ -74,7 +81,7 @@ impl Tally {
             (Ok(Verdict::Holds), Ok(Answer::Yes)) => self.races += 1,
             (Ok(Verdict::Violated(Violation::Race { .. }, _)), Ok(Answer::No)) => self.races += 1,
             (Ok(Verdict::Violated(Violation::Stuck(_), _)), _) => {
-                self.beyond.push(format!("{name}: threads that can wait for ever"));
+                self.beyond.insert(format!("{name}: threads that can wait for ever"));
             }
             (_, expected) => self.wrong.push(format!("{name}, races: {found:?} instead of {expected:?}\n{text}")),
         }
@@ -93,7 +100,7 @@ fn compare(root: &Path) -> Tally {
             tally.compare(&name, &program);
         }
     }
-    println!("{} outcomes, {} races, beyond:\n{}", tally.outcomes, tally.races, tally.beyond.join("\n"));
+    println!("{} outcomes, {} races, beyond:\n{:#?}", tally.outcomes, tally.races, tally.beyond);
     assert!(tally.wrong.is_empty(), "{} are wrong, the first: {}", tally.wrong.len(), tally.wrong[0]);
     tally
 }
@@ -111,5 +118,22 @@ fn public_ptx_files_as_modules() {
         return test_skips::skipped(format!("{} is not there", root.display()));
     }
     let tally = compare(&root);
-    assert!(tally.outcomes > 55 && tally.races > 55, "{} outcomes, {} races", tally.outcomes, tally.races);
+    assert!(tally.outcomes >= 67 && tally.races >= 68, "{} outcomes, {} races", tally.outcomes, tally.races);
+    let named = BEYOND.iter().flat_map(|(folder, names, why)| {
+        names.split(' ').map(move |name| format!("PTX/{folder}/{name}.litmus: {why}"))
+    });
+    assert_eq!(tally.beyond, named.collect::<BTreeSet<_>>());
 }
+
+/// What no module is, of the public files, and what has no end of which something is claimed: threads that come to a barrier too
+/// many pass it in the files, and wait for its next opening in PTX.
+const BEYOND: [(&str, &str, &str); 4] = [
+    ("Barrier", "quorum1-hang quorum1-pass quorum2-hang quorum2-pass quorum4-fail", "threads that can wait for ever"),
+    ("Manual", "CoRR-relaxed-acquire-weak CoRR-weak-weak", "threads of several devices"),
+    ("Manual", "SB+named-bar-sta-reg-const", "a barrier that not all threads of a block have"),
+    (
+        "Manual",
+        "SB+bar-const-diff SB+named-bar-reg-diff SB+twice-bars-diff barrier-logical-id-exists",
+        "threads that can wait for ever",
+    ),
+];

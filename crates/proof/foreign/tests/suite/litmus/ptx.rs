@@ -48,14 +48,16 @@ pub fn emit(program: &Program) -> Result<Emitted, Beyond> {
     for name in &names {
         text += &format!(".reg .u64 %{name};\nld.param.u64 %{name}, [{name}];\n");
     }
-    text += "mov.u32 %block, %ctaid.x;\nmov.u32 %thread, %tid.x;\n";
+    // A barrier of some threads counts them by warps: each thread has one to itself, whose other lanes end at once.
+    let lanes = if program.threads.iter().any(|thread| thread.code.iter().any(has_quorum)) { 32 } else { 1 };
+    let _ = writeln!(text, "mov.u32 %block, %ctaid.x;\nmov.u32 %thread, %tid.x;");
     let mut sizes = vec![0; blocks.len()];
     let mut bodies = String::new();
     for (number, thread) in program.threads.iter().enumerate() {
         let of = (thread.placement.device, thread.placement.block);
         let block = blocks.iter().position(|known| *known == of).unwrap_or(0);
         let index: u32 = sizes[block];
-        sizes[block] += 1;
+        sizes[block] += lanes;
         let _ = write!(
             text,
             "setp.eq.u32 %p, %block, {block};\n@!%p bra not{number};\nsetp.eq.u32 %p, %thread, {index};\n@%p bra \
@@ -81,7 +83,7 @@ pub fn emit(program: &Program) -> Result<Emitted, Beyond> {
     }
     text = text + "ret;\n" + &bodies + "}\n";
     let barriers = |thread: &wattle_litmus::Thread| {
-        thread.code.iter().filter(|it| matches!(it, Instruction::Barrier { .. })).count()
+        thread.code.iter().filter(|it| matches!(it, Instruction::Barrier { quorum: None, .. })).count()
     };
     for block in &blocks {
         let of = program.threads.iter().filter(|it| (it.placement.device, it.placement.block) == *block);
@@ -99,6 +101,11 @@ pub fn emit(program: &Program) -> Result<Emitted, Beyond> {
     let launch = Launch { grid: [blocks.len() as u32, 1, 1], block: [block, 1, 1], arguments, dynamic_shared: 0 };
     let asserted = program.claim.as_ref().map(|claim| asserted(program, claim, &observed)).transpose()?;
     Ok(Emitted { source: Source { file: "litmus.ptx".into(), text }, launch, asserted })
+}
+
+/// Whether an instruction is a barrier of some threads.
+fn has_quorum(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::Barrier { quorum: Some(_), .. })
 }
 
 /// A number as a signed word.
@@ -171,7 +178,16 @@ impl Column<'_> {
                 };
                 format!("barrier.sync {number};\n")
             }
-            Instruction::Barrier { .. } => return Err("a barrier of some of a block's threads"),
+            Instruction::Barrier { resource, instance, quorum: Some(quorum), waits, .. } => {
+                let number = match resource {
+                    None => (instance % 16).to_string(),
+                    Some(number) => self.operand(*number)?,
+                };
+                let name = if *waits { "sync" } else { "arrive" };
+                let of = self.operand(*quorum)?;
+                format!("mov.u32 %x, {of};\nshl.b32 %x, %x, 5;\nbarrier.{name} {number}, %x;\n")
+            }
+            Instruction::Barrier { .. } => return Err("an arrival without a number of threads"),
             Instruction::Move { to, value } => format!("mov.u32 {}, {};\n", self.register(*to), self.operand(*value)?),
             Instruction::Compute { operator, to, left, right } => format!(
                 "mov.u32 %x, {};\nmov.u32 %y, {};\n{} {}, %x, %y;\n",

@@ -295,6 +295,10 @@ fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
 
 /// Decodes `fence`, `membar`.
 pub fn fence(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    // Those of other proxies may have operands.
+    if m.peek() == Some("proxy") {
+        return m.illegal();
+    }
     let [] = operands(names, list)?;
     if m.name == "membar" {
         let scope = m.must(|word| match word {

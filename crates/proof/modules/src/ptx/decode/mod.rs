@@ -178,6 +178,10 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     let (mut steps, mut lines, mut sources, mut at) = (Vec::new(), Vec::new(), Vec::new(), None);
     for statement in &*body {
         match statement {
+            Statement::Register { ty, line, .. } if ty.bits > 64 => {
+                let why = refused::why_not("reg", "b128").unwrap_or_default();
+                return Err(Refused::new(*line, format!("registers of type {ty} are not supported: {why}")));
+            }
             Statement::Register { ty, name, count, line } => {
                 names.line = *line;
                 names.declare(name, *count, *ty)?;
@@ -296,6 +300,7 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "shfl" => warp::shfl(m, names, list)?,
         "vote" => warp::vote(m, names, list)?,
         "match" => warp::matching(m, names, list, target)?,
+        "elect" => warp::elect(m, names, list, target)?,
         "activemask" => warp::active(m, names, list, target)?,
         "redux" => warp::redux(m, names, list, target)?,
         "bar" | "barrier" => control::barrier(m, names, list)?,

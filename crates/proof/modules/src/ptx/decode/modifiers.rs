@@ -1,6 +1,7 @@
 //! An opcode's modifiers, in the order that the PTX ISA gives them.
 
 use super::super::parse::Parsed;
+use super::refused;
 use crate::Refused;
 use crate::types::Type;
 
@@ -59,6 +60,9 @@ impl<'a> Modifiers<'a> {
     /// The error for the next modifier, or for a missing one.
     pub fn illegal<T>(&self) -> Parsed<T> {
         match self.peek() {
+            Some(word) if let Some(why) = refused::why_not(self.name, word) => {
+                self.fail(format!("The modifier '.{word}' of the instruction '{}' is not supported: {why}", self.name))
+            }
             Some(word) => self.fail(format!("Illegal modifier '.{word}' for instruction '{}'", self.name)),
             None => self.fail(format!("A modifier is missing for instruction '{}'", self.name)),
         }

@@ -2,7 +2,6 @@
 
 /// Instructions, and why none of them is supported. A name that ends with `*` stands for all that begin so.
 const REASONS: &[(&str, &str)] = &[
-    ("elect", "which lane is elected is left open: let the lowest lane of the mask do it"),
     ("griddepcontrol", "launches that begin before the ones that they depend on have ended are not known here"),
     ("cp", "bulk and tensor copies, and those that a barrier object waits for, are not known here"),
     (
@@ -37,6 +36,44 @@ const REASONS: &[(&str, &str)] = &[
     ("vsh*", "the video instructions are not known here"),
     ("vsub*", "the video instructions are not known here"),
 ];
+
+/// Modifiers that the ISA has, of which instructions (`*` for all), and why none of them is supported. A word that ends with `*` stands
+/// for all that begin so.
+const MODIFIERS: &[(&str, &str, &str)] = &[
+    ("atom", "b128", "a location has at most 64 bits here: use '.b64', or a lock"),
+    ("*", "b128", "a location has at most 64 bits here: use a vector, '.v2.b64'"),
+    (
+        "fence",
+        "proxy",
+        "memory is accessed by the generic proxy alone here: what asynchronous bulk copies, tensor maps, textures and aliases of \
+         an address access is not known",
+    ),
+    ("membar", "proxy", "memory is accessed by the generic proxy alone here: aliases of an address are not known"),
+    ("fence", "mbarrier_init", "barrier objects in shared memory are not known here"),
+    ("fence", "sync_restrict*", "clusters of several blocks are not known here"),
+    ("*", "e4m3*", "floats of 8 bits and less are not known here"),
+    ("*", "e5m2*", "floats of 8 bits and less are not known here"),
+    ("*", "e2m*", "floats of 8 bits and less are not known here"),
+    ("*", "e3m2*", "floats of 8 bits and less are not known here"),
+    ("*", "ue8m0*", "floats of 8 bits and less are not known here"),
+    ("*", "tf32", "the floats of matrices are not known here"),
+    (
+        "cvt",
+        "satfinite",
+        "the formats that it is for, floats of 8 bits and less and those of matrices, are not known here",
+    ),
+    ("cvt", "rs", "rounding by given bits is not known here"),
+];
+
+/// Why a modifier of an instruction is not supported, if the ISA has it.
+pub fn why_not(instruction: &str, word: &str) -> Option<&'static str> {
+    let is = |of: &str, name: &str| match of.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == of,
+    };
+    let row = MODIFIERS.iter().find(|(of, modifier, _)| is(of, instruction) && is(modifier, word));
+    row.map(|(.., why)| *why)
+}
 
 /// The refusal of an instruction of that name.
 pub fn why(name: &str) -> String {

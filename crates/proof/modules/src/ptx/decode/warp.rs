@@ -92,6 +92,23 @@ pub fn matching(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], targ
     Ok(Op::Exchange { how: Exchange::Match(how), negated: false, d, p, a, b: none, c: none, mask })
 }
 
+/// Decodes `elect.sync d|p, membermask`.
+pub fn elect(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    target.needs(m, 90, (8, 0), "The instruction")?;
+    if !m.has("sync") {
+        return m.illegal();
+    }
+    m.end()?;
+    let [to, mask] = operands(names, list)?;
+    let Operand::Pair(d, p) = to else {
+        return m.fail("'elect.sync' has two results, d|p: the lane that is elected, and whether it is this one");
+    };
+    let name = |name: &String| Operand::Name(name.clone());
+    let (d, p) = (names.discardable(&name(d), Type::B32)?, names.destination(&name(p), Type::PRED)?);
+    let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
+    Ok(Op::Exchange { how: Exchange::Elect, negated: false, d, p, a: none, b: none, c: none, mask })
+}
+
 /// Decodes `activemask.b32 d`.
 pub fn active(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     target.needs(m, 30, (6, 2), "The instruction")?;

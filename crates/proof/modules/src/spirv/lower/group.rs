@@ -284,7 +284,7 @@ impl Lowering<'_> {
             Exchange::Down => |lane, delta, size| (lane + delta >= size).into(),
             Exchange::Butterfly => |lane, mask, size| (lane ^ mask >= size).into(),
             Exchange::Index => |_, source, size| (source >= size).into(),
-            Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) | Exchange::Barrier => {
+            Exchange::Vote(_) | Exchange::Match(_) | Exchange::Combine(_) | Exchange::Elect | Exchange::Barrier => {
                 return Ok(self.constant(0));
             }
         };
