@@ -65,6 +65,7 @@ impl Target {
                 races_are_errors: true,
                 warp_sizes: SUBGROUP_SIZES,
                 converging: None,
+                threads_progress: false,
                 threads_by_frames: MOST_THREADS,
             },
             Target::Ptx { sm } => Rules {
@@ -79,6 +80,7 @@ impl Target {
                 races_are_errors: true,
                 warp_sizes: &[32],
                 converging: Some(32),
+                threads_progress: true,
                 threads_by_frames: MOST_THREADS,
             },
             Target::Vulkan => Rules {
@@ -93,6 +95,7 @@ impl Target {
                 races_are_errors: true,
                 warp_sizes: SUBGROUP_SIZES,
                 converging: None,
+                threads_progress: false,
                 threads_by_frames: MOST_THREADS,
             },
             Target::Host => Rules {
@@ -107,6 +110,7 @@ impl Target {
                 races_are_errors: false,
                 warp_sizes: &[1],
                 converging: None,
+                threads_progress: true,
                 threads_by_frames: 1,
             },
         }
@@ -146,6 +150,14 @@ impl Target {
         self.rules().threads_by_frames
     }
 
+    /// Whether every thread of a block that has begun is promised to run while others of it wait in loops: by CUDA from sm_70 on
+    /// (CUDA C++ Programming Guide, "Independent Thread Scheduling"), and by the host, whose fibers take turns. Vulkan promises
+    /// nothing of invocations of one subgroup (Vulkan 1.3, "Shader Execution": their relative order is undefined), and what is
+    /// portable is what all targets promise.
+    pub const fn promises_threads(self) -> bool {
+        self.rules().threads_progress
+    }
+
     /// The scopes that the target has.
     pub const fn scopes(self) -> &'static [Scope] {
         match self.rules().scopes {
@@ -181,6 +193,8 @@ struct Rules {
     /// The number of consecutive threads of a block that have to meet at the same barrier; `None` for all of them.
     converging: Option<u32>,
     /// The most threads per block of a launch by frames.
+    /// Whether each thread of a block that has begun is promised to run.
+    threads_progress: bool,
     threads_by_frames: u32,
 }
 

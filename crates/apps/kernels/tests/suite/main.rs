@@ -14,6 +14,7 @@ mod how_far;
 mod last_writes;
 #[allow(dead_code, reason = "the xtask that writes the page uses all of it")]
 mod page;
+mod progress;
 mod properties;
 mod proved;
 mod registry;

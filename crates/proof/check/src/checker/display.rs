@@ -71,6 +71,13 @@ impl Report {
                         because of that";
             note("may rest on a dependency:", text.to_owned())
         }));
+        lines.extend(self.rests_on_progress.iter().map(|(read, write)| {
+            let text = format!(
+                "where {read} waits for {write}, both threads are of one block, and all threads of a block are taken to run; \
+                 Vulkan does not promise that one of a subgroup runs while another one waits"
+            );
+            note("rests on progress within a block:", text)
+        }));
         lines.extend(self.rests_on_warps().map(|threads| {
             let text = format!(
                 "of {threads} threads, which pass a barrier of their block at different statements or in different iterations; \

@@ -68,6 +68,7 @@ pub(super) fn begun(checker: &Checker) -> Report {
         covered: None,
         rests_on: Vec::new(),
         rests_unfinished: false,
+        rests_on_progress: Vec::new(),
         assumes: Vec::new(),
         shapes_tried: 0,
         symmetric: false,

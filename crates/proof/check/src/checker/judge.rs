@@ -13,7 +13,7 @@ use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
 use super::kept::KeptSearch;
-use super::rests::Rests;
+use super::rests::{Rests, lines};
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, World};
@@ -117,6 +117,7 @@ pub(super) fn judge(
     if asked && judge.violations.is_empty() && phase.unknown.is_empty() && phase.statistics.dependent > 0 {
         phase.rests = judge.rests_on()?;
     }
+    phase.rests.waits = lines(&judge.world, &judge.waits_in_block);
     if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {
         phase.unknown.push(Unknown::Nothing);
     }
@@ -232,6 +233,8 @@ pub(super) struct Judge<'r> {
     meter: Arc<Meter>,
     /// The statements that touched private cells, which are no events.
     touched: BTreeSet<u32>,
+    /// The statements at which threads of a block wait for others of it, where the target does not promise that these run.
+    waits_in_block: BTreeSet<(u32, u32)>,
 }
 
 impl<'r> Judge<'r> {
@@ -251,6 +254,7 @@ impl<'r> Judge<'r> {
             raced: false,
             meter: run.checker.meter.clone().unwrap_or_default(),
             touched: BTreeSet::new(),
+            waits_in_block: BTreeSet::new(),
         }
     }
 

@@ -126,10 +126,12 @@ pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
     packed.number(phase.events);
     packed.number(phase.symmetric.into());
     packed.number(phase.world.host_is_plain.into());
-    packed.all(phase.rests.on.iter(), |packed, &(read, store)| {
-        pack_site(packed, read);
-        pack_site(packed, store);
-    });
+    for lines in [&phase.rests.on, &phase.rests.waits] {
+        packed.all(lines.iter(), |packed, &(read, write)| {
+            pack_site(packed, read);
+            pack_site(packed, write);
+        });
+    }
     packed.number(phase.rests.unfinished.into());
     packed.all(phase.executed.iter(), |packed, &(program, at)| {
         packed.number(program.into());
@@ -173,8 +175,9 @@ pub(super) fn unpack(kept: &[u8]) -> Option<KeptSearch> {
     let statistics = from.statistics()?;
     let mut number = || from.number();
     let (events, symmetric, host_is_plain) = (number()?, number()? != 0, number()? != 0);
-    let on = from.all(|from| Some((unpack_site(from)?, unpack_site(from)?)))?;
-    let rests = Rests { on, unfinished: from.number()? != 0 };
+    let mut lines = || from.all(|from| Some((unpack_site(from)?, unpack_site(from)?)));
+    let (on, waits) = (lines()?, lines()?);
+    let rests = Rests { on, unfinished: from.number()? != 0, waits };
     let executed: BTreeSet<(u32, u32)> =
         from.all(|from| Some((from.number()?.try_into().ok()?, from.number()?.try_into().ok()?)))?;
     let search = KeptSearch { outcomes, statistics, events, symmetric, host_is_plain, rests, executed };

@@ -74,6 +74,7 @@ impl Runs<'_> {
                 };
                 phase.rests.on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
                 report.rests_unfinished |= phase.rests.unfinished;
+                phase.rests.waits.iter().for_each(|lines| note(&mut report.rests_on_progress, *lines));
                 phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
                 report.symmetric |= phase.symmetric;
                 report.kept += u32::from(phase.kept);

@@ -3,6 +3,7 @@
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
+use wattle_ir::Site;
 use wattle_memory::Model;
 
 use super::changes::Change;
@@ -14,9 +15,11 @@ impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let told = |violation: &Violation| Told { kind: violation.kind(), story: tell(violation, self).to_string() };
         let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
-        let rests_on: Vec<_> =
-            self.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect();
-        let mut report = serializer.serialize_struct("Report", 25)?;
+        let lines = |pairs: &[(Site, Site)]| -> Vec<_> {
+            pairs.iter().map(|(read, write)| [read.to_string(), write.to_string()]).collect()
+        };
+        let (rests_on, rests_on_progress) = (lines(&self.rests_on), lines(&self.rests_on_progress));
+        let mut report = serializer.serialize_struct("Report", 26)?;
         report.serialize_field("target", &self.name())?;
         report.serialize_field("verdict", &self.verdict.to_string())?;
         report.serialize_field("model", self.model.name())?;
@@ -32,6 +35,7 @@ impl Serialize for Report {
         report.serialize_field("loop_bound", &(self.statistics.bounded > 0).then_some(self.loop_bound))?;
         report.serialize_field("violations", &self.violations.iter().map(told).collect::<Vec<_>>())?;
         report.serialize_field("rests_on", &rests_on)?;
+        report.serialize_field("rests_on_progress", &rests_on_progress)?;
         report.serialize_field("rests_unfinished", &self.rests_unfinished)?;
         report.serialize_field("rests_on_warps", &self.rests_on_warps())?;
         let assumes: Vec<_> = self.assumes.iter().map(ToString::to_string).collect();

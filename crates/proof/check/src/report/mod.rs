@@ -249,6 +249,10 @@ pub struct Report {
     /// Whether stores wait for what is read, and the half second in which dependencies are looked for that exclude an
     /// outcome was over before all was seen, so that [`rests_on`](Report::rests_on) may lack some.
     pub rests_unfinished: bool,
+    /// Loops in which a thread may wait for another of its block, each by the line that reads there and the one that writes what
+    /// it reads: the search takes all threads of a block that has begun for ones that run, which the target does not promise.
+    /// Empty for targets that do ([`Target::promises_threads`]).
+    pub rests_on_progress: Vec<(Site, Site)>,
     /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes of
     /// other times.
     pub assumes: Vec<Site>,

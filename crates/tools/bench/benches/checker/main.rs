@@ -20,6 +20,10 @@ use families::{FAMILIES, Family, Size};
 use wattle::checker::{Report, Verdict};
 use wattle::prelude::*;
 
+/// The command's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The time limit of one check, in seconds; `--limit SECONDS` sets another.
 const PATIENCE: u64 = 120;
 

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use wattle_memory::{Kind, LocationId, Model};
 
 use super::super::orders;
+use super::super::rests::waits_in_block;
 use super::super::run::Memory;
 use super::super::schedule::Schedule;
 use super::{Judge, MAX_OUTCOMES};
@@ -125,6 +126,9 @@ impl Visitor for Judge<'_> {
             }
         }
         self.count_writes(execution);
+        if !self.run.checker.target.promises_threads() {
+            waits_in_block(execution, &self.world, &mut self.waits_in_block);
+        }
         let Some(memories) = last_memories(execution) else {
             self.too_many = true;
             return ControlFlow::Break(());
