@@ -1,11 +1,13 @@
 //! The verdict on a launch: all its executions under the PTX model, and what is wrong with one of them.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, End, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
+    Address, End, Execution, Limits, MOST_TURNS, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why,
+    search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
@@ -149,23 +151,37 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
         (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
-        (None, end) => gap(&end, &statistics, options.loop_bound).map_or(Verdict::Holds, Verdict::Unknown),
+        (None, end) => gap(&end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
+            .map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics }
 }
 
 /// Why a search that ended so was not exhaustive, if it was not.
-pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32) -> Option<String> {
+pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
     match end {
         End::Stopped(stopped) => Some(stopped.to_string()),
         End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
         End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
-            Some(format!("some loop goes on after {loop_bound} iterations"))
+            Some(format!("{loops} goes on after {loop_bound} iterations; --loop-bound looks further"))
         }
+        End::Exhausted | End::BrokenOff if statistics.endless > 0 => Some(format!(
+            "{loops} does not end, or not within {MOST_TURNS} iterations, and nothing in it depends on other threads"
+        )),
         End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
             Some("some loop has more iterations, or fails in more ways, than were tried".into())
         }
         End::Exhausted | End::BrokenOff => None,
+    }
+}
+
+/// The loops with these jumps back, in words.
+pub(crate) fn loops_at(world: &World, jumps: &BTreeSet<u32>) -> String {
+    let places: BTreeSet<String> = jumps.iter().map(|&jump| world.place_of(jump as usize)).collect();
+    match places.len() {
+        0 => "some loop".into(),
+        1 => format!("the loop at {}", places.into_iter().collect::<String>()),
+        _ => format!("one of the loops at {}", places.into_iter().collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -200,6 +216,8 @@ pub(crate) struct Judge<'w> {
     pub(crate) too_many: bool,
     /// Why nothing can be said about an assertion, if so.
     open: Option<String>,
+    /// The jumps back of loops at whose bound some branch ended.
+    bounded: BTreeSet<u32>,
 }
 
 /// The most ends of one execution that are looked at.
@@ -207,7 +225,17 @@ pub(crate) const MOST_ENDS: usize = 4096;
 
 impl<'w> Judge<'w> {
     pub(crate) fn new(world: &'w World, model: Model, asserted: &'w [Condition]) -> Judge<'w> {
-        Judge { world, model, forbids_races: true, asserted, found: None, unsure: false, too_many: false, open: None }
+        Judge {
+            world,
+            model,
+            forbids_races: true,
+            asserted,
+            found: None,
+            unsure: false,
+            too_many: false,
+            open: None,
+            bounded: BTreeSet::new(),
+        }
     }
 
     /// The same judge, to whom a race is an error or none.
@@ -430,6 +458,10 @@ impl Judge<'_> {
 }
 
 impl Visitor for Judge<'_> {
+    fn at_bound(&mut self, source: u32) {
+        self.bounded.insert(source);
+    }
+
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.world.is_spoilt() {
             return ControlFlow::Break(());

@@ -16,6 +16,16 @@ use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
 
 impl<'w> Search<'_, 'w> {
+    /// Counts a branch that ends with these threads at the bounds of their loops, and reports the loops.
+    fn end_at_bound(&mut self, state: &State<'_>, bounded: &[ThreadId], endless: bool) {
+        self.statistics.at_bound(endless);
+        let mut loops: Vec<u32> = bounded.iter().filter_map(|&thread| state.runners[thread].bounded_at).collect();
+        loops.sort_unstable();
+        loops.dedup();
+        let mut visitor = self.visitor();
+        loops.into_iter().for_each(|source| visitor.at_bound(source));
+    }
+
     /// Advances a state until it branches; pushes the branches on the stack, the first one last.
     pub fn step(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         self.advance(open, stack)?;
@@ -51,7 +61,7 @@ impl<'w> Search<'_, 'w> {
             let at_bound = !bounded.is_empty();
             // A thread that still waits for a read may turn out not to exist.
             if at_bound && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
-                self.statistics.at_bound(endless);
+                self.end_at_bound(&state, &bounded, endless);
                 return Ok(());
             }
             // Additions since then make nothing new possible, so the earlier analysis is enough for a step without a
@@ -103,7 +113,7 @@ impl<'w> Search<'_, 'w> {
                 }
                 choices.retain(|choice| bounded.contains(&choice.thread) && choice.goes_on());
                 if choices.is_empty() {
-                    self.statistics.at_bound(endless);
+                    self.end_at_bound(&state, &bounded, endless);
                     return Ok(());
                 }
             }

@@ -235,6 +235,9 @@ pub trait Visitor: Send {
     /// Receives an execution with stuck threads. The same one may be passed more than once.
     fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
+    /// Receives the statement of a jump back to the head of a loop at whose bound a branch of the search ended.
+    fn at_bound(&mut self, _source: u32) {}
+
     /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of
     /// two threads, that changes nothing. It is passed where an access of such an iteration might race, or a fault
     /// happens.

@@ -299,7 +299,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     looked: false,
                 });
             }
-            Action::BackEdge { label, waits, .. } => {
+            Action::BackEdge { label, waits, source } => {
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else { continue };
                 run.heads.truncate(at + 1);
                 let head = &mut run.heads[at];
@@ -311,6 +311,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 head.iterations += u32::from(waits && !is_idle);
                 let idle = if is_idle { head.idle + u32::from(waits) } else { 0 };
                 run.back_edges += 1;
+                state.runners[thread].bounded_at = Some(source);
                 if run.back_edges > MOST_BACK_EDGES || idle > MOST_IDLE_ITERATIONS {
                     break Status::Endless;
                 }

@@ -79,6 +79,8 @@ pub(super) struct Runner<'w> {
     pub cut: bool,
     /// Whether it has come to a loop without a bound.
     pub loops: bool,
+    /// The jump back at which it stopped, of a loop at its bound.
+    pub bounded_at: Option<u32>,
     /// If it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// Its arrivals at barriers, in program order, each with the number of its gate.
@@ -210,6 +212,7 @@ impl<'w> State<'w> {
             cut: false,
             status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
             loops: false,
+            bounded_at: None,
             spins_since: None,
             arrivals: Vec::new(),
             faults: Vec::new(),

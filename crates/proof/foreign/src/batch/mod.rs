@@ -20,7 +20,7 @@ use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
 use crate::advice::scenario::{self, Variant};
-use crate::judge::gap;
+use crate::judge::{gap, loops_at};
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
 use crate::world::{Range, World, address_of};
@@ -209,7 +209,8 @@ impl Prepared {
             collector.judged.statistics.add(&statistics);
         }
         if collector.is_clean()
-            && let Some(why) = gap(&end, &statistics, collector.batch.loop_bound)
+            && let Some(why) =
+                gap(&end, &statistics, collector.batch.loop_bound, &loops_at(&self.world, &collector.bounded))
         {
             let bound = collector.batch.loop_bound;
             let unknown = if statistics.bounded > 0 { Unknown::LoopBound(bound) } else { Unknown::Stopped(why) };

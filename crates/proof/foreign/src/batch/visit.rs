@@ -1,5 +1,6 @@
 //! The visitor that checks each execution of a batch, and keeps what it leaves.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use wattle_check::checker::{Batch, Judged, Schedule, Unknown};
@@ -32,6 +33,8 @@ pub(super) struct Collector<'b> {
     /// The most writes of a thread of each block of each launch.
     pub writes: Vec<Vec<u32>>,
     spoilt: bool,
+    /// The jumps back of loops at whose bound some branch ended.
+    pub bounded: BTreeSet<u32>,
 }
 
 impl<'b> Collector<'b> {
@@ -53,6 +56,7 @@ impl<'b> Collector<'b> {
             unsure: false,
             writes,
             spoilt: false,
+            bounded: BTreeSet::new(),
         }
     }
 
@@ -144,6 +148,10 @@ fn final_value(execution: &Execution<'_>, of: Address) -> u64 {
 }
 
 impl Visitor for Collector<'_> {
+    fn at_bound(&mut self, source: u32) {
+        self.bounded.insert(source);
+    }
+
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.is_spoilt() || self.must_search_in_full(execution) {
             return ControlFlow::Break(());

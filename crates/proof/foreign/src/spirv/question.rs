@@ -16,7 +16,7 @@ use wattle_modules::spirv::{Kind as Sort, Place, Scalar, Type, address_of};
 
 use super::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
 use super::excuse;
-use crate::judge::{MOST_ENDS, Options};
+use crate::judge::{MOST_ENDS, Options, loops_at};
 use crate::unsupported::Unsupported;
 use crate::world::World;
 
@@ -143,7 +143,8 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
     let mut setup = setup(world, options, is_race);
     setup.assume_race_free = assume_race_free;
     let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    let mut seen = Seen { world, wanted, found: None, faulted: None, undecided: None, unsure: false };
+    let mut seen =
+        Seen { world, wanted, found: None, faulted: None, undecided: None, unsure: false, bounded: BTreeSet::new() };
     let statistics = match single {
         Some(single) => {
             let value = |address: Address| {
@@ -161,7 +162,8 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
                     End::Stopped(stopped) => Some(stopped.to_string()),
                     End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
                     End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
-                        Some(format!("some loop goes on after {} iterations", options.loop_bound))
+                        let loops = loops_at(world, &seen.bounded);
+                        Some(format!("{loops} goes on after {} iterations", options.loop_bound))
                     }
                     End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
                         Some("some loop has more iterations, or fails in more ways, than were tried".into())
@@ -341,6 +343,8 @@ struct Seen<'w> {
     undecided: Option<String>,
     /// Whether the assumption that there are no races may have hidden something.
     unsure: bool,
+    /// The jumps back of loops at whose bound some branch ended.
+    bounded: BTreeSet<u32>,
 }
 
 impl Seen<'_> {
@@ -428,6 +432,10 @@ impl Seen<'_> {
 pub(crate) const NOT_ALL_COME: &str = "an operation of a subgroup that not all of its threads come to is not supported";
 
 impl Visitor for Seen<'_> {
+    fn at_bound(&mut self, source: u32) {
+        self.bounded.insert(source);
+    }
+
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if let ControlFlow::Break(()) = self.look_for_race(execution) {
             return ControlFlow::Break(());

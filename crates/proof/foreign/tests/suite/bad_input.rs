@@ -204,3 +204,21 @@ fn lanes_outside_of_their_masks() {
         assert!(what.contains("not in the mask"), "{what}");
     }
 }
+
+/// A loop without a bound is named, by its place in the source where there is one.
+#[test]
+fn a_loop_without_a_bound_is_named() {
+    let counts = "AGAIN:\n.loc 1 7 3\natom.global.add.u32 %x, [%a], 1; setp.lt.u32 %p, %x, 1000; @%p bra AGAIN;";
+    for (body, place) in [(counts.to_owned(), "spin.cu:7:3"), (counts.replace(".loc 1 7 3", ""), "k.ptx:10")] {
+        let source = kernel(&body);
+        let source = Source { text: source.text + "\n.file 1 \"spin.cu\"\n", ..source };
+        let mut world = World::new(source, None, launch(2, &["p=u32[1]:0"])).unwrap_or_else(|error| panic!("{error}"));
+        let options = Options { loop_bound: 2, ..Options::default() };
+        match judge(&mut world, &[], &options).unwrap_or_else(|error| panic!("{error}")).verdict {
+            Verdict::Unknown(why) => {
+                assert_eq!(why, format!("the loop at {place} goes on after 2 iterations; --loop-bound looks further"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -423,8 +423,17 @@ impl Parser<'_> {
         }
         if self.sign('[') {
             let address = self.address()?;
+            if self.peek() != Some(&Token::Sign(',')) {
+                self.must(']')?;
+                return Ok(address);
+            }
+            // A texture or a tensor with coordinates, of instructions that are refused by name.
+            let mut items = vec![address];
+            while self.sign(',') {
+                items.push(self.operand()?);
+            }
             self.must(']')?;
-            return Ok(address);
+            return Ok(Operand::List(items));
         }
         let negative = self.sign('-');
         match self.next()? {

@@ -56,6 +56,19 @@ fn modifiers_that_are_not_supported_are_named() {
         ("atom.global.exch.b128 %i0, [%i1], %i2;", "'.b128' of the instruction 'atom'", "at most 64 bits"),
         ("atom.global.cas.b128 %i0, [%i1], %i2, %i2;", "'.b128' of the instruction 'atom'", "at most 64 bits"),
         ("cvt.rn.f16x2.e4m3x2 %w0, %h0;", "'.e4m3x2' of the instruction 'cvt'", "floats of 8 bits"),
+        ("vote.ballot.b32 %w0, %p0;", "'.ballot' of the instruction 'vote'", "before sm_70"),
+        ("shfl.idx.b32 %w0, %w1, 0, 31;", "'.idx' of the instruction 'shfl'", "before sm_70"),
+        ("barrier.cluster.arrive;", "'.cluster' of the instruction 'barrier'", "clusters"),
+        ("ld.global.v8.f32 {%f0, %f1, %f2, %f0, %f1, %f2, %f0, %f1}, [%i0];", "'.v8'", "use two"),
+        ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f0}, [%i0, {%f0, %f1}];", "'tex'", "textures"),
+        (
+            "cp.async.bulk.tensor.2d.shared::cluster.global.tile [%i0], [%i1, {%w0, %w1}], [%i2];",
+            "'cp'",
+            "tensor copies",
+        ),
+        ("redux.sync.min.f32 %f0, %f1, 1;", "'redux' of floats", "shfl.sync"),
+        ("mov.u32 %w0, %cluster_ctaid.x;", "'%cluster_ctaid.x'", "clusters"),
+        ("setmaxnreg.inc.sync.aligned.u32 64;", "'setmaxnreg'", "registers"),
         (".reg .b128 %big;", "registers of type .b128", "at most 64 bits"),
         ("cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f1;", "'.satfinite' of the instruction 'cvt'", "floats of 8 bits"),
     ] {
@@ -63,6 +76,17 @@ fn modifiers_that_are_not_supported_are_named() {
         assert!(found.message.contains(name) && found.message.contains(why), "{body}: {found}");
         assert!(found.message.contains("not supported"), "{body}: {found}");
     }
+}
+
+/// What is not known in one kernel is no reason to refuse another one.
+#[test]
+fn only_the_kernel_that_is_asked_for_is_refused() {
+    let other = "\n.entry other() { .reg .f32 %f<4>; .reg .b64 %t; .reg .b128 %big; .reg .b32 %w;\n\
+                 tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%t, {%f0, %f1}];\nmov.u32 %w, %cluster_nctarank;\nret; }";
+    let text = kernel("ret;").replace("8.5", "8.6") + other;
+    let read = |entry: &str| ptx::read_kernel("k.ptx", &text, ptx::Limits::NONE, &HashMap::new(), Some(entry));
+    assert_eq!(read("k").expect("it is known").kernels.len(), 1);
+    assert!(read("other").is_err());
 }
 
 #[test]

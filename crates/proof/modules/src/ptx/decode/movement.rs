@@ -38,6 +38,14 @@ pub fn mov(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
                 return m
                     .fail(format!("'{name}' is left to the driver: of these registers only {known}, are known here"));
             }
+            if ["%cluster", "%ncluster", "%is_explicit_cluster", "%aggr_smem", "%pm", "%reserved_smem"]
+                .iter()
+                .any(|start| name.starts_with(start))
+            {
+                return m.fail(format!(
+                    "'{name}' is not supported: it is of clusters, of a device's counters or of its own memory"
+                ));
+            }
             let Some((which, bits)) = special(name) else { return m.fail(format!("Unknown symbol '{name}'")) };
             if ty.is_float() || ty.bits != bits {
                 return m.fail(format!("Arguments mismatch: '{name}' has {bits} bits, the instruction needs {ty}"));

@@ -8,6 +8,9 @@ const REASONS: &[(&str, &str)] = &[
         "mbarrier",
         "barrier objects in shared memory are not known here: wait for the block by '__syncthreads()', or by 'bar.arrive' and 'bar.sync'",
     ),
+    ("setmaxnreg", "it changes how many registers a warp has, for kernels of matrices"),
+    ("clusterlaunchcontrol", "clusters of several blocks are not known here"),
+    ("ldu", "use 'ld.global.nc', whose memory is read-only while the kernel runs"),
     ("discard", "it leaves memory with values that nothing fixes"),
     ("brkpt", "a breakpoint is for a debugger"),
     ("alloca", "memory whose size is a value is not known here"),
@@ -37,6 +40,10 @@ const REASONS: &[(&str, &str)] = &[
     ("vsub*", "the video instructions are not known here"),
 ];
 
+/// Why the forms without a member mask are not.
+const WITHOUT_MASK: &str =
+    "the form without '.sync' and a member mask is of devices before sm_70, whose warps run in step: use '.sync'";
+
 /// Modifiers that the ISA has, of which instructions (`*` for all), and why none of them is supported. A word that ends with `*` stands
 /// for all that begin so.
 const MODIFIERS: &[(&str, &str, &str)] = &[
@@ -57,6 +64,19 @@ const MODIFIERS: &[(&str, &str, &str)] = &[
     ("*", "e3m2*", "floats of 8 bits and less are not known here"),
     ("*", "ue8m0*", "floats of 8 bits and less are not known here"),
     ("*", "tf32", "the floats of matrices are not known here"),
+    ("*", "v8", "a vector has at most four items here, of 128 bits in all: use two"),
+    ("red", "async", "operations that a barrier object waits for are not known here"),
+    ("st", "async", "stores that a barrier object waits for are not known here"),
+    ("st", "bulk", "bulk stores are not known here"),
+    ("barrier", "cluster", "clusters of several blocks are not known here"),
+    ("vote", "all", WITHOUT_MASK),
+    ("vote", "any", WITHOUT_MASK),
+    ("vote", "uni", WITHOUT_MASK),
+    ("vote", "ballot", WITHOUT_MASK),
+    ("shfl", "up", WITHOUT_MASK),
+    ("shfl", "down", WITHOUT_MASK),
+    ("shfl", "bfly", WITHOUT_MASK),
+    ("shfl", "idx", WITHOUT_MASK),
     (
         "cvt",
         "satfinite",

@@ -138,6 +138,9 @@ pub fn redux(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target:
         ("and", "b32") => Combiner::And,
         ("or", "b32") => Combiner::Or,
         ("xor", "b32") => Combiner::Xor,
+        ("min" | "max", "f32") => {
+            return m.fail("The instruction 'redux' of floats is not supported: reduce by 'shfl.sync'");
+        }
         _ => return m.fail(format!("Illegal operation '.{op}' for type .{ty} of instruction 'redux'")),
     };
     let [d, a, mask] = operands(names, list)?;
