@@ -306,7 +306,9 @@ impl Device {
     pub fn needs_memory(&self, on_device: u64, on_host: u64) -> Result<()> {
         let lacks = |device: &str, bytes, there: Option<u64>| match there {
             Some(there) if there < bytes => {
-                let why = format!("this work needs {bytes} bytes, and there are {there}");
+                let needs =
+                    if bytes == u64::MAX { "more bytes than 64 bits can count" } else { &format!("{bytes} bytes") };
+                let why = format!("this work needs {needs}, and there are {there}");
                 Err(ErrorKind::OutOfMemory { device: device.to_owned(), bytes, why }.into())
             }
             _ => Ok(()),

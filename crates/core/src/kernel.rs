@@ -14,7 +14,7 @@ use crate::acc::Acc;
 use crate::argument::{Argument, ArgumentValue, Arguments, ViewArgument};
 use crate::domain::BelowSystem;
 use crate::error::{Error, Result, system};
-use crate::host::stack_bytes;
+use crate::host::{building, stack_bytes};
 use crate::module::ModuleCall;
 use crate::sync::lock;
 use crate::thread::Thread;
@@ -389,9 +389,11 @@ unsafe impl<const D: usize, A: Arguments> Kernel for Bundle<D, A> {
             (true, false) => IndexWidth::Fitting,
             (true, true) => IndexWidth::Long,
         };
-        let builder = Builder::new(self.info.name, self.info.site, D).with_width(width).with_index_layout(layout);
-        (self.code.build)(&builder, self.info.parameters);
-        let built = builder.finish()?;
+        let built = building(|| {
+            let builder = Builder::new(self.info.name, self.info.site, D).with_width(width).with_index_layout(layout);
+            (self.code.build)(&builder, self.info.parameters);
+            builder.finish()
+        })?;
         // Each time: devices lay arguments out as what they have built says.
         has_arguments(self, &built)?;
         Ok(built)

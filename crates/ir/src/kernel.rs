@@ -151,8 +151,8 @@ impl Kernel {
     }
 }
 
-/// The name in faults of an array of the thread's own, which has no name in the representation.
-pub const LOCAL_ARRAY: &str = "a local array";
+/// The name in faults of an array of the thread's own and of a constant table, which have no name in the representation.
+pub const LOCAL_ARRAY: &str = "an array of the kernel";
 
 impl Kernel {
     /// The name that the user knows a place by; several arrays of the thread's own have numbers.

@@ -177,11 +177,11 @@ fn constants() {
     };
     let place = Place::Local(LocalId(1));
     refused("array a1 of 3 elements has 2 constants", |kernel| constant(kernel, vec![1, 2]));
-    refused("a write to `a local array`, which is read-only", |kernel| {
+    refused("a write to `an array of the kernel`, which is read-only", |kernel| {
         constant(kernel, vec![1, 2, 3]);
         kernel.body = vec![Stmt::Store { place, index: vec![U32], value: U32, site: LINE }];
     });
-    refused("a write to `a local array`, which is read-only", |kernel| {
+    refused("a write to `an array of the kernel`, which is read-only", |kernel| {
         constant(kernel, vec![1, 2, 3]);
         kernel.body =
             vec![Stmt::LoadLanes { dst: LocalId(1), place: Place::Local(LocalId(0)), index: U32, site: LINE }];

@@ -194,7 +194,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "K", default_value = "1", requires = "emit_litmus")]
     pub part: usize,
     /// Draws this many executions at random instead of building all: for what is beyond exhaustive reach
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = executions)]
     pub sample: Option<u64>,
     /// The same seed draws the same executions
     #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
@@ -280,6 +280,10 @@ fn ptx_version(text: &str) -> Result<(u32, u32), String> {
 pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
     let seconds: f64 = text.trim_end_matches('s').parse().map_err(|_| "it is not a number of seconds".to_owned())?;
     std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn executions(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "write a number of executions, 1 or more".to_owned())
 }
 
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {

@@ -32,7 +32,7 @@ const STACK: usize = 8 << 20;
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct LimitArgs {
     /// Stop after this many seconds and print what was found
-    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds, allow_negative_numbers = true)]
     pub time: Option<Duration>,
     /// Stops when the process uses this much memory, with what was found: 512M, 1G
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes)]

@@ -25,7 +25,7 @@ pub(crate) use fibers::{Turns, Wait};
 pub(crate) use launch_state::LaunchState;
 pub(crate) use patience::{POLLS_PER_LOOK, Patience};
 pub use run::run_beside;
-pub(crate) use stacks::stack_bytes;
+pub(crate) use stacks::{building, stack_bytes};
 pub(crate) use ticks::{TICKS_PER_SECOND, ticks};
 pub use vectors::{Vectors, vectors};
 

@@ -11,7 +11,7 @@ use super::fibers;
 use super::handover::Handover;
 use super::launch_state::LaunchState;
 use super::patience::InKernel;
-use super::stacks::{MOST_STACKS, Stacks};
+use super::stacks::{MOST_STACKS, Stacks, is_large};
 use crate::argument::ArgumentValue;
 use crate::buffer::runs;
 use crate::device::Properties;
@@ -185,10 +185,11 @@ unsafe fn run_grid(
 /// The stacks for the threads of a block. `must` takes them also beyond the pool's limit: no other worker runs the blocks.
 #[inline]
 fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks> {
-    if state.threads_in_block() == 1 {
+    let bytes = known(kernel)?.stack_bytes;
+    if state.threads_in_block() == 1 && !is_large(bytes) {
         return Ok(Stacks::NONE);
     }
-    let stacks = Stacks::borrow(state.threads_in_block() as usize, known(kernel)?.stack_bytes, must);
+    let stacks = Stacks::borrow(state.threads_in_block() as usize, bytes, must);
     stacks.map_err(|error| {
         system(format!("making stacks for the {} threads of a block", state.threads_in_block()), error)
     })
@@ -200,7 +201,7 @@ fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks
 /// As for [`launch`], and the block runs once.
 #[inline]
 unsafe fn run_block(kernel: &dyn Kernel, state: &LaunchState, number: u32, stacks: &mut Stacks) {
-    if state.threads_in_block() == 1 {
+    if stacks.is_empty() {
         // SAFETY: the caller's promise.
         unsafe { kernel.run(&Thread::new(&Block::new(state, number), 0)) };
     } else {

@@ -40,6 +40,26 @@ pub(crate) fn stack_bytes(kernel: &wattle_ir::Kernel) -> usize {
     (MARGIN + COPIES_OF_ARRAY * arrays + PER_NODE * nodes).next_power_of_two()
 }
 
+/// The largest frames for which a thread's own stack is enough: Rust gives threads 2 MiB.
+const ORDINARY: usize = 1 << 20;
+
+/// Whether frames of this size need a stack of their own.
+pub(super) fn is_large(bytes: usize) -> bool {
+    bytes > ORDINARY
+}
+
+/// The stack for what builds a kernel: its functions call one another up to 64 deep, and without optimization each call
+/// has its arrays on the stack several times. Memory that is never touched costs nothing.
+const BUILDING: usize = 64 << 20;
+
+/// Runs what builds a kernel, on a stack that is large enough where the operating system gives one.
+pub(crate) fn building<R>(build: impl FnOnce() -> R) -> R {
+    match DefaultStack::new(BUILDING) {
+        Ok(stack) => corosensei::on_stack(stack, build),
+        Err(_) => build(),
+    }
+}
+
 static POOL: Mutex<Pool> = Mutex::new(Pool { bytes: 0, made: 0, free: Vec::new() });
 
 struct Pool {
@@ -59,7 +79,7 @@ pub(super) struct Stacks {
 }
 
 impl Stacks {
-    /// No stacks, for blocks of one thread.
+    /// No stacks, for blocks of one thread whose frames are not large.
     pub(super) const NONE: Stacks = Stacks { bytes: 0, lent: 0, stacks: Vec::new() };
 
     /// Borrows `count` stacks of at least `bytes` bytes each. `must` borrows beyond the limit too.
@@ -85,6 +105,10 @@ impl Stacks {
             borrowed.stacks.push(DefaultStack::new(bytes)?);
         }
         Ok(borrowed)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
     }
 
     pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, DefaultStack> {

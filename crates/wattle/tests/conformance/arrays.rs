@@ -138,10 +138,10 @@ fn beyond(acc: &Acc, i: u32, j: u32, out: Shared<u32>) {
 
 fn beyond_rows(device: &Device) -> Outcome {
     for (i, j, what, expected) in [
-        (8, 1, "index 8 of `a local array`, which has extent 8", [0, 5, 160, 1]),
-        (7, 4, "index 4 of `a local array`, which has extent 4", [0, 5, 160, 6]),
-        (0, 5, "index 5 of `a local array`, which has extent 4", [0, 5, 160, 6]),
-        (u32::MAX / 4 + 1, 0, "index 1073741824 of `a local array`, which has extent 8", [0, 0, 160, 1]),
+        (8, 1, "index 8 of `an array of the kernel`, which has extent 8", [0, 5, 160, 1]),
+        (7, 4, "index 4 of `an array of the kernel`, which has extent 4", [0, 5, 160, 6]),
+        (0, 5, "index 5 of `an array of the kernel`, which has extent 4", [0, 5, 160, 6]),
+        (u32::MAX / 4 + 1, 0, "index 1073741824 of `an array of the kernel`, which has extent 8", [0, 0, 160, 1]),
     ] {
         let queue = device.queue()?;
         let out = device.alloc_zeroed::<u32>(4)?;

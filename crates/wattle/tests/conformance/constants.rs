@@ -106,7 +106,7 @@ fn beyond_constants(device: &Device) -> Outcome {
         let queue = device.queue()?;
         let out = device.alloc_zeroed::<u32>(2)?;
         let error = refused_unless_lacking(device, queue.launch(ThreadSpec::new(1, 1), reads_constants(n, &out)))?;
-        says(&error, &[&format!("index {n} of `a local array`, which has extent 37"), "constants.rs"]);
+        says(&error, &[&format!("index {n} of `an array of the kernel`, which has extent 37"), "constants.rs"]);
         assert_eq!(out.read(&device.queue()?)?, [1, 3]);
     }
     Ok(())

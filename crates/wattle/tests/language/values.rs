@@ -127,7 +127,7 @@ const BEYOND: u32 = line!() - 4;
 fn an_index_beyond_an_array_is_a_fault() {
     expect_fault!(
         [2.0, 0.0, 6.0],
-        [format!("values.rs:{BEYOND}"), "index 4 of `a local array`, which has extent 4"],
+        [format!("values.rs:{BEYOND}"), "index 4 of `an array of the kernel`, which has extent 4"],
         |out| beyond_an_array(4, &out)
     );
 }

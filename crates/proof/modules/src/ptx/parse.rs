@@ -348,7 +348,12 @@ impl Parser<'_> {
                     None => self.ty()?,
                 };
                 if ty.bits == 8 {
-                    return Err(Refused::new(line, format!("registers of type {ty} do not exist")));
+                    return Err(Refused::new(
+                        line,
+                        format!(
+                            "registers of type {ty} are not supported: use one of 16 bits, to which `ld` and `cvt` extend"
+                        ),
+                    ));
                 }
                 loop {
                     let name = self.word()?;

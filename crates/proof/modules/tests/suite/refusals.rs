@@ -70,6 +70,7 @@ fn modifiers_that_are_not_supported_are_named() {
         ("mov.u32 %w0, %cluster_ctaid.x;", "'%cluster_ctaid.x'", "clusters"),
         ("setmaxnreg.inc.sync.aligned.u32 64;", "'setmaxnreg'", "registers"),
         (".reg .b128 %big;", "registers of type .b128", "at most 64 bits"),
+        (".reg .b8 %small;", "registers of type .b8", "use one of 16 bits"),
         ("cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f1;", "'.satfinite' of the instruction 'cvt'", "floats of 8 bits"),
     ] {
         let found = refused(&kernel(body).replace("8.5", "8.6"), ptx::Limits::NONE);
