@@ -11,6 +11,7 @@ mod failed_iterations;
 mod fence_orders;
 mod frames;
 mod how_far;
+mod interleavings;
 mod last_writes;
 #[allow(dead_code, reason = "the xtask that writes the page uses all of it")]
 mod page;

@@ -288,11 +288,16 @@ impl fmt::Display for Finding {
                 f,
                 "data race on `{}` at index {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
                  or store) and the other acquire what it wrote, at scopes that include both, or put a barrier between \
-                 them, or make both atomic",
+                 them, or {}",
                 race.place,
                 Index(&race.index),
                 race.first,
-                race.second
+                race.second,
+                // Atomics race where one's scope does not include the other's thread.
+                match (race.first.scope, race.second.scope) {
+                    (Some(_), Some(_)) => "give both atomics a scope that includes both threads",
+                    (None, _) | (_, None) => "make both atomic",
+                }
             ),
             Finding::Stuck { launch, threads: list, more, not_started } => {
                 write!(

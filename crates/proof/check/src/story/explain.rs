@@ -232,13 +232,31 @@ fn looks_again(names: &Names<'_>, event: EventId) -> bool {
         && before(names, event).chain(after(names, event)).any(|other| of(other) == of(event))
 }
 
-/// What is said of an execution without a cycle.
+/// What is said of an execution that some interleaving gives.
 const ORDINARY: &str = "This is an ordinary interleaving; no weak memory is needed for it.";
+
+/// What is said of an execution that no interleaving gives, although the orders that the model knows have no cycle.
+const IN_NO_ORDER: &str = "No interleaving of the steps gives this: accesses that nothing orders and that are not atomic with regard \
+                           to each other need not be seen in one order.";
+
+/// The maximum number of events of an execution for which an interleaving is looked for.
+const MOST_INTERLEAVED: usize = 1000;
+
+/// What is said of an execution without a cycle; `None` where it is too long to be looked at.
+fn without_cycle(witness: &Witness) -> Option<&'static str> {
+    let short = witness.graph.len() <= MOST_INTERLEAVED;
+    short.then(|| if Model::Sc.analyse(&witness.graph).is_ok() { ORDINARY } else { IN_NO_ORDER })
+}
 
 fn assertion(names: &Names<'_>, error: &Error) -> Draft {
     let mut draft = Draft { headline: format!("assertion: {error}"), ..Draft::default() };
     let Some(cycle) = cycle(names.witness) else {
-        draft.reasons.say(format!("{ORDINARY} One order in which the steps can come is that of the rows."), None);
+        let rows = "One order in which the steps can come is that of the rows.";
+        match without_cycle(names.witness) {
+            Some(ORDINARY) => draft.reasons.say(format!("{ORDINARY} {rows}"), None),
+            Some(said) => draft.reasons.say(said.into(), None),
+            None => {}
+        }
         everything(names, &mut draft.cast);
         return draft;
     };
@@ -388,7 +406,7 @@ fn fault(names: &Names<'_>, what: &str) -> Draft {
     } else {
         origins(names, &mut draft.cast);
         if draft.cast.threads.len() > 1 {
-            draft.reasons.say(ORDINARY.into(), None);
+            without_cycle(witness).into_iter().for_each(|said| draft.reasons.say(said.into(), None));
         }
     }
     draft

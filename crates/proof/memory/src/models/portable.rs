@@ -20,7 +20,7 @@
 //! if need be. `Read` and `PerItem` memory has no conflicting accesses within a launch, so that on a GPU even a cache
 //! which no fence reaches may serve it (`ld.global.nc`).
 
-use super::{Analysis, Broken, Race, Races, Rules, ptx, rust};
+use super::{Analysis, Broken, Race, Races, Rules, ptx};
 use crate::{Graph, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -32,7 +32,7 @@ pub(super) const RULES: Rules = Rules {
     orders_fences: true,
     has_references: false,
     private_cells_order: false,
-    races: Races::Forbidden(Race { except: ptx::morally_strong, clause: rust::DATA_RACE }),
+    races: Races::Forbidden(Race { except: ptx::morally_strong, clause: ptx::DATA_RACE }),
     definitions: ptx::DEFINITIONS,
 };
 

@@ -26,7 +26,7 @@ pub(super) const RULES: Rules = Rules {
 };
 
 /// The definition of a data race.
-const DATA_RACE: Clause = Clause {
+pub(super) const DATA_RACE: Clause = Clause {
     document: "PTX ISA 8.5,",
     section: "8.7.1",
     quote: "Two conflicting memory operations are said to be in a data-race if they are not related in causality \

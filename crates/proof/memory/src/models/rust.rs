@@ -26,7 +26,7 @@ pub(super) const RULES: Rules = Rules {
 };
 
 /// The definition of a data race.
-pub(super) const DATA_RACE: Clause = Clause {
+const DATA_RACE: Clause = Clause {
     document: "C++20",
     section: "[intro.races]/21",
     quote: "The execution of a program contains a data race if it contains two potentially concurrent conflicting \
