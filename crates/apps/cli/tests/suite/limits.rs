@@ -144,7 +144,7 @@ const TAKES_ITS_TIME: Scenario =
 fn orders_that_were_counted_before_a_limit_are_shown() {
     let mut out = Vec::new();
     let args = ["wattle", "orders", "takes-its-time", "--time", "4"];
-    let exit = wattle_cli::execute(&[TAKES_ITS_TIME], &args, &mut out);
+    let exit = wattle_cli::execute(&[TAKES_ITS_TIME], args, &mut out);
     let text = String::from_utf8(out).unwrap();
     assert_eq!(exit, Exit::Unanswered, "{text}");
     assert!(text.contains("A=1 B=1") && text.contains("the time limit was reached"), "{text}");

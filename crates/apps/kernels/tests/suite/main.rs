@@ -13,6 +13,7 @@ mod frames;
 mod how_far;
 mod interleavings;
 mod last_writes;
+mod long_steps;
 #[allow(dead_code, reason = "the xtask that writes the page uses all of it")]
 mod page;
 mod progress;

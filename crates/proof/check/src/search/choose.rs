@@ -117,7 +117,9 @@ impl<'w> Search<'_, 'w> {
                     return Ok(());
                 }
             }
-            let Some(choice) = best(self.setup, &state, &now, &choices) else {
+            let chosen = best(self.setup, &state, &now, &choices);
+            self.was_not_ended_early()?;
+            let Some(choice) = chosen else {
                 match gate {
                     Some((gate, quorum)) => self.open_gates(&state, gate, quorum, stack)?,
                     None => self.leaf(&state, &now)?,

@@ -3,7 +3,7 @@
 //! The answer errs on one side: `false` is certain. What is excluded, hidden or taken stays so in every state that a state
 //! grows into, so that a compare-exchange can succeed only with a source that it has now, or with a write to come.
 
-use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId};
+use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId, stop};
 
 use super::Setup;
 use super::choices::{Choice, best, may_wait};
@@ -17,6 +17,9 @@ use super::state::{Runner, State, Status};
 /// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may write
 /// whatever its code contains; a write whose value waits for such a read may get it; and so may reads that wait for
 /// those writes. What nothing of this reaches will not happen.
+///
+/// Where the search is asked to end, the answer is `true` at once: of thousands of reads each is asked about, and each answer
+/// looks at all of them.
 pub(super) fn later(
     setup: &Setup<'_>,
     state: &State<'_>,
@@ -26,6 +29,9 @@ pub(super) fn later(
     gate: bool,
 ) -> bool {
     let Some(location) = state.graph.event(read).location else { return true };
+    if stop::requested() {
+        return true;
+    }
     // Weak writes, which take no part in the order of the others, are ignored where nothing races.
     if setup.assume_race_free && is_overtaken(setup, state, read) {
         return false;
