@@ -16,6 +16,7 @@ use crate::condition::{Condition, Item};
 use crate::copies;
 use crate::process::ModuleThread;
 use crate::read_only;
+use crate::reason::reason;
 use crate::spirv::NOT_ALL_COME;
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
@@ -351,8 +352,9 @@ impl Judge<'_> {
         if let Some(&(first, second)) = races.first() {
             let accesses = [first, second].map(|event| self.step(execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
+            let reason = reason(graph, (first, second), |event| self.step(execution, event).at);
             return Some((
-                Violation::Race { place: self.place(execution, first), accesses },
+                Violation::Race { place: self.place(execution, first), accesses, reason },
                 self.steps(execution, &threads),
             ));
         }

@@ -2,6 +2,7 @@
 
 use wattle_memory::{Clause, Model, ThreadId};
 
+use crate::reason::Reason;
 use crate::world::World;
 
 /// What is wrong with an execution.
@@ -13,6 +14,8 @@ pub enum Violation {
         place: String,
         /// The accesses.
         accesses: [Step; 2],
+        /// Why what passes from one thread to the other orders nothing, if something does.
+        reason: Option<Reason>,
     },
     /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch to that
     /// place, ordered or not.
@@ -82,13 +85,16 @@ impl Violation {
     /// What is wrong, in one sentence.
     pub fn sentence(&self, world: &World) -> String {
         match self {
-            Violation::Race { place, accesses: [first, second] } => format!(
-                "data race on {place}: nothing orders {} at {} and {} at {}",
-                world.thread_name(first.thread),
-                first.at,
-                world.thread_name(second.thread),
-                second.at
-            ),
+            Violation::Race { place, accesses: [first, second], reason } => {
+                let why = reason.as_ref().map_or_else(String::new, |reason| format!("; {}", reason.sentence));
+                format!(
+                    "data race on {place}: nothing orders {} at {} and {} at {}{why}",
+                    world.thread_name(first.thread),
+                    first.at,
+                    world.thread_name(second.thread),
+                    second.at
+                )
+            }
             Violation::ReadOnly { place, accesses: [read, write] } => format!(
                 "{place} is read by {} at {} with `ld.global.nc`, for which it has to be read-only while the kernel runs, and {} \
                  writes it at {}",
@@ -143,17 +149,20 @@ impl Violation {
         }
     }
 
-    /// The clause of the model's specification that says so, if there is one.
-    pub fn clause(&self, model: Model) -> Option<Clause> {
+    /// The clauses of the model's specification that say so.
+    pub fn clauses(&self, model: Model) -> Vec<Clause> {
         match self {
-            Violation::Race { .. } => model.race_clause(),
+            Violation::Race { reason, .. } => {
+                let term = reason.as_ref().and_then(|reason| model.definition(reason.term));
+                term.into_iter().chain(model.race_clause()).collect()
+            }
             Violation::Fault { .. }
             | Violation::Unwritten { .. }
             | Violation::Unassigned { .. }
             | Violation::ReadOnly { .. }
             | Violation::Copying { .. }
             | Violation::Stuck(..)
-            | Violation::Assertion { .. } => None,
+            | Violation::Assertion { .. } => Vec::new(),
         }
     }
 }

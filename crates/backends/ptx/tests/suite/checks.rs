@@ -258,6 +258,26 @@ fn clamped_by_another(_acc: &Acc, i: u32, x: Read<u32>, y: Shared<u32>) {
     }
 }
 
+#[kernel]
+fn asks_at_most(_acc: &Acc, x: Shared<u32>, y: Shared<u32>, i: u32) {
+    if i <= x.len() {
+        x[i] = 1;
+    }
+    if i < y.len() {
+        y[i] = 1;
+    }
+}
+
+#[kernel]
+fn from_the_end(_acc: &Acc, x: Shared<u32>, y: Shared<u32>, k: u32) {
+    if x.len() > 8 {
+        x[x.len() - (k & 7)] = 1;
+    }
+    if y.len() > 8 {
+        y[y.len() - (k & 7 | 1)] = 1;
+    }
+}
+
 /// The places whose indices are checked somewhere in the kernel.
 fn checked(kernel: &dyn wattle_core::Kernel) -> Vec<Place> {
     let module = crate::tools::module(&kernel.build().unwrap(), &Target::new(90));
@@ -301,6 +321,8 @@ fn what_may_have_changed_is_checked() {
     assert_eq!(checked(&asks_the_opposite(&x, &y)), [X, Y]);
     assert_eq!(checked(&asks_for_another(&x, &y)), [X, Y, X]);
     assert_eq!(checked(&turned(&plane, &y)), [Y, X]);
+    assert_eq!(checked(&asks_at_most(&x, &y, 1)), [X]);
+    assert_eq!(checked(&from_the_end(&x, &y, 1)), [X]);
 }
 
 #[test]

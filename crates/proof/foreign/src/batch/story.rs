@@ -25,8 +25,8 @@ pub(super) fn of(world: &World, model: Model, violation: &Violation, steps: &[St
             None => columns.push(column(world, step.thread, shown)),
         }
     }
-    let reasons = violation.clause(model).map(|clause| clause.to_string()).into_iter().collect();
-    (violation.kind(), Story { columns, headline: violation.sentence(world), reasons, ..Story::default() })
+    let clauses = violation.clauses(model);
+    (violation.kind(), Story { columns, headline: violation.sentence(world), clauses, ..Story::default() })
 }
 
 fn column(world: &World, thread: ThreadId, first: wattle_check::story::Step) -> Column {

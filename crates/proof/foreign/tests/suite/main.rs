@@ -14,6 +14,7 @@ mod mutated;
 mod named_barriers;
 mod random;
 mod read_only;
+mod reasons;
 mod scor;
 mod spirv;
 mod unwritten;

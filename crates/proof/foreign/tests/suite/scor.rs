@@ -5,6 +5,7 @@
 //! verdicts are the labels but for one: the detector does not ask for an acquire side.
 
 use wattle_foreign::{Launch, Options, Report, Source, Verdict, Violation, World, judge};
+use wattle_memory::Term;
 
 /// A number that the source defines.
 fn number(source: &str, name: &str) -> u32 {
@@ -48,6 +49,14 @@ fn scor() {
         };
         let as_cuda = report(&folder, path, true);
         assert_eq!(races(&as_cuda), label == "fail" || path == NO_ACQUIRE, "{path}, volatile is plain: {as_cuda:?}");
+        if path == NO_ACQUIRE {
+            let Verdict::Violated(violation, _) = &as_cuda.verdict else { panic!("{as_cuda:?}") };
+            let Violation::Race { reason: Some(reason), .. } = violation else { panic!("{violation:?}") };
+            assert!(
+                reason.sentence.contains("nothing acquires: the read at ") && reason.term == Term::Acquire,
+                "{reason:?}"
+            );
+        }
         let as_ptx = report(&folder, path, false);
         assert_eq!(races(&as_ptx), RACES_ANYWAY.contains(&path), "{path}, volatile is strong: {as_ptx:?}");
     }
