@@ -354,7 +354,7 @@ impl Judge<'_> {
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
             let reason = reason(graph, (first, second), |event| self.step(execution, event).at);
             return Some((
-                Violation::Race { place: self.place(execution, first), accesses, reason },
+                Violation::Race { place: self.place(execution, first), accesses, reason: reason.map(Box::new) },
                 self.steps(execution, &threads),
             ));
         }

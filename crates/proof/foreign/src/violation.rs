@@ -15,7 +15,7 @@ pub enum Violation {
         /// The accesses.
         accesses: [Step; 2],
         /// Why what passes from one thread to the other orders nothing, if something does.
-        reason: Option<Reason>,
+        reason: Option<Box<Reason>>,
     },
     /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch to that
     /// place, ordered or not.

@@ -9,7 +9,7 @@ fn models() {
     assert_eq!(having(Model::private_cells_order), [Model::Unordered]);
     assert_eq!(having(|model| model.race_clause().is_none()), [Model::Sc, Model::Unordered]);
     for (model, section) in [
-        (Model::Portable, "[intro.races]/21"),
+        (Model::Portable, "8.7.1"),
         (Model::Rust, "[intro.races]/21"),
         (Model::Ptx, "8.7.1"),
         (Model::Vulkan, "\"Data Race\""),
@@ -28,6 +28,7 @@ fn targets() {
     assert_eq!(Target::ALL.map(Target::warp_sizes), [subgroups, &[32], subgroups, &[1]]);
     assert_eq!(Target::ALL.map(Target::converging_threads), [None, Some(32), None, None]);
     assert_eq!([portable, ptx, vulkan, host].map(Target::threads_by_frames), [1024, 1024, 1024, 1]);
+    assert_eq!(Target::ALL.map(Target::promises_threads), [false, true, false, true]);
     assert_eq!(vulkan.scopes(), [Scope::Block, Scope::Device]);
     assert!([portable, ptx, host].iter().all(|target| target.scopes() == Scope::ALL));
 }
