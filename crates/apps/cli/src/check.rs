@@ -187,9 +187,14 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, session: &S
 
 /// A checker that ends at the command's limits.
 pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
-    let checker = checker.clone().cancelled_by(limits.cancelled.clone());
-    let checker = limits.left().map_or(checker.clone(), |left| checker.time(left));
-    limits.memory.map_or(checker.clone(), |bytes| checker.memory(bytes))
+    let mut checker = checker.clone().cancelled_by(limits.cancelled.clone());
+    if let Some(left) = limits.left() {
+        checker = checker.time(left);
+    }
+    if let Some(bytes) = limits.memory {
+        checker = checker.memory(bytes);
+    }
+    checker
 }
 
 impl Judged {

@@ -124,15 +124,16 @@ fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let mut mild = Vec::new();
     for tried in &judged.tried {
         let (tone, said) = match &tried.result {
-            Ok(report) if report.nothing_asserted() => {
-                mild.push(tried.name.as_str());
-                // What the function compares without reading a buffer is not seen.
-                let own =
-                    if report.outcomes.is_empty() { ", but for what its function compares by itself" } else { "" };
-                notes.push(format!("{}: nothing asserted{own}; {}", tried.name, outcomes(report)));
+            Ok(report) => {
+                if report.nothing_asserted() {
+                    mild.push(tried.name.as_str());
+                    // What the function compares without reading a buffer is not seen.
+                    let own =
+                        if report.outcomes.is_empty() { ", but for what its function compares by itself" } else { "" };
+                    notes.push(format!("{}: nothing asserted{own}; {}", tried.name, outcomes(report)));
+                }
                 (tone(report), report.answer())
             }
-            Ok(report) => (tone(report), report.answer()),
             Err(unjudged) => {
                 notes.push(format!("{}: {}", tried.name, unjudged.why().lines().next().unwrap_or_default()));
                 (Tone::Faint, unjudged.word().to_owned())

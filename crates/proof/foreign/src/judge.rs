@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, End, Execution, Limits, MOST_TURNS, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why,
-    search, single_run,
+    Address, End, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
+use crate::gap::{gap, loops_at};
 use crate::process::ModuleThread;
 use crate::read_only;
 use crate::reason::reason;
@@ -156,34 +156,6 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics }
-}
-
-/// Why a search that ended so was not exhaustive, if it was not.
-pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
-    match end {
-        End::Stopped(stopped) => Some(stopped.to_string()),
-        End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
-        End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
-            Some(format!("{loops} goes on after {loop_bound} iterations; --loop-bound looks further"))
-        }
-        End::Exhausted | End::BrokenOff if statistics.endless > 0 => Some(format!(
-            "{loops} does not end, or not within {MOST_TURNS} iterations, and nothing in it depends on other threads"
-        )),
-        End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
-            Some("some loop has more iterations, or fails in more ways, than were tried".into())
-        }
-        End::Exhausted | End::BrokenOff => None,
-    }
-}
-
-/// The loops with these jumps back, in words.
-pub(crate) fn loops_at(world: &World, jumps: &BTreeSet<u32>) -> String {
-    let places: BTreeSet<String> = jumps.iter().map(|&jump| world.place_of(jump as usize)).collect();
-    match places.len() {
-        0 => "some loop".into(),
-        1 => format!("the loop at {}", places.into_iter().collect::<String>()),
-        _ => format!("one of the loops at {}", places.into_iter().collect::<Vec<_>>().join(", ")),
-    }
 }
 
 /// Why nothing can be said about an assertion.

@@ -40,6 +40,7 @@ mod copies;
 pub mod corpus;
 mod elected;
 mod flow;
+mod gap;
 mod judge;
 mod launch;
 mod module;

@@ -192,9 +192,9 @@ struct Rules {
     warp_sizes: &'static [u32],
     /// The number of consecutive threads of a block that have to meet at the same barrier; `None` for all of them.
     converging: Option<u32>,
-    /// The most threads per block of a launch by frames.
     /// Whether each thread of a block that has begun is promised to run.
     threads_progress: bool,
+    /// The most threads per block of a launch by frames.
     threads_by_frames: u32,
 }
 

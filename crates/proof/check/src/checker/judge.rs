@@ -13,9 +13,10 @@ use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
 use super::kept::KeptSearch;
-use super::rests::{Rests, lines};
+use super::rests::Rests;
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
+use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
 use crate::report::{Orders, Progress, Unknown, Violation, Witness};
 use crate::search::{
@@ -117,7 +118,7 @@ pub(super) fn judge(
     if asked && judge.violations.is_empty() && phase.unknown.is_empty() && phase.statistics.dependent > 0 {
         phase.rests = judge.rests_on()?;
     }
-    phase.rests.waits = lines(&judge.world, &judge.waits_in_block);
+    phase.rests.waits = judge.waits_in_block.lines(&judge.world);
     if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {
         phase.unknown.push(Unknown::Nothing);
     }
@@ -234,7 +235,7 @@ pub(super) struct Judge<'r> {
     /// The statements that touched private cells, which are no events.
     touched: BTreeSet<u32>,
     /// The statements at which threads of a block wait for others of it, where the target does not promise that these run.
-    waits_in_block: BTreeSet<(u32, u32)>,
+    waits_in_block: WaitsInBlock,
 }
 
 impl<'r> Judge<'r> {
@@ -254,7 +255,7 @@ impl<'r> Judge<'r> {
             raced: false,
             meter: run.checker.meter.clone().unwrap_or_default(),
             touched: BTreeSet::new(),
-            waits_in_block: BTreeSet::new(),
+            waits_in_block: WaitsInBlock::default(),
         }
     }
 

@@ -36,6 +36,7 @@ mod schedule;
 mod serialize;
 mod strongest;
 mod variants;
+mod waits;
 mod weaker;
 
 use std::sync::Arc;

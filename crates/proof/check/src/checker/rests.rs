@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 
 use wattle_core::{Result, system};
 use wattle_ir::Site;
-use wattle_memory::Level;
 
 use super::judge::{Judge, last_memories};
 use super::run::Memory;
-use crate::program::World;
 use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 
 /// The time limit of the search for an outcome that only dependencies exclude.
@@ -27,30 +25,6 @@ pub(super) struct Rests {
     /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one that
     /// writes what it reads; empty where the target promises that all threads of a block run.
     pub waits: Vec<(Site, Site)>,
-}
-
-/// The pairs of statements of which the second has written what the first has read atomically, in a loop in which its thread may
-/// wait, while both threads are of one block.
-pub(super) fn waits_in_block(execution: &Execution<'_>, world: &World, found: &mut BTreeSet<(u32, u32)>) {
-    let graph = execution.graph;
-    for (read, event) in graph.events().iter().enumerate() {
-        let Some((source, write)) = graph.source(read).map(|write| (graph.event(write), write)) else { continue };
-        let (Some(one), Some(other)) = (event.thread, source.thread) else { continue };
-        let together = one != other && event.label.atomic && graph.share(read, write, Level::Block);
-        let pair = (event.source, source.source);
-        if together && event.source != u32::MAX && !found.contains(&pair) && world.is_in_waiting_loop(event.source) {
-            found.insert(pair);
-        }
-    }
-}
-
-/// The lines of such pairs of statements.
-pub(super) fn lines(world: &World, pairs: &BTreeSet<(u32, u32)>) -> Vec<(Site, Site)> {
-    let lines = pairs.iter().filter_map(|&(read, write)| Some((world.site(read)?, world.site(write)?)));
-    let mut lines: Vec<_> = lines.collect();
-    lines.sort_unstable();
-    lines.dedup();
-    lines
 }
 
 impl Judge<'_> {

@@ -158,7 +158,8 @@ impl<'w> Names<'w> {
         match label.kind {
             Kind::Fence => {
                 let order = order_text(label.acquire, label.release, label.sc);
-                let scope = self.written_scope(id).map_or(level_text(label.level), scope_name);
+                let written = self.written_scope(id).map(|scope| format!("{scope:?}"));
+                let scope = written.unwrap_or_else(|| level_text(label.level).to_owned());
                 format!("mem_fence({scope}, {order})")
             }
             Kind::Barrier if self.is_warp_barrier(id) => "warp().sync()".into(),
@@ -202,15 +203,6 @@ fn level_text(level: Level) -> &'static str {
         Level::Device | Level::QueueFamily => "Device",
         Level::System => "System",
         Level::Thread | Level::Subgroup | Level::Block => "Block",
-    }
-}
-
-/// The name of a scope in the source: `Block`, `Device`, `System`.
-fn scope_name(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Block => "Block",
-        Scope::Device => "Device",
-        Scope::System => "System",
     }
 }
 

@@ -57,21 +57,16 @@ impl Change {
 
     /// Adds what another change of the same place does, which is said in the same words.
     pub(super) fn absorb(&mut self, other: Change) {
+        fn merge<E: PartialEq>(own: &mut Vec<E>, others: Vec<E>) {
+            for edit in others {
+                if !own.contains(&edit) {
+                    own.push(edit);
+                }
+            }
+        }
         match (&mut self.edits, other.edits) {
-            (Edits::Lines(own), Edits::Lines(others)) => {
-                others.into_iter().for_each(|edit| {
-                    if !own.contains(&edit) {
-                        own.push(edit)
-                    }
-                });
-            }
-            (Edits::Instructions(own), Edits::Instructions(others)) => {
-                others.into_iter().for_each(|edit| {
-                    if !own.contains(&edit) {
-                        own.push(edit)
-                    }
-                });
-            }
+            (Edits::Lines(own), Edits::Lines(others)) => merge(own, others),
+            (Edits::Instructions(own), Edits::Instructions(others)) => merge(own, others),
             (Edits::Lines(_), Edits::Instructions(_)) | (Edits::Instructions(_), Edits::Lines(_)) => {}
         }
     }
@@ -90,14 +85,6 @@ impl Change {
             Edits::Instructions(all) => all,
             Edits::Lines(_) => &[],
         }
-    }
-}
-
-impl Candidates {
-    /// The kinds, in one order.
-    pub fn kinds_mut(&mut self) -> [&mut Vec<Change>; 8] {
-        let Candidates { scopes, orders, fences, sc_fences, visible, increments, block, warp } = self;
-        [scopes, orders, fences, sc_fences, visible, increments, block, warp]
     }
 }
 
@@ -120,4 +107,12 @@ pub(super) struct Candidates {
     pub block: Vec<Change>,
     /// The warp's barrier at the same places.
     pub warp: Vec<Change>,
+}
+
+impl Candidates {
+    /// The kinds, in one order.
+    pub fn kinds_mut(&mut self) -> [&mut Vec<Change>; 8] {
+        let Candidates { scopes, orders, fences, sc_fences, visible, increments, block, warp } = self;
+        [scopes, orders, fences, sc_fences, visible, increments, block, warp]
+    }
 }

@@ -20,7 +20,7 @@ use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
 use crate::advice::scenario::{self, Variant};
-use crate::judge::{gap, loops_at};
+use crate::gap::{gap, loops_at};
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
 use crate::world::{Range, World, address_of};

@@ -16,7 +16,8 @@ use wattle_modules::spirv::{Kind as Sort, Place, Scalar, Type, address_of};
 
 use super::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
 use super::excuse;
-use crate::judge::{MOST_ENDS, Options, loops_at};
+use crate::gap::{gap, loops_at};
+use crate::judge::{MOST_ENDS, Options};
 use crate::unsupported::Unsupported;
 use crate::world::World;
 
@@ -158,18 +159,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
         None => {
             let (end, statistics) = search(&setup, &mut seen);
             if seen.found.is_none() {
-                let stopped = match end {
-                    End::Stopped(stopped) => Some(stopped.to_string()),
-                    End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
-                    End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
-                        let loops = loops_at(world, &seen.bounded);
-                        Some(format!("{loops} goes on after {} iterations", options.loop_bound))
-                    }
-                    End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
-                        Some("some loop has more iterations, or fails in more ways, than were tried".into())
-                    }
-                    End::Exhausted | End::BrokenOff => None,
-                };
+                let stopped = gap(&end, &statistics, options.loop_bound, &loops_at(world, &seen.bounded));
                 seen.undecided = seen.undecided.or(stopped);
             }
             if seen.unsure && seen.found.is_none() {

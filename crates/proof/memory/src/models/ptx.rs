@@ -25,56 +25,54 @@ pub(super) const RULES: Rules = Rules {
     definitions: DEFINITIONS,
 };
 
+/// A clause of the specification.
+const fn clause(section: &'static str, quote: &'static str) -> Clause {
+    Clause { document: "PTX ISA 8.5,", section, quote }
+}
+
 /// The definition of a data race.
-pub(super) const DATA_RACE: Clause = Clause {
-    document: "PTX ISA 8.5,",
-    section: "8.7.1",
-    quote: "Two conflicting memory operations are said to be in a data-race if they are not related in causality \
+pub(super) const DATA_RACE: Clause = clause(
+    "8.7.1",
+    "Two conflicting memory operations are said to be in a data-race if they are not related in causality \
             order and they are not morally strong.",
-};
+);
 
 /// What the terms of stories are in PTX.
 pub(super) const DEFINITIONS: Definitions = Definitions {
     atomic: Some(MORALLY_STRONG),
     in_scope: Some(MORALLY_STRONG),
-    release: Some(Clause {
-        document: "PTX ISA 8.5,",
-        section: "8.8",
-        quote: "A release pattern on a location M consists of … a release operation on M … Or a release or \
+    release: Some(clause(
+        "8.8",
+        "A release pattern on a location M consists of … a release operation on M … Or a release or \
                 acquire-release memory fence followed by a strong write on M in program order",
-    }),
-    acquire: Some(Clause {
-        document: "PTX ISA 8.5,",
-        section: "8.8",
-        quote: "An acquire pattern on a location M consists of … an acquire operation on M … Or a strong read on M \
+    )),
+    acquire: Some(clause(
+        "8.8",
+        "An acquire pattern on a location M consists of … an acquire operation on M … Or a strong read on M \
                 followed by an acquire memory fence in program order",
-    }),
-    synchronizes: Some(Clause {
-        document: "PTX ISA 8.5,",
-        section: "8.9.4",
-        quote: "A release pattern X synchronizes with an acquire pattern Y, if a write operation in X precedes a read \
+    )),
+    synchronizes: Some(clause(
+        "8.9.4",
+        "A release pattern X synchronizes with an acquire pattern Y, if a write operation in X precedes a read \
                 operation in Y in observation order, and the first operation in X and the last operation in Y are \
                 morally strong.",
-    }),
-    fence_order: Some(Clause {
-        document: "PTX ISA 8.5,",
-        section: "8.9.4",
-        quote: "A fence.sc operation X synchronizes with a fence.sc operation Y if X precedes Y in the Fence-SC order.",
-    }),
-    barrier: Some(Clause {
-        document: "PTX ISA 8.5,",
-        section: "8.9.4",
-        quote: "A bar{.cta}.sync or bar{.cta}.red or bar{.cta}.arrive operation synchronizes with a bar{.cta}.sync or \
+    )),
+    fence_order: Some(clause(
+        "8.9.4",
+        "A fence.sc operation X synchronizes with a fence.sc operation Y if X precedes Y in the Fence-SC order.",
+    )),
+    barrier: Some(clause(
+        "8.9.4",
+        "A bar{.cta}.sync or bar{.cta}.red or bar{.cta}.arrive operation synchronizes with a bar{.cta}.sync or \
                 bar{.cta}.red operation executed on the same barrier.",
-    }),
+    )),
 };
 
-const MORALLY_STRONG: Clause = Clause {
-    document: "PTX ISA 8.5,",
-    section: "8.7",
-    quote: "Two operations are said to be morally strong relative to each other if … each operation is strong and \
+const MORALLY_STRONG: Clause = clause(
+    "8.7",
+    "Two operations are said to be morally strong relative to each other if … each operation is strong and \
             specifies a scope that includes the thread executing the other operation.",
-};
+);
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))

@@ -25,50 +25,49 @@ pub(super) const RULES: Rules = Rules {
     definitions: DEFINITIONS,
 };
 
+/// A clause of the specification.
+const fn clause(section: &'static str, quote: &'static str) -> Clause {
+    Clause { document: "C++20", section, quote }
+}
+
 /// The definition of a data race.
-const DATA_RACE: Clause = Clause {
-    document: "C++20",
-    section: "[intro.races]/21",
-    quote: "The execution of a program contains a data race if it contains two potentially concurrent conflicting \
+const DATA_RACE: Clause = clause(
+    "[intro.races]/21",
+    "The execution of a program contains a data race if it contains two potentially concurrent conflicting \
             actions, at least one of which is not atomic, and neither happens before the other …",
-};
+);
 
 /// What the terms of stories are in C++. It has no scopes but the thread's own: a fence that is for the compiler alone.
 const DEFINITIONS: Definitions = Definitions {
     // The definition of a data race says it.
     atomic: None,
-    in_scope: Some(Clause {
-        document: "C++20",
-        section: "[atomics.fences]/7",
-        quote: "Equivalent to atomic_thread_fence(order), except that the resulting ordering constraints are established \
+    in_scope: Some(clause(
+        "[atomics.fences]/7",
+        "Equivalent to atomic_thread_fence(order), except that the resulting ordering constraints are established \
                 only between a thread and a signal handler executed in the same thread.",
-    }),
-    release: Some(Clause {
-        document: "C++20",
-        section: "[atomics.fences]/3",
-        quote: "A release fence A synchronizes with an atomic operation B that performs an acquire operation on an atomic \
+    )),
+    release: Some(clause(
+        "[atomics.fences]/3",
+        "A release fence A synchronizes with an atomic operation B that performs an acquire operation on an atomic \
                 object M if there exists an atomic operation X such that A is sequenced before X, X modifies M, and B reads \
                 the value written by X …",
-    }),
-    acquire: Some(Clause {
-        document: "C++20",
-        section: "[atomics.fences]/4",
-        quote: "An atomic operation A that is a release operation on an atomic object M synchronizes with an acquire fence B \
+    )),
+    acquire: Some(clause(
+        "[atomics.fences]/4",
+        "An atomic operation A that is a release operation on an atomic object M synchronizes with an acquire fence B \
                 if there exists some atomic operation X on M such that X is sequenced before B and reads the value written \
                 by A …",
-    }),
-    synchronizes: Some(Clause {
-        document: "C++20",
-        section: "[atomics.order]/2",
-        quote: "An atomic operation A that performs a release operation on an atomic object M synchronizes with an atomic \
+    )),
+    synchronizes: Some(clause(
+        "[atomics.order]/2",
+        "An atomic operation A that performs a release operation on an atomic object M synchronizes with an atomic \
                 operation B that performs an acquire operation on M and takes its value from any side effect in the release \
                 sequence headed by A.",
-    }),
-    fence_order: Some(Clause {
-        document: "C++20",
-        section: "[atomics.order]/4",
-        quote: "There is a single total order S on all memory_order::seq_cst operations, including fences …",
-    }),
+    )),
+    fence_order: Some(clause(
+        "[atomics.order]/4",
+        "There is a single total order S on all memory_order::seq_cst operations, including fences …",
+    )),
     barrier: None,
 };
 

@@ -32,52 +32,47 @@ pub(super) const RULES: Rules = Rules {
     definitions: DEFINITIONS,
 };
 
+/// A clause of the specification.
+const fn clause(section: &'static str, quote: &'static str) -> Clause {
+    Clause { document: "Vulkan Memory Model,", section, quote }
+}
+
 /// The definition of a data race.
-const DATA_RACE: Clause = Clause {
-    document: "Vulkan Memory Model,",
-    section: "\"Data Race\"",
-    quote: "If there does not exist a location-ordered relation between X and Y for each location in M, then there \
+const DATA_RACE: Clause = clause(
+    "\"Data Race\"",
+    "If there does not exist a location-ordered relation between X and Y for each location in M, then there \
             is a data race.",
-};
+);
 
 /// What the terms of stories are for Vulkan, whose fences have no sequentially consistent order.
 const DEFINITIONS: Definitions = Definitions {
-    atomic: Some(Clause {
-        document: "Vulkan Memory Model,",
-        section: "\"Atomic Operation\"",
-        quote: "If two atomic operations are not mutually-ordered, and if their sets of memory locations overlap, then each \
+    atomic: Some(clause(
+        "\"Atomic Operation\"",
+        "If two atomic operations are not mutually-ordered, and if their sets of memory locations overlap, then each \
                 must be synchronized against the other as if they were non-atomic operations.",
-    }),
-    in_scope: Some(Clause {
-        document: "Vulkan Memory Model,",
-        section: "\"Synchronizes-With\"",
-        quote: "A and B are in the instance of each other's memory scopes",
-    }),
-    release: Some(Clause {
-        document: "Vulkan Memory Model,",
-        section: "\"Synchronizes-With\"",
-        quote: "If A is a release barrier and B is an acquire barrier, then A synchronizes-with B if … there exists an \
+    )),
+    in_scope: Some(clause("\"Synchronizes-With\"", "A and B are in the instance of each other's memory scopes")),
+    release: Some(clause(
+        "\"Synchronizes-With\"",
+        "If A is a release barrier and B is an acquire barrier, then A synchronizes-with B if … there exists an \
                 atomic write X … A is program-ordered before X",
-    }),
-    acquire: Some(Clause {
-        document: "Vulkan Memory Model,",
-        section: "\"Synchronizes-With\"",
-        quote: "If A is a release barrier and B is an acquire barrier, then A synchronizes-with B if … there exists an \
+    )),
+    acquire: Some(clause(
+        "\"Synchronizes-With\"",
+        "If A is a release barrier and B is an acquire barrier, then A synchronizes-with B if … there exists an \
                 atomic read Y … Y is program-ordered before B",
-    }),
-    synchronizes: Some(Clause {
-        document: "Vulkan Memory Model,",
-        section: "\"Synchronizes-With\"",
-        quote: "Synchronizes-with is a relation between operations, where each operation is either an atomic operation or a \
+    )),
+    synchronizes: Some(clause(
+        "\"Synchronizes-With\"",
+        "Synchronizes-with is a relation between operations, where each operation is either an atomic operation or a \
                 memory barrier",
-    }),
+    )),
     fence_order: None,
-    barrier: Some(Clause {
-        document: "Vulkan Memory Model,",
-        section: "\"Synchronizes-With\"",
-        quote: "If A is a release barrier, B is an acquire barrier, and C is a control barrier … then A synchronizes-with B \
+    barrier: Some(clause(
+        "\"Synchronizes-With\"",
+        "If A is a release barrier, B is an acquire barrier, and C is a control barrier … then A synchronizes-with B \
                 if … A is program-ordered before (or equals) C … C is program-ordered before (or equals) B",
-    }),
+    )),
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

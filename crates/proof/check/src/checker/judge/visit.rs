@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use wattle_memory::{Kind, LocationId, Model};
 
 use super::super::orders;
-use super::super::rests::waits_in_block;
 use super::super::run::Memory;
 use super::super::schedule::Schedule;
 use super::{Judge, MAX_OUTCOMES};
@@ -127,7 +126,7 @@ impl Visitor for Judge<'_> {
         }
         self.count_writes(execution);
         if !self.run.checker.target.promises_threads() {
-            waits_in_block(execution, &self.world, &mut self.waits_in_block);
+            self.waits_in_block.note(execution, &self.world);
         }
         let Some(memories) = last_memories(execution) else {
             self.too_many = true;

@@ -1,0 +1,35 @@
+//! Why a search was not exhaustive.
+
+use std::collections::BTreeSet;
+
+use wattle_check::search::{End, MOST_TURNS, Statistics};
+
+use crate::world::World;
+
+/// Why a search that ended so was not exhaustive, if it was not.
+pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
+    match end {
+        End::Stopped(stopped) => Some(stopped.to_string()),
+        End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
+        End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
+            Some(format!("{loops} goes on after {loop_bound} iterations; --loop-bound looks further"))
+        }
+        End::Exhausted | End::BrokenOff if statistics.endless > 0 => Some(format!(
+            "{loops} does not end, or not within {MOST_TURNS} iterations, and nothing in it depends on other threads"
+        )),
+        End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
+            Some("some loop has more iterations, or fails in more ways, than were tried".into())
+        }
+        End::Exhausted | End::BrokenOff => None,
+    }
+}
+
+/// The loops with these jumps back, in words.
+pub(crate) fn loops_at(world: &World, jumps: &BTreeSet<u32>) -> String {
+    let places: BTreeSet<String> = jumps.iter().map(|&jump| world.place_of(jump as usize)).collect();
+    match places.len() {
+        0 => "some loop".into(),
+        1 => format!("the loop at {}", places.into_iter().collect::<String>()),
+        _ => format!("one of the loops at {}", places.into_iter().collect::<Vec<_>>().join(", ")),
+    }
+}
