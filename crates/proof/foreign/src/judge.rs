@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, End, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
+    Address, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};

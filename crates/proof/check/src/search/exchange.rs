@@ -13,8 +13,9 @@ use wattle_ir::warp::{WarpKind, evaluate};
 use wattle_ir::{Type, WarpOp};
 use wattle_memory::{EventId, ThreadId};
 
+use super::gates::Gate;
 use super::process::Members;
-use super::state::{Gate, State, Status};
+use super::state::{State, Status};
 
 /// What a lane brings to an operation of its warp. An unknown value is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences, ordered, other_endings};
 use super::failed::failed_iterations;
+use super::gates::Gate;
 use super::searcher::Search;
-use super::state::{Gate, State, Status};
+use super::state::{State, Status};
 use super::{Stuck, Why};
 
 /// Judges a state in which no thread can continue.

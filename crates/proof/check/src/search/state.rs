@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
 use super::boundaries::placements;
-use super::exchange::Exchange;
-use super::process::{Address, Barrier, Change, Convergence, Members, Memory, Target, Written};
+use super::gates::Gate;
+use super::process::{Address, Change, Members, Memory, Target, Written};
 use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
@@ -109,41 +109,6 @@ pub struct Fault {
     pub fault: u32,
     /// The statement.
     pub source: u32,
-}
-
-/// The arrivals at one barrier of one block.
-#[derive(Clone)]
-pub(super) struct Gate {
-    pub members: Members,
-    pub arrivals: Vec<Arrival>,
-    pub open: bool,
-    /// What the threads have brought, if it is an operation of a warp.
-    pub brought: Vec<(ThreadId, Exchange)>,
-}
-
-impl Gate {
-    /// Whether those of these arrivals that are of one group are at the same instance of the same statement.
-    pub fn converges(&self, arrivals: &[usize]) -> bool {
-        let instances = || arrivals.iter().filter_map(|&number| self.arrivals[number].converges);
-        instances().all(|one| instances().all(|other| one.group != other.group || one.instance == other.instance))
-    }
-
-    /// Whether groups of threads have passed it at different statements, or in different iterations.
-    pub fn was_passed_apart(&self) -> bool {
-        let mut instances = self.arrivals.iter().filter_map(|arrival| arrival.converges);
-        let first = instances.next();
-        self.open && first.is_some_and(|first| instances.any(|other| other.instance != first.instance))
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Arrival {
-    pub thread: ThreadId,
-    pub event: EventId,
-    pub resource: u64,
-    pub waits: bool,
-    pub passed: bool,
-    pub converges: Option<Convergence>,
 }
 
 #[derive(Clone)]
@@ -414,117 +379,6 @@ impl<'w> State<'w> {
                 matches!(change.written(found), Written::Value(new) if Some(new) != found)
             }
             (Some(Change::CompareExchange { .. } | Change::Apply { .. }) | None, _) => false,
-        }
-    }
-
-    /// Records an arrival; returns the number of its gate.
-    pub fn arrive(&mut self, thread: ThreadId, event: EventId, barrier: &Barrier) -> usize {
-        let block = Placement { subgroup: 0, thread: 0, ..self.graph.threads()[thread] };
-        let key = (block, barrier.instance, barrier.members.clone());
-        let known = self.gate_numbers.get(&key).copied();
-        let begins_anew =
-            |&number: &usize| self.gates[number].open && matches!(barrier.members, Members::Groups { .. });
-        let number = known.filter(|number| !begins_anew(number)).unwrap_or_else(|| {
-            let number = self.add_gate(barrier.members.clone());
-            self.gate_numbers.insert(key, number);
-            number
-        });
-        self.runners[thread].arrivals.push((event, number));
-        let Barrier { resource, waits, converges, .. } = *barrier;
-        let arrival = Arrival { thread, event, resource, waits, passed: false, converges };
-        let gate = &mut self.gates[number];
-        // Every earlier arrival happens before one at a gate that is open.
-        if gate.open {
-            let earlier = gate.arrivals.clone();
-            for before in earlier.iter().filter(|before| before.resource == arrival.resource && before.passed) {
-                self.graph.synchronize_barrier(before.event, event);
-            }
-        }
-        let gate = &mut self.gates[number];
-        gate.arrivals.push(Arrival { passed: gate.open, ..arrival });
-        number
-    }
-
-    fn add_gate(&mut self, members: Members) -> usize {
-        let number = self.gates.len();
-        self.gates.push(Gate { members, arrivals: Vec::new(), open: false, brought: Vec::new() });
-        self.closed.push(number);
-        number
-    }
-
-    /// Moves the arrivals that are not among these to the gate's next opening.
-    fn keep_out(&mut self, gate: usize, who: &[usize]) {
-        let arrivals = std::mem::take(&mut self.gates[gate].arrivals);
-        let (pass, others): (Vec<_>, Vec<_>) =
-            arrivals.into_iter().enumerate().partition(|(number, _)| who.contains(number));
-        let alone = |all: Vec<(usize, Arrival)>| all.into_iter().map(|(_, arrival)| arrival).collect::<Vec<_>>();
-        self.gates[gate].arrivals = alone(pass);
-        let others = alone(others);
-        if others.is_empty() {
-            return;
-        }
-        let next = self.add_gate(self.gates[gate].members.clone());
-        self.gate_numbers.values_mut().filter(|number| **number == gate).for_each(|number| *number = next);
-        for arrival in &others {
-            let runner = &mut self.runners[arrival.thread];
-            let is_it = |(event, _): &&mut (EventId, usize)| *event == arrival.event;
-            runner.arrivals.iter_mut().filter(is_it).for_each(|(_, number)| *number = next);
-            if runner.status == Status::AtBarrier(gate) && arrival.waits {
-                runner.status = Status::AtBarrier(next);
-            }
-        }
-        self.gates[next].arrivals = others;
-    }
-
-    /// Whether a thread has passed the gate.
-    pub fn passed(&self, gate: usize, event: EventId) -> bool {
-        self.gates[gate].arrivals.iter().any(|arrival| arrival.event == event && arrival.passed)
-    }
-
-    /// The gate at which the event is an arrival.
-    pub fn gate_of(&self, event: EventId) -> Option<usize> {
-        let arrivals = &self.runners[self.graph.event(event).thread?].arrivals;
-        arrivals.binary_search_by_key(&event, |&(arrival, _)| arrival).ok().map(|at| arrivals[at].1)
-    }
-
-    /// Lets these arrivals pass, each after all of them.
-    pub fn open(&mut self, gate: usize, who: &[usize]) {
-        self.closed.retain(|&closed| closed != gate);
-        let arrivals = self.gates[gate].arrivals.clone();
-        for &before in who {
-            for &after in who {
-                let (before, after) = (arrivals[before], arrivals[after]);
-                if before.event != after.event && before.resource == after.resource && after.waits {
-                    self.graph.synchronize_barrier(before.event, after.event);
-                }
-            }
-        }
-        if let Members::Groups { .. } = self.gates[gate].members {
-            self.keep_out(gate, who);
-            self.let_pass(gate);
-            return;
-        }
-        // The others pass too: the gate stays open, and the first arrivals happen before them.
-        for (_, late) in arrivals.iter().enumerate().filter(|(number, _)| !who.contains(number)) {
-            for &before in who {
-                if arrivals[before].resource == late.resource {
-                    self.graph.synchronize_barrier(arrivals[before].event, late.event);
-                }
-            }
-        }
-        self.let_pass(gate);
-    }
-
-    /// Lets all arrivals pass, in no order.
-    pub fn let_pass(&mut self, gate: usize) {
-        self.closed.retain(|&closed| closed != gate);
-        let gate = &mut self.gates[gate];
-        gate.open = true;
-        for arrival in &mut gate.arrivals {
-            arrival.passed = true;
-            if self.runners[arrival.thread].status != Status::Done {
-                self.runners[arrival.thread].status = Status::Ready;
-            }
         }
     }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use wattle_check::search::{Address, End, Execution, Setup, Statistics, Updates, Visitor, search, single_run};
+use wattle_check::search::{Address, Execution, Setup, Statistics, Updates, Visitor, search, single_run};
 use wattle_litmus::lasso::{self, Liveness};
 use wattle_litmus::{Divided, Schedule};
 use wattle_memory::{Graph, Kind, Model};
