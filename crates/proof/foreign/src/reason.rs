@@ -1,6 +1,7 @@
 //! Why a value that passes from one thread to another orders nothing between them.
 
-use wattle_memory::{EventId, Graph, Kind, Level, Term};
+use wattle_check::story::{acquires, releases};
+use wattle_memory::{EventId, Graph, Term};
 
 /// The reason in words, and the term of the model's specification on which it rests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,42 +21,28 @@ pub(crate) fn reason(graph: &Graph, (a, b): (EventId, EventId), at: impl Fn(Even
 fn passed(graph: &Graph, from: EventId, to: EventId, at: &impl Fn(EventId) -> String) -> Option<Reason> {
     let reads = (0..to).rev().filter(|&read| graph.same_thread(read, to) && graph.event(read).label.atomic);
     let (write, read) = reads.into_iter().find_map(|read| Some((written(graph, from, read)?, read)))?;
-    let between = |first: EventId, last: EventId, holds: fn(&wattle_memory::Label) -> bool| {
-        let fence = move |&event: &EventId| {
-            let label = &graph.event(event).label;
-            graph.same_thread(event, first) && label.kind == Kind::Fence && label.level > Level::Thread && holds(label)
-        };
-        (first + 1..last).find(fence)
-    };
-    let release = graph.event(write).label.release.then_some(write);
-    let release = release.or_else(|| between(from, write, |label| label.release));
-    let acquire = graph.event(read).label.acquire.then_some(read);
-    let acquire = acquire.or_else(|| between(read, to, |label| label.acquire));
+    let (releases, acquires) = (releases(graph, from, write), acquires(graph, read, to));
     let say = |sentence: String, term: Term| Some(Reason { sentence, term });
-    match (release, acquire) {
-        (None, _) => {
-            let sentence = format!(
-                "nothing releases: the write at {} is relaxed, and no fence that releases stands between {} and it",
-                at(write),
-                at(from)
-            );
-            say(sentence, Term::Release)
-        }
-        (_, None) => {
-            let sentence = format!(
-                "nothing acquires: the read at {} is relaxed, and no fence that acquires stands between it and {}",
-                at(read),
-                at(to)
-            );
-            say(sentence, Term::Acquire)
-        }
-        (Some(release), Some(acquire)) => {
-            let pairs = [(release, acquire), (write, read)];
-            let &(one, other) = pairs.iter().find(|&&(one, other)| !graph.in_scope(one, other))?;
-            let sentence = format!("the scopes of {} and {} do not include each other's thread", at(one), at(other));
-            say(sentence, Term::InScope)
-        }
+    if releases.is_empty() {
+        let sentence = format!(
+            "nothing releases: the write at {} is relaxed, and no fence that releases stands between {} and it",
+            at(write),
+            at(from)
+        );
+        return say(sentence, Term::Release);
     }
+    if acquires.is_empty() {
+        let sentence = format!(
+            "nothing acquires: the read at {} is relaxed, and no fence that acquires stands between it and {}",
+            at(read),
+            at(to)
+        );
+        return say(sentence, Term::Acquire);
+    }
+    let pairs = || releases.iter().flat_map(|&release| acquires.iter().map(move |&acquire| (release, acquire)));
+    let met = pairs().any(|(release, acquire)| graph.in_scope(release, acquire));
+    let (one, other) = if met { Some((write, read)).filter(|_| !graph.in_scope(write, read)) } else { pairs().last() }?;
+    say(format!("the scopes of {} and {} do not include each other's thread", at(one), at(other)), Term::InScope)
 }
 
 /// The write of the thread of `from`, behind it, whose value a read has read, itself or by way of read-modify-writes of others.

@@ -243,7 +243,7 @@ mod mistakes {
     }
 }
 
-/// Each model's story is told in its own specification's words.
+/// A story quotes the specification of the model that it is told under, and no other.
 #[test]
 fn a_story_quotes_the_specification_of_its_model() {
     let quoted = |target: Target| {

@@ -44,8 +44,8 @@ pub(super) fn hop(names: &Names<'_>, hop: &Hop, reasons: &mut Reasons) -> Option
     if reasons.sentences.len() > before {
         return None;
     }
-    let releases = releases(graph, hop);
-    let acquires = acquires(graph, hop);
+    let releases = releases(graph, hop.before, hop.from);
+    let acquires = acquires(graph, hop.to, hop.after);
     if releases.is_empty() {
         no_release(names, hop, &place, reasons);
     }
@@ -62,17 +62,18 @@ pub(super) fn hop(names: &Names<'_>, hop: &Hop, reasons: &mut Reasons) -> Option
     met
 }
 
-/// The operations with which a release pattern that ends in the hop's write can begin.
-fn releases(graph: &Graph, hop: &Hop) -> Vec<EventId> {
-    let own = graph.event(hop.from).label.release.then_some(hop.from);
-    own.into_iter()
-        .chain(fences(graph, hop.before, hop.from, |graph, event| graph.event(event).label.release))
-        .collect()
+/// The operations with which a release pattern of a thread can begin that brings along what it did before, and that ends in a
+/// write: the write itself, and the fences between.
+pub fn releases(graph: &Graph, before: EventId, write: EventId) -> Vec<EventId> {
+    let own = graph.event(write).label.release.then_some(write);
+    own.into_iter().chain(fences(graph, before, write, |graph, event| graph.event(event).label.release)).collect()
 }
 
-fn acquires(graph: &Graph, hop: &Hop) -> Vec<EventId> {
-    let own = graph.event(hop.to).label.acquire.then_some(hop.to);
-    own.into_iter().chain(fences(graph, hop.to, hop.after, |graph, event| graph.event(event).label.acquire)).collect()
+/// The operations with which an acquire pattern of a thread can end that begins in a read, before what it does after: the
+/// read itself, and the fences between.
+pub fn acquires(graph: &Graph, read: EventId, after: EventId) -> Vec<EventId> {
+    let own = graph.event(read).label.acquire.then_some(read);
+    own.into_iter().chain(fences(graph, read, after, |graph, event| graph.event(event).label.acquire)).collect()
 }
 
 /// The fences of a thread between two of its events.

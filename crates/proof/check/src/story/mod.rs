@@ -25,6 +25,7 @@ mod text;
 pub use wattle_memory::Clause;
 use wattle_memory::{EventId, Model, ThreadId};
 
+pub use diagnose::{acquires, releases};
 pub use svg::{SvgOptions, svg};
 pub use text::Role;
 pub(crate) use text::wrapped;

@@ -3,7 +3,8 @@
 
 use wattle_foreign::{Condition, Launch, Options, Source, Verdict, World, judge};
 
-/// The verdict on a block of so many threads, each of which does this. `%w` is the warp's number and `%l` the lane's.
+/// The verdict on a PTX kernel whose body is `body`, run by one block of `threads` threads. In the body the register `%w` has the number
+/// of the thread's warp, and `%l` that of its lane.
 fn verdict(threads: u32, body: &str, asserted: &str) -> String {
     let text = format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 p)\n{{ .reg .u64 %a; .reg .u32 %t, %w, %l, %x, %n;\n\

@@ -9,8 +9,32 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use wattle_foreign::{Condition, Options, Verdict, Violation, World, judge};
-use wattle_litmus::{Answer, Dialect, Program, Quantifier, Question, parse};
+use wattle_litmus::{Answer, Comparison, Dialect, Program, Quantifier, Question, parse};
 use wattle_memory::Model;
+
+/// How modules' conditions write a comparison.
+fn comparison_sign(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Equal => "==",
+        Comparison::NotEqual => "!=",
+        Comparison::Less => "<",
+        Comparison::LessOrEqual => "<=",
+        Comparison::Greater => ">",
+        Comparison::GreaterOrEqual => ">=",
+    }
+}
+
+/// The comparison that holds where this one does not.
+fn opposite(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Equal => Comparison::NotEqual,
+        Comparison::NotEqual => Comparison::Equal,
+        Comparison::Less => Comparison::GreaterOrEqual,
+        Comparison::LessOrEqual => Comparison::Greater,
+        Comparison::Greater => Comparison::LessOrEqual,
+        Comparison::GreaterOrEqual => Comparison::Less,
+    }
+}
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =

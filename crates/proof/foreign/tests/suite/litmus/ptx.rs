@@ -290,14 +290,7 @@ fn asserted(program: &Program, claim: &Claim, observed: &[(usize, usize)]) -> Re
     for all in meant.into_iter().chain(left_out) {
         let mut parts = Vec::new();
         for (left, comparison, right) in all {
-            let sign = match comparison {
-                Comparison::Equal => "==",
-                Comparison::NotEqual => "!=",
-                Comparison::Less => "<",
-                Comparison::LessOrEqual => "<=",
-                Comparison::Greater => ">",
-                Comparison::GreaterOrEqual => ">=",
-            };
+            let sign = super::comparison_sign(comparison);
             if let (Term::Constant(left), Term::Constant(right)) = (left, right) {
                 // One that does not hold makes the list no way to hold.
                 if !comparison.holds(*left, *right) {
@@ -324,15 +317,7 @@ type Compared<'c> = (&'c Term, Comparison, &'c Term);
 fn any_of_all(condition: &Condition, holds: bool) -> Vec<Vec<Compared<'_>>> {
     match condition {
         Condition::Compare(left, comparison, right) => {
-            let opposite = match comparison {
-                Comparison::Equal => Comparison::NotEqual,
-                Comparison::NotEqual => Comparison::Equal,
-                Comparison::Less => Comparison::GreaterOrEqual,
-                Comparison::LessOrEqual => Comparison::Greater,
-                Comparison::Greater => Comparison::LessOrEqual,
-                Comparison::GreaterOrEqual => Comparison::Less,
-            };
-            vec![vec![(left, if holds { *comparison } else { opposite }, right)]]
+            vec![vec![(left, if holds { *comparison } else { super::opposite(*comparison) }, right)]]
         }
         Condition::Not(inner) => any_of_all(inner, !holds),
         Condition::All(parts) | Condition::Any(parts) => {

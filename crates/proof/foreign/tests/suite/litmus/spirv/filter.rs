@@ -22,7 +22,7 @@ pub fn guarded(program: &Program) -> Result<Program, Beyond> {
         else {
             return Err("a filter that no thread can look at by itself");
         };
-        guard(&mut program.threads[thread], (register, opposite(comparison), constant))?;
+        guard(&mut program.threads[thread], (register, super::super::opposite(comparison), constant))?;
     }
     Ok(program)
 }
@@ -48,15 +48,4 @@ fn guard(thread: &mut Thread, (register, comparison, constant): (usize, Comparis
         thread.code.insert(at, Instruction::Branch { comparison, left, right, to });
     }
     Ok(())
-}
-
-fn opposite(comparison: Comparison) -> Comparison {
-    match comparison {
-        Comparison::Equal => Comparison::NotEqual,
-        Comparison::NotEqual => Comparison::Equal,
-        Comparison::Less => Comparison::GreaterOrEqual,
-        Comparison::LessOrEqual => Comparison::Greater,
-        Comparison::Greater => Comparison::LessOrEqual,
-        Comparison::GreaterOrEqual => Comparison::Less,
-    }
 }

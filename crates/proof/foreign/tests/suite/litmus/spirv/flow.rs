@@ -65,7 +65,16 @@ impl<'c> Segment<'c> {
             Some(&Instruction::Branch { to: label, .. }) => {
                 (from..to - 1, Way::Either(to - 1, block_of(thread.target(label)), block_of(to)))
             }
-            _ => (from..to, Way::To(block_of(to))),
+            Some(
+                Instruction::Load { .. }
+                | Instruction::Store { .. }
+                | Instruction::Update { .. }
+                | Instruction::Fence(_)
+                | Instruction::Barrier { .. }
+                | Instruction::Move { .. }
+                | Instruction::Compute { .. },
+            )
+            | None => (from..to, Way::To(block_of(to))),
         };
         Ok(Segment { column, blocks: starts.iter().zip(ends).map(block).collect() })
     }

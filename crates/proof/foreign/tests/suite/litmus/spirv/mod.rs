@@ -9,7 +9,7 @@ mod words;
 
 use std::fmt::Write;
 
-use wattle_litmus::{Claim, Comparison, Condition, Instruction, Observed, Program, Quantifier, Term};
+use wattle_litmus::{Claim, Condition, Instruction, Observed, Program, Quantifier, Term};
 use wattle_memory::Classes;
 
 use column::Column;
@@ -254,14 +254,7 @@ fn condition(of: &Condition, layout: &Layout, observed: &[Observed]) -> Result<S
                     Ok(format!("%results[0][{place}]"))
                 }
             };
-            let sign = match comparison {
-                Comparison::Equal => "==",
-                Comparison::NotEqual => "!=",
-                Comparison::Less => "<",
-                Comparison::LessOrEqual => "<=",
-                Comparison::Greater => ">",
-                Comparison::GreaterOrEqual => ">=",
-            };
+            let sign = super::comparison_sign(*comparison);
             Ok(format!("({} {sign} {})", term(left)?, term(right)?))
         }
     }
