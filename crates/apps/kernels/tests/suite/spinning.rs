@@ -72,6 +72,27 @@ fn updates_beside_its_flag(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     }
 }
 
+/// Two blocks wait for the third. Only in iterations that fail does the one `looking` read the third word, at a scope that leaves
+/// the other out, before an update of the second word that passes it on; the other updates both words in turn.
+#[kernel]
+fn looks_before_another_updates(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>, looking: u32) {
+    let block = acc.block_in_grid();
+    if block == 2 {
+        f.store_with(0, 1, Scope::Device, Order::Relaxed);
+    } else if block == looking {
+        while f.load_with(0, Scope::Device, Order::Relaxed) == 0 {
+            f.load_with(2, Scope::Block, Order::Relaxed);
+            f.fetch_add_with(1, 0, Scope::Device, Order::AcqRel);
+        }
+    } else {
+        while f.load_with(0, Scope::Device, Order::Relaxed) == 0 {
+            f.fetch_add_with(1, 0, Scope::Device, Order::AcqRel);
+            f.fetch_add_with(2, 0, Scope::Device, Order::Relaxed);
+        }
+        out.store(0, 1);
+    }
+}
+
 /// The narrow update of nothing may write 0 over the other block's 1, whose writes nothing orders with it.
 #[kernel]
 fn updates_what_another_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
@@ -104,7 +125,7 @@ fn judged(check: impl Fn(&Queue, &Buffer<u32>, &Buffer<u32>) -> Result<()> + Sen
     Checker::new(Model::Portable)
         .check(move |device: &Device| {
             let queue = device.queue()?;
-            let (f, out) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(1)?);
+            let (f, out) = (device.alloc_zeroed::<u32>(3)?, device.alloc_zeroed::<u32>(1)?);
             check(&queue, &f, &out)?;
             out.read(&queue)?;
             Ok(())
@@ -143,6 +164,18 @@ fn an_update_by_nothing_and_a_look_at_it() {
 fn a_cell_that_only_failing_iterations_touch() {
     let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(3, 1), updates_beside_its_flag(f, out)));
     assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "data race"), "{report}");
+}
+
+/// The updates of the second word order the other two accesses in one of their orders alone: each is put back.
+#[test]
+fn two_failing_iterations_in_both_orders() {
+    for looking in [0, 1] {
+        let launch = move |queue: &Queue, f: &Buffer<u32>, out: &Buffer<u32>| {
+            queue.launch(ThreadSpec::new(3, 1), looks_before_another_updates(f, out, looking))
+        };
+        let report = judged(launch);
+        assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "data race"), "{looking}: {report}");
+    }
 }
 
 /// The value that is left in the word behind the waits, under PTX's model, where a race is no error.
