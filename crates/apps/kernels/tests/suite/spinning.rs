@@ -121,6 +121,28 @@ fn updates_widely_what_another_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32
     }
 }
 
+/// The loop holds an operation of the warp that nobody comes to, which tells its iterations apart; the other block's read has no
+/// source yet when this one comes to the bound.
+#[kernel]
+fn waits_before_an_operation_of_its_warp(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    if acc.block_in_grid() == 1 {
+        let mut all = 0;
+        loop {
+            let seen = f.load_with(1, Scope::Device, Order::Acquire);
+            if seen != 0 {
+                break;
+            }
+            if seen == 2 {
+                all = acc.warp().reduce_and(all);
+            }
+            f.fetch_add(2, 0);
+        }
+        out.store(0, all);
+    } else {
+        f.load(0);
+    }
+}
+
 fn judged(check: impl Fn(&Queue, &Buffer<u32>, &Buffer<u32>) -> Result<()> + Send + Sync + 'static) -> Report {
     Checker::new(Model::Portable)
         .check(move |device: &Device| {
@@ -176,6 +198,15 @@ fn two_failing_iterations_in_both_orders() {
         let report = judged(launch);
         assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "data race"), "{looking}: {report}");
     }
+}
+
+#[test]
+fn a_thread_at_the_bound_waits_while_another_reads() {
+    let launch = |queue: &Queue, f: &Buffer<u32>, out: &Buffer<u32>| {
+        queue.launch(ThreadSpec::new(2, 1), waits_before_an_operation_of_its_warp(f, out))
+    };
+    let report = judged(launch);
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
 }
 
 /// The value that is left in the word behind the waits, under PTX's model, where a race is no error.

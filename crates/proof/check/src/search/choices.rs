@@ -27,7 +27,7 @@ impl Choice {
     }
 }
 
-/// The read to branch on. One for which no further write can come goes first: every branch of it has a source that is
+/// The read to branch on, of those that may be. One for which no further write can come goes first: every branch of it has a source that is
 /// there, and none waits in vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are
 /// still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in a loop the first
 /// of its thread, since only an iteration whose reads have values can turn out to change nothing.
@@ -36,12 +36,13 @@ pub(super) fn best<'c>(
     state: &State<'_>,
     analysis: &Analysis,
     choices: &'c [Choice],
+    may_be: impl Fn(&Choice) -> bool,
 ) -> Option<&'c Choice> {
     if let [only] = choices {
-        return Some(only);
+        return Some(only).filter(|only| may_be(only));
     }
     let gate = open_gate(state).is_some();
-    choices.iter().min_by_key(|choice| {
+    choices.iter().filter(|choice| may_be(choice)).min_by_key(|choice| {
         let ended = state.runners[choice.thread].status == Status::Done;
         let in_loop = !choice.first && !state.runners[choice.thread].heads.is_empty();
         let update = state.graph.other_half(choice.read).is_some();

@@ -55,8 +55,10 @@ impl<'w> Search<'_, 'w> {
             }
             let status = |&thread: &ThreadId| state.runners[thread].status;
             let endless = (0..state.runners.len()).any(|thread| status(&thread) == Status::Endless);
+            // A thread that ran ahead to its bound behind a read, of which every source that is there sends it back, waits.
+            let waits = |thread: ThreadId| state.pending(thread).any(|read| state.spinning(read).is_some());
             let bounded: Vec<ThreadId> = (0..state.runners.len())
-                .filter(|thread| matches!(status(thread), Status::Bounded | Status::Endless))
+                .filter(|&thread| matches!(status(&thread), Status::Bounded | Status::Endless) && !waits(thread))
                 .collect();
             let at_bound = !bounded.is_empty();
             // A thread that still waits for a read may turn out not to exist.
@@ -104,20 +106,19 @@ impl<'w> Search<'_, 'w> {
                 state.renumbered = false;
                 continue;
             }
-            let mut choices = self.choices(&state, &now);
+            let choices = self.choices(&state, &now);
             let gate = open_gate(&state);
-            if at_bound {
-                if self.is_hopeless(&state, &now, &choices, gate.is_some()) {
-                    self.statistics.abandoned += 1;
-                    return Ok(());
-                }
-                choices.retain(|choice| bounded.contains(&choice.thread) && choice.goes_on());
-                if choices.is_empty() {
-                    self.end_at_bound(&state, &bounded, endless);
-                    return Ok(());
-                }
+            if at_bound && self.is_hopeless(&state, &now, &choices, gate.is_some()) {
+                self.statistics.abandoned += 1;
+                return Ok(());
             }
-            let chosen = best(self.setup, &state, &now, &choices);
+            // At a bound only what its threads have read first, since they may turn out not to be there.
+            let may_be = |choice: &Choice| !at_bound || bounded.contains(&choice.thread) && choice.goes_on();
+            let chosen = best(self.setup, &state, &now, &choices, may_be);
+            if at_bound && chosen.is_none() {
+                self.end_at_bound(&state, &bounded, endless);
+                return Ok(());
+            }
             self.was_not_ended_early()?;
             let Some(choice) = chosen else {
                 match gate {

@@ -68,7 +68,7 @@ impl Search<'_, '_> {
     /// A read that has one source, while no other can still come.
     pub(super) fn forced(&self, state: &State<'_>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
         let choices = self.choices(state, analysis);
-        let choice = best(self.setup, state, analysis, &choices)?;
+        let choice = best(self.setup, state, analysis, &choices, |_| true)?;
         // A thread whose completions have not been compared may be sure to write, unless it continues anyway.
         let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
         let open = |(thread, runner): (ThreadId, &Runner<'_>)| {
