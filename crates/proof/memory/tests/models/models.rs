@@ -1,6 +1,6 @@
 //! Properties of the models themselves, apart from single executions.
 
-use wattle_memory::{Graph, Label, Level, Model, Placement};
+use wattle_memory::{Graph, Label, Level, Model, Placement, Term};
 
 use crate::notation::case;
 
@@ -24,6 +24,39 @@ fn a_race_is_an_error_where_the_specification_gives_it_no_meaning() {
     assert_eq!(forbidding, [Model::Portable, Model::Vulkan, Model::Rust]);
     let racing: Vec<Model> = Model::ALL.into_iter().filter(|model| model.has_races()).collect();
     assert_eq!(racing, [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust]);
+}
+
+/// What stories quote: every term that the model's own specification has, in its words.
+#[test]
+fn terms_are_defined_by_the_specification_of_the_model() {
+    use Term::{Acquire, Atomic, Barrier, FenceOrder, InScope, Release, Synchronizes};
+    let all = [Atomic, InScope, Release, Acquire, Synchronizes, FenceOrder, Barrier];
+    for (model, document, without) in [
+        (Model::Portable, "PTX ISA 8.5,", &[][..]),
+        (Model::Ptx, "PTX ISA 8.5,", &[]),
+        (Model::Vulkan, "Vulkan Memory Model,", &[FenceOrder]),
+        (Model::Rust, "C++20", &[Atomic, Barrier]),
+        (Model::Sc, "", &all),
+        (Model::Unordered, "", &all),
+    ] {
+        let missing: Vec<Term> = all.into_iter().filter(|&term| model.definition(term).is_none()).collect();
+        assert_eq!(missing, without, "{model}");
+        let defined = all.iter().filter_map(|&term| Some((term, model.definition(term)?)));
+        for (term, clause) in defined {
+            assert_eq!(clause.document, document, "{model}, {term:?}");
+            let word = match term {
+                Atomic | InScope => continue,
+                Release => "release",
+                Acquire => "acquire",
+                Synchronizes => "synchroniz",
+                FenceOrder => "order",
+                Barrier => "barrier",
+            };
+            assert!(clause.quote.to_lowercase().contains(word), "{model}, {term:?}: {clause}");
+        }
+        let race = model.race_clause().map(|clause| clause.document);
+        assert_eq!(race, Some(document).filter(|document| !document.is_empty()), "{model}");
+    }
 }
 
 #[test]
