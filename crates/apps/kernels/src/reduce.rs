@@ -111,12 +111,13 @@ pub fn thread_sum<T: Float>(acc: &Acc, x: Read<T>, rows: u32) -> T {
 pub fn thread_sum_together<T: Float>(acc: &Acc, x: Read<T>) -> T {
     let (thread, threads) = (acc.thread_in_grid(), acc.threads_in_grid());
     let quads = x.len() / 4;
-    let steps = quads / (4 * threads);
+    let group = 4 * threads;
+    let steps = quads / group;
     let mut sums = [T::ZERO; 4];
     for step in 0..steps {
-        let first = 4 * (step * 4 * threads + thread);
-        let (a, b) = (x.lanes::<4>(first), x.lanes::<4>(first + 4 * threads));
-        let (c, d) = (x.lanes::<4>(first + 8 * threads), x.lanes::<4>(first + 12 * threads));
+        let first = 4 * (step * group + thread);
+        let (a, b) = (x.lanes::<4>(first), x.lanes::<4>(first + group));
+        let (c, d) = (x.lanes::<4>(first + 2 * group), x.lanes::<4>(first + 3 * group));
         for k in 0..4 {
             sums[k] += (a[k] + b[k]) + (c[k] + d[k]);
         }

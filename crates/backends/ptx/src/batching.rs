@@ -283,7 +283,8 @@ impl Emitter<'_> {
         stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn in_turn<T>(&mut self, slots: &[Value], make: impl FnOnce(&mut Self) -> T) -> T {
+    /// Emits what `make` emits with other registers for the slots.
+    pub(crate) fn in_turn<T>(&mut self, slots: &[Value], make: impl FnOnce(&mut Self) -> T) -> T {
         let outside = std::mem::replace(&mut self.slots, slots.to_vec());
         self.known.clear();
         let made = make(self);

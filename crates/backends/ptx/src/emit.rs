@@ -42,6 +42,8 @@ pub struct Emitter<'k> {
     pub(crate) unaligned: FxHashMap<(ParamId, u64, u64), Value>,
     /// Whether views of several elements at once begin where they are aligned, as a branch around the code has tested.
     pub(crate) is_aligned: bool,
+    /// The conditions of checks that do not fail here, as a branch around the code has tested.
+    pub(crate) hoisted: FxHashSet<ExprId>,
     /// The expressions that have been computed within the statement, and their values.
     pub(crate) known: FxHashMap<ExprId, Value>,
     /// The current turn of each unrolled loop, by the slot that counts it.
@@ -82,6 +84,7 @@ pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
         bases: FxHashMap::default(),
         unaligned: FxHashMap::default(),
         is_aligned: false,
+        hoisted: FxHashSet::default(),
         known: FxHashMap::default(),
         counters: FxHashMap::default(),
         flow: Flow::default(),

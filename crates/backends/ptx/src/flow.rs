@@ -8,6 +8,7 @@ use crate::Lacking;
 use crate::assemble::{Target, Value, ins};
 use crate::batching::batch;
 use crate::emit::Emitter;
+use crate::hoisting::{WITHOUT_CHECKS, hoisted};
 use crate::unroll::unrollable;
 
 /// The labels that exits go to.
@@ -64,6 +65,9 @@ impl Emitter<'_> {
     pub(crate) fn check(&mut self, check: &Check<'_>) -> Result<(), Lacking> {
         if let Some(holds) = self.constant(check.condition) {
             return self.block(if (holds != 0) == check.fails_if { check.beyond } else { check.within });
+        }
+        if self.hoisted.contains(&check.condition) {
+            return self.block(check.within);
         }
         let condition = self.value(check.condition);
         let (fails, end) = (self.asm.target(), self.asm.target());
@@ -198,18 +202,54 @@ impl Emitter<'_> {
         bounded: bool,
         site: Site,
     ) -> Result<(), Lacking> {
-        let [head, continues, end] = [(); 3].map(|()| self.asm.target());
+        let end = self.asm.target();
+        self.known.clear();
+        if !bounded {
+            return self.turns(label, body, continuing, Some(site), end);
+        }
+        if let Some(found) = batch(self.kernel, label, body, continuing) {
+            self.batched_turns(&found)?;
+        } else if let Some(found) = hoisted(self.kernel, &self.types, label, body, continuing)
+            && let Some(fails) = self.fails_in_some_turn(&found, body)
+        {
+            let plain = self.asm.target();
+            ins!(self, "@{fails} bra {plain}");
+            self.asm.comment(format_args!("{WITHOUT_CHECKS}"));
+            let aligned = std::mem::replace(&mut self.is_aligned, true);
+            self.hoisted = found.conditions;
+            let made = self.turns(label, body, continuing, None, end);
+            self.hoisted = Default::default();
+            self.is_aligned = aligned;
+            made?;
+            let mut made = Ok(());
+            self.apart(plain, end, |emitter| {
+                let over = emitter.asm.target();
+                made = emitter.turns(label, body, continuing, None, over);
+            });
+            self.known.clear();
+            return made;
+        }
+        self.turns(label, body, continuing, None, end)
+    }
+
+    /// Emits a loop turn by turn. One that has no bound polls, and says so at its line.
+    fn turns(
+        &mut self,
+        label: Label,
+        body: &[Stmt],
+        continuing: &[Stmt],
+        polls: Option<Site>,
+        end: Target,
+    ) -> Result<(), Lacking> {
+        let [head, continues] = [(); 2].map(|()| self.asm.target());
         self.flow.surround(label, end, Some(continues));
         self.known.clear();
-        if bounded && let Some(found) = batch(self.kernel, label, body, continuing) {
-            self.batched_turns(&found)?;
-        }
         self.asm.place(head);
         self.block(body)?;
         self.asm.place(continues);
         self.block(continuing)?;
         if self.asm.is_open() {
-            if !bounded && self.watched {
+            if let Some(site) = polls.filter(|_| self.watched) {
                 self.leave_if_stopped(site);
             }
             self.asm.branch(head);

@@ -16,6 +16,7 @@ pub mod control;
 mod emit;
 mod expr;
 mod flow;
+mod hoisting;
 mod lanes;
 mod layout;
 mod locals;

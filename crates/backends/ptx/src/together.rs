@@ -30,6 +30,7 @@ impl Emitter<'_> {
                     if !check.within.iter().all(is_plain)
                         || reads(check.condition)
                         || self.constant(check.condition).is_some()
+                        || self.hoisted.contains(&check.condition)
                     {
                         break;
                     }
@@ -67,7 +68,7 @@ impl Emitter<'_> {
             }
             for apart in self.apart_in(&check) {
                 // A view is asked once.
-                if !aligned.contains(&apart) {
+                if !self.is_aligned && !aligned.contains(&apart) {
                     aligned.push(apart);
                     fails = Some(self.either(fails, apart));
                 }
@@ -81,9 +82,9 @@ impl Emitter<'_> {
                 self.stmt(stmt)?;
                 continue;
             };
-            self.is_aligned = true;
+            let outside = std::mem::replace(&mut self.is_aligned, true);
             let made = self.block(check.within);
-            self.is_aligned = false;
+            self.is_aligned = outside;
             made?;
         }
         self.asm.place(end);
@@ -93,7 +94,8 @@ impl Emitter<'_> {
         made
     }
 
-    fn either(&mut self, before: Option<Value>, condition: Value) -> Value {
+    /// Whether one of two conditions holds, or the only one.
+    pub(crate) fn either(&mut self, before: Option<Value>, condition: Value) -> Value {
         match before {
             Some(before) => self.op("or.pred", Class::Predicate, &[before, condition]),
             None => condition,

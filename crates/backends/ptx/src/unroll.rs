@@ -12,7 +12,7 @@ use crate::emit::Emitter;
 /// statements.
 const MOST_WEIGHT: u64 = 1024 * STATEMENT;
 /// The weight of a statement.
-const STATEMENT: u64 = 4;
+pub const STATEMENT: u64 = 4;
 /// The weight of an access to an array of the thread's own, which becomes no instruction where the array is registers.
 const OWN_ACCESS: u64 = 1;
 
@@ -54,7 +54,8 @@ fn shape<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<U
     Some(Unrolled { slot: *slot, from, to: constant(kernel, counter.end)?, label: *label, body: turn })
 }
 
-fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
+/// The weight of a block.
+pub fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
     let mut before = None;
     let mut sum = 0u64;
     for stmt in block {

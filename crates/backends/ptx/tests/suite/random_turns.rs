@@ -1,5 +1,5 @@
-//! Random loops of one thread, many of which run four turns at a time: their results and the fault that is reported are
-//! those of the simulated device, which runs one turn after another.
+//! Random loops of one thread, many of which run four turns at a time, or have their checks made before the first turn: their
+//! results and the fault that is reported are those of the simulated device, which runs one turn after another.
 
 use wattle::prelude::*;
 use wattle_core::Device;
@@ -19,6 +19,8 @@ const ITEMS: Place = Place::Param(ParamId(1));
 const READ: [Place; 2] = [Place::Param(ParamId(2)), Place::Param(ParamId(3))];
 const SHARED: Place = Place::Param(ParamId(4));
 const LOCAL: Place = Place::Local(LocalId(0));
+/// What several elements are loaded into at once.
+const LANES: LocalId = LocalId(1);
 const LOOP: Label = Label(0);
 /// The number of random loops.
 const COUNT: u64 = 3000;
@@ -27,6 +29,8 @@ struct Made {
     state: u64,
     line: u32,
     exprs: Vec<Expr>,
+    /// Whether indices grow with the counter.
+    grows: bool,
 }
 
 impl Made {
@@ -85,8 +89,26 @@ impl Made {
         self.binary(op, x, y)
     }
 
+    /// What grows with the counter, until it wraps around.
+    fn growing(&mut self) -> ExprId {
+        let factors = [1, 1, 1, 2, 3, 0x2000_0000, 0x4000_0001, 0x5555_5556, 0x8000_0000, u32::MAX];
+        let factor = factors[self.below(factors.len() as u32) as usize];
+        let (counter, by, more) = (self.slot(COUNTER), self.number(factor), self.value());
+        let product = self.binary(BinaryOp::Mul, counter, by);
+        match self.below(6) {
+            0 => self.binary(BinaryOp::Add, product, more),
+            1 => self.binary(BinaryOp::Mul, product, more),
+            2 => self.binary(BinaryOp::Max, product, more),
+            3 => self.binary(BinaryOp::Min, product, more),
+            _ => product,
+        }
+    }
+
     /// A random index: mostly the counter, and mostly within bounds.
     fn index(&mut self) -> Vec<ExprId> {
+        if self.grows {
+            return vec![self.growing()];
+        }
         vec![match self.below(12) {
             0..=5 => self.slot(COUNTER),
             6 => {
@@ -112,8 +134,15 @@ impl Made {
         Stmt::Store { place, index: self.index(), value: self.value(), site: self.site() }
     }
 
+    fn load_lanes(&mut self) -> Stmt {
+        let (place, index) = (READ[self.below(2) as usize], self.index());
+        let four = self.number(4);
+        let index = if self.below(2) == 0 { index[0] } else { self.binary(BinaryOp::Mul, index[0], four) };
+        Stmt::LoadLanes { dst: LANES, place, index, site: self.site() }
+    }
+
     fn stmt(&mut self, depth: u32) -> Stmt {
-        match self.below(16) {
+        match self.below(17) {
             0..=4 => {
                 let place = READ[self.below(2) as usize];
                 self.load(place)
@@ -143,6 +172,8 @@ impl Made {
                 Stmt::Assert { condition, message: "no fives".into(), site: self.site() }
             }
             15 if self.below(4) == 0 => self.moves_on(),
+            16 if self.grows => self.load_lanes(),
+            _ if self.grows && self.below(2) == 0 => Stmt::Assign { slot: self.var(), value: self.growing() },
             _ => Stmt::Assign { slot: self.var(), value: self.sum() },
         }
     }
@@ -201,7 +232,7 @@ impl Made {
 
 /// A launch of one thread: a loop, and then its slots and its array in the first buffer.
 fn case(seed: u64) -> Case {
-    let mut made = Made { state: seed, line: 0, exprs: Vec::new() };
+    let mut made = Made { state: seed, line: 0, exprs: Vec::new(), grows: seed % 2 == 1 };
     let mut body = Vec::new();
     made.sweep(&mut body);
     for slot in 0..VARS.end {
@@ -214,20 +245,28 @@ fn case(seed: u64) -> Case {
         body.push(Stmt::Load { dst, place: LOCAL, index: from, site });
         body.push(Stmt::Store { place: OUT, index: to, value: made.slot(dst.0), site });
     }
+    for at in 0..4 {
+        let (from, to, site) = (vec![made.number(at)], vec![made.number(VARS.end + 8 + at)], made.site());
+        let dst = SlotId(VARS.start);
+        body.push(Stmt::Load { dst, place: Place::Local(LANES), index: from, site });
+        body.push(Stmt::Store { place: OUT, index: to, value: made.slot(dst.0), site });
+    }
     let params = [("out", Access::Shared), ("x", Access::PerItem), ("y", Access::Read), ("z", Access::Read)];
     let params = params.into_iter().chain([("w", Access::Shared)]);
     let view =
         |(name, access)| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     // Some views end before others.
-    let lens = [VARS.end + 8, 8 + made.below(16), 8 + made.below(24), 16 + made.below(24), 25];
+    let lens = [VARS.end + 12, 8 + made.below(16), 8 + made.below(24), 16 + made.below(24), 25];
     let argument = |len: u32| {
         let contents = (0..u64::from(len)).map(|i| (i + seed).wrapping_mul(0x9e37_79b9) >> 7 & 31).collect();
-        ArgumentValue::View(ViewValue { extent: vec![len], before: vec![], after: vec![], contents })
+        // Some views begin where several elements are not aligned.
+        let before = vec![(seed / 8 % 3) as u32];
+        ArgumentValue::View(ViewValue { extent: vec![len], before, after: vec![], contents })
     };
     let site = made.site();
     let kernel = Kernel {
         params: params.map(view).collect(),
-        locals: vec![LocalArray::new(Type::U32, 8)],
+        locals: vec![LocalArray::new(Type::U32, 8), LocalArray::new(Type::U32, 4)],
         slots: vec![Slot { ty: Type::U32, name: None }; VARS.end as usize],
         exprs: made.exprs,
         body,
@@ -243,11 +282,12 @@ fn as_one_turn_after_another() {
     if devices.is_empty() {
         test_skips::skipped("no CUDA device is here");
     }
-    let (mut batched, mut faults) = (0, 0);
+    let (mut batched, mut hoisted, mut faults) = (0, 0, 0);
     for seed in 0..COUNT {
         let case = case(seed);
         let module = crate::tools::module(&case.kernel, &Target::new(90));
         batched += u64::from(module.body.contains(crate::tools::BATCHED));
+        hoisted += u64::from(module.body.contains(crate::tools::HOISTED));
         let left = outcome(&case, &Device::simulated(0)).unwrap_or_else(|error| panic!("{error}\n{case}"));
         faults += u64::from(left.fault.is_some());
         for device in &devices {
@@ -255,8 +295,9 @@ fn as_one_turn_after_another() {
             assert_eq!(found, left, "{}: seed {seed}\n{case}\n{}", device.name(), module.body);
         }
     }
-    println!("{batched} of {COUNT} batched, {faults} with faults");
-    assert!(batched * 4 >= COUNT, "only {batched} of {COUNT} are made so");
+    println!("{batched} of {COUNT} batched, {hoisted} without checks, {faults} with faults");
+    assert!(batched * 5 >= COUNT, "only {batched} of {COUNT} run several turns at a time");
+    assert!(hoisted * 10 >= COUNT, "only {hoisted} of {COUNT} have their checks made before");
     assert!((1..10).contains(&(faults * 10 / COUNT)), "{faults} of {COUNT} have faults");
 }
 

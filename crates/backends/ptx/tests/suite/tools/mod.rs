@@ -14,6 +14,9 @@ use wattle_ptx::{Module, Target, build};
 /// The text that loops of several turns at a time contain, and no other code: the greatest step of which three fit.
 pub const BATCHED: &str = "1431655765";
 
+/// The text before loops whose checks are made before the first turn.
+pub const HOISTED: &str = "No turn fails the checks that are not here.";
+
 /// A tool: named by the variable, or in PATH, or where `.ci/run` puts it.
 fn find(variable: &str, name: &str) -> Option<PathBuf> {
     if let Some(named) = env::var_os(variable) {
