@@ -300,6 +300,7 @@ impl Emitter<'_> {
             self.asm.site(site);
         }
         if let Some(check) = stmt.check()
+            && !self.hoisted.contains(&check.condition)
             && let Some(fails) = self.in_some_turn(check.condition, slot, turns, None)
         {
             ins!(self, "@{fails} bra {end}");

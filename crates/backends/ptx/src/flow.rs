@@ -1,6 +1,6 @@
 //! Control flow: PTX has branches and no structure, so that every exit is a branch.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::visit::Jump;
 use wattle_ir::{Check, ExprId, Label, Site, Stmt};
 
@@ -207,9 +207,7 @@ impl Emitter<'_> {
         if !bounded {
             return self.turns(label, body, continuing, Some(site), end);
         }
-        if let Some(found) = batch(self.kernel, label, body, continuing) {
-            self.batched_turns(&found)?;
-        } else if let Some(found) = hoisted(self.kernel, &self.types, label, body, continuing)
+        if let Some(found) = hoisted(self.kernel, &self.types, label, body, continuing)
             && let Some(fails) = self.fails_in_some_turn(&found, body)
         {
             let plain = self.asm.target();
@@ -217,8 +215,8 @@ impl Emitter<'_> {
             self.asm.comment(format_args!("{WITHOUT_CHECKS}"));
             let aligned = std::mem::replace(&mut self.is_aligned, true);
             self.hoisted = found.conditions;
-            let made = self.turns(label, body, continuing, None, end);
-            self.hoisted = Default::default();
+            let made = self.counted_turns(label, body, continuing, end);
+            self.hoisted = FxHashSet::default();
             self.is_aligned = aligned;
             made?;
             let mut made = Ok(());
@@ -228,6 +226,14 @@ impl Emitter<'_> {
             });
             self.known.clear();
             return made;
+        }
+        self.counted_turns(label, body, continuing, end)
+    }
+
+    /// Emits a loop that has a bound, several turns at a time where it can be.
+    fn counted_turns(&mut self, label: Label, body: &[Stmt], continuing: &[Stmt], end: Target) -> Result<(), Lacking> {
+        if let Some(found) = batch(self.kernel, label, body, continuing) {
+            self.batched_turns(&found)?;
         }
         self.turns(label, body, continuing, None, end)
     }

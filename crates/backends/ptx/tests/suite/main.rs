@@ -9,6 +9,7 @@ mod emitted;
 mod fences;
 mod functions;
 mod halves;
+mod hoisting;
 mod lanes;
 mod limits;
 mod locals;

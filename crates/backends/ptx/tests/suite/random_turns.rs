@@ -171,17 +171,18 @@ impl Made {
                 let condition = self.binary(BinaryOp::Ne, x, y);
                 Stmt::Assert { condition, message: "no fives".into(), site: self.site() }
             }
-            15 if self.below(4) == 0 => self.moves_on(),
+            15 if self.grows || self.below(4) == 0 => self.moves_on(),
             16 if self.grows => self.load_lanes(),
             _ if self.grows && self.below(2) == 0 => Stmt::Assign { slot: self.var(), value: self.growing() },
             _ => Stmt::Assign { slot: self.var(), value: self.sum() },
         }
     }
 
-    /// Makes the loop end earlier.
+    /// Makes the loop end earlier, or later.
     fn moves_on(&mut self) -> Stmt {
-        let (slot, op) = [(COUNTER, BinaryOp::Add), (END, BinaryOp::Min)][self.below(2) as usize];
-        let (x, y) = (self.slot(slot), self.number(if slot == COUNTER { 1 } else { 9 }));
+        let ways = [(COUNTER, BinaryOp::Add, 1), (END, BinaryOp::Min, 9), (END, BinaryOp::Max, 20)];
+        let (slot, op, number) = ways[self.below(3) as usize];
+        let (x, y) = (self.slot(slot), self.number(number));
         Stmt::Assign { slot: SlotId(slot), value: self.binary(op, x, y) }
     }
 
