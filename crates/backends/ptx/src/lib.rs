@@ -70,6 +70,8 @@ const NATIVE: Native<'_> = Native {
     exact: &|_| Exact::ALL,
     // The ISA does not define the overflow of the least value by -1 (9.7.1.7 "div"). Small integers have room for it.
     divides: &|_, ty| if ty.is_signed() && ty.bits() >= 32 { Divides::ButLeast } else { Divides::Always },
+    // ptxas 12.9 and 13.5 divide by them.
+    divides_by_constants: false,
     // NaN becomes 0 from 32 to 32 bits, and the least value where one of both has 64 (9.7.9.21 "cvt").
     converts: &|from, to| if from == Type::F32 && to.bits() <= 32 { Converts::All } else { Converts::Numbers },
     updates: &|op, _, ty| atomic::instruction(op, ty).is_some(),

@@ -69,6 +69,7 @@ pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
             (DivOp::Div, true) => Divides::ButLeast,
             (DivOp::Rem, true) => Divides::Never,
         },
+        divides_by_constants: true,
         // The instruction defines neither what is beyond the type nor NaN.
         converts: &|_, _| Converts::Fitting,
         updates: &|op, place, ty| {

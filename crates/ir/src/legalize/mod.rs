@@ -19,6 +19,7 @@
 //!
 //! The checker and the interpreter see kernels as they are written, before this.
 
+mod division;
 mod facts;
 mod ranges;
 mod statements;
@@ -41,6 +42,8 @@ pub struct Native<'t> {
     pub halves: &'t dyn Fn(Type) -> Halves,
     /// Whether the target has an instruction for an integer division of any operands but a divisor of zero.
     pub divides: &'t dyn Fn(DivOp, Type) -> Divides,
+    /// Whether the target's compiler makes shifts and products of divisions by constants.
+    pub divides_by_constants: bool,
     /// What the target's conversion of the first type, a float's, to the second, an integer's, does.
     pub converts: &'t dyn Fn(Type, Type) -> Converts,
     /// Whether the target has an instruction for an atomic update of a place with elements of the type.

@@ -4,21 +4,20 @@ use std::collections::HashMap;
 
 use wattle_memory::{FenceOrder, ReadOrder, UpdateOrder};
 
+use super::Native;
 use super::facts::{Blocks, Facts};
 use super::values::Values;
-use super::{Divides, Native};
 use crate::fault::Fault;
 use crate::message::Message;
 use crate::visit::walk_mut;
 use crate::{
-    Access, BinaryOp, DivOp, Expr, ExprId, Kernel, Label, ParamId, ParamKind, Place, SharedId, Site, SlotId, Stmt,
-    Type, UnaryOp,
+    Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamId, ParamKind, Place, SharedId, Site, SlotId, Stmt, Type,
 };
 
 pub(super) struct Legalizer<'t> {
-    values: Values<'t>,
-    facts: Facts,
-    native: &'t Native<'t>,
+    pub(super) values: Values<'t>,
+    pub(super) facts: Facts,
+    pub(super) native: &'t Native<'t>,
     /// The first label that no loop or block has.
     next_label: u32,
     /// The statements as they are written.
@@ -146,56 +145,9 @@ impl<'t> Legalizer<'t> {
         }
     }
 
-    fn zero(&mut self, slot: SlotId) -> Stmt {
+    pub(super) fn zero(&mut self, slot: SlotId) -> Stmt {
         let value = self.values.of(self.values.kernel.slots[slot.index()].ty, 0);
         Stmt::Assign { slot, value }
-    }
-
-    fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId, site: Site, made: &mut Vec<Stmt>) {
-        let ty = self.values.ty(left);
-        let zero = self.values.of(ty, 0);
-        let beyond = vec![Stmt::Fault { fault: Fault::DivisionByZero, index: vec![], site }, self.zero(dst)];
-        if right == zero {
-            return made.extend(beyond);
-        }
-        let within = self.quotient(dst, op, left, right, site);
-        if self.facts.is_not_zero(&self.values, right) {
-            return made.extend(within);
-        }
-        let condition = self.values.binary(BinaryOp::Eq, right, zero);
-        made.push(Stmt::If { condition, then: beyond, otherwise: within });
-    }
-
-    /// A division by what is not zero.
-    fn quotient(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId, site: Site) -> Vec<Stmt> {
-        let (ty, values) = (self.values.ty(left), &mut self.values);
-        let divides = (self.native.divides)(op, ty);
-        let by = if divides == Divides::Never { DivOp::Div } else { op };
-        let minus_one = values.of(ty, u64::MAX >> (64 - ty.bits()));
-        let constant = values.constant(right).is_some() && right != minus_one;
-        let overflows = !constant && (self.native.divides)(by, ty) == Divides::ButLeast;
-        // What is divided by -1 is negated, and leaves no remainder, as what is divided by 1.
-        let negates = overflows.then(|| values.binary(BinaryOp::Eq, right, minus_one));
-        let divisor = negates.map_or(right, |negates| {
-            let one = values.of(ty, 1);
-            values.select(negates, one, right)
-        });
-        if by == op && (by == DivOp::Rem || !overflows) {
-            return vec![Stmt::Divide { dst, op, left, right: divisor, site }];
-        }
-        let made = values.slot(ty);
-        let result = values.read(made);
-        let result = negates.map_or(result, |negates| {
-            let negated = values.unary(UnaryOp::Neg, left);
-            values.select(negates, negated, result)
-        });
-        let value = if by == op {
-            result
-        } else {
-            let whole = values.binary(BinaryOp::Mul, result, right);
-            values.binary(BinaryOp::Sub, left, whole)
-        };
-        vec![Stmt::Divide { dst: made, op: by, left, right: divisor, site }, Stmt::Assign { slot: dst, value }]
     }
 
     /// Whether a plain access is to another number of the element that those before it access, in the same way.
