@@ -25,6 +25,8 @@ mod constants;
 mod contract;
 #[path = "conformance/copies.rs"]
 mod copies;
+#[path = "conformance/division.rs"]
+mod division;
 #[path = "conformance/domains.rs"]
 mod domains;
 #[path = "conformance/empty.rs"]
@@ -103,6 +105,11 @@ mod wide;
 #[test]
 fn function_parameters() {
     harness::run("functions as parameters", function_parameters::CASES);
+}
+
+#[test]
+fn division() {
+    harness::run("divisions by constants", division::CASES);
 }
 
 #[test]
