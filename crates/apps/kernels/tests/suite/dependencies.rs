@@ -211,6 +211,129 @@ fn a_store_that_needs_a_read_waits_for_it() {
     }
 }
 
+/// The same stores in an order that depends on what was read, and between them nothing that orders.
+#[kernel]
+fn in_either_order(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        let a = x.load(0);
+        match case {
+            0 => {
+                if a == 1 {
+                    y.store(0, 1);
+                    z.store(0, 1);
+                } else {
+                    z.store(0, 1);
+                    y.store(0, 1);
+                }
+            }
+            1 => {
+                if a == 1 {
+                    z.store(0, 1);
+                    y.store(0, 1);
+                } else {
+                    y.store(0, 1);
+                    z.store(0, 1);
+                }
+            }
+            2 => {
+                y.store(a & 1, 1);
+                y.store(1 - (a & 1), 1);
+            }
+            3 => {
+                y.store(1 - (a & 1), 1);
+                y.store(a & 1, 1);
+            }
+            4 => {
+                if a == 1 {
+                    y.store(0, 1);
+                }
+                z.store(0, 1);
+                if a != 1 {
+                    y.store(0, 1);
+                }
+            }
+            5 => {
+                for i in 0..2 {
+                    y.store(if a == 1 { i } else { 1 - i }, 1);
+                }
+            }
+            // From here on a fence is between, or another value.
+            10 => {
+                if a == 1 {
+                    y.store(0, 1);
+                    acc.mem_fence(Scope::Device, Order::AcqRel);
+                    z.store(0, 1);
+                } else {
+                    z.store(0, 1);
+                    acc.mem_fence(Scope::Device, Order::AcqRel);
+                    y.store(0, 1);
+                }
+            }
+            _ => {
+                if a == 1 {
+                    y.store(0, 1);
+                    z.store(0, 1);
+                } else {
+                    z.store(0, 1);
+                    y.store(0, 2);
+                }
+            }
+        }
+        seen.store(0, a);
+    } else {
+        let b = y.load(0);
+        x.store(0, b & 1);
+        seen.store(1, b);
+    }
+}
+
+#[test]
+fn the_order_of_equal_stores_is_no_dependency() {
+    for target in TARGETS {
+        for (case, verdict) in
+            (0..6).map(|case| (case, Verdict::Violated)).chain([10, 11].map(|case| (case, Verdict::Holds)))
+        {
+            let report = judge(Checker::for_target(target), |queue, [x, y, z, _, seen]| {
+                queue.launch(ThreadSpec::new(2, 1), in_either_order(case, x, y, z, seen))
+            });
+            assert_eq!(report.verdict, verdict, "case {case} for {target}: {:?}", report.unknown);
+        }
+    }
+}
+
+/// Each thread stores only if it has read what the other stores: nothing but the dependencies keeps both from it.
+#[kernel]
+fn out_of_thin_air(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>, otherwise: u32) {
+    if acc.thread_in_grid() == 0 {
+        let a = x.load(0);
+        if a == 1 {
+            y.store(0, 1);
+        } else if otherwise != 0 {
+            y.store(0, otherwise);
+        }
+        seen.store(0, a);
+    } else {
+        let b = y.load(0);
+        if b == 1 {
+            x.store(0, 1);
+        }
+        seen.store(1, b);
+    }
+}
+
+#[test]
+fn a_verdict_that_rests_on_both_dependencies_says_so() {
+    for target in TARGETS {
+        for otherwise in [0, 2] {
+            let report = judge(Checker::for_target(target), |queue, [x, y, _, _, seen]| {
+                queue.launch(ThreadSpec::new(2, 1), out_of_thin_air(x, y, seen, otherwise))
+            });
+            assert_eq!(report.verdict, Verdict::Holds, "{target}");
+            assert!(!report.rests_on.is_empty(), "{target}, {otherwise}");
+        }
+    }
+}
+
 /// The arms store alike but for the scope.
 #[kernel]
 fn of_two_scopes(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {

@@ -13,7 +13,7 @@ use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
 use super::kept::KeptSearch;
-use super::rests::Rests;
+use super::rests::{Rests, leaves_stores_out, rests_on};
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use super::waits::WaitsInBlock;
@@ -99,10 +99,17 @@ pub(super) fn judge(
     if let Some(kept) = kept {
         return Ok(kept.complete(phase));
     }
+    let has_races = checker.model.has_races();
+    // What is tried for advice need not say why it holds.
+    let asked = checker.edits.is_empty();
     if has_single_run(run, &world, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
+        let holds = phase.violations.is_empty() && phase.unknown.is_empty();
+        if asked && holds && leaves_stores_out(&world, &phase.executed) {
+            let known = phase.outcomes.iter().map(|outcome| &outcome.values).collect();
+            phase.rests = rests_on(run, &world, has_races, known)?;
+        }
         return Ok(phase);
     }
-    let has_races = checker.model.has_races();
     let mut judge = Judge::new(run, world, has_races, forbids_races);
     judge.search_all(&symmetric, &mut phase)?;
     if judge.raced {
@@ -113,10 +120,9 @@ pub(super) fn judge(
         judge = Judge::new(run, phase.world.clone(), false, forbids_races);
         judge.search_all(&symmetric, &mut phase)?;
     }
-    // What is tried for advice need not say why it holds.
-    let asked = checker.edits.is_empty();
-    if asked && judge.violations.is_empty() && phase.unknown.is_empty() && phase.statistics.dependent > 0 {
-        phase.rests = judge.rests_on()?;
+    let may_rest = || phase.statistics.dependent > 0 || leaves_stores_out(&judge.world, &judge.executed);
+    if asked && judge.violations.is_empty() && phase.unknown.is_empty() && may_rest() {
+        phase.rests = rests_on(run, &judge.world, judge.assume_race_free, judge.outcomes.keys().collect())?;
     }
     phase.rests.waits = judge.waits_in_block.lines(&judge.world);
     if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {

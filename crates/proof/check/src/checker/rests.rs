@@ -5,10 +5,12 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use wattle_core::{Result, system};
-use wattle_ir::Site;
+use wattle_ir::{Place, Site};
+use wattle_machine::Action;
 
-use super::judge::{Judge, last_memories};
-use super::run::Memory;
+use super::judge::last_memories;
+use super::run::{Memory, Run};
+use crate::program::{LaunchWorld, World};
 use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 
 /// The time limit of the search for an outcome that only dependencies exclude.
@@ -27,32 +29,57 @@ pub(super) struct Rests {
     pub waits: Vec<(Site, Site)>,
 }
 
-impl Judge<'_> {
-    /// What the outcomes rest on.
-    pub(super) fn rests_on(&self) -> Result<Rests> {
-        let world = self.world.clone();
-        let threads = world.threads().map_err(|error| system("launching", error))?;
-        let mut limits = self.run.checker.limits(self.run.shared.deadline);
-        let soon = Instant::now() + PATIENCE;
-        limits.deadline = Some(limits.deadline.map_or(soon, |deadline| deadline.min(soon)));
-        let setup = Setup {
-            loop_bound: self.run.checker.loop_bound,
-            assume_race_free: self.assume_race_free,
-            dependencies: Dependencies::Ignored,
-            limits,
-            ..Setup::new(&*world, self.run.checker.model).with_threads(&*world, threads)
-        };
-        let mut more = More { known: self.outcomes.keys().collect(), found: Vec::new() };
-        let (end, _) = search(&setup, &mut more);
-        let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
-        let mut sites: Vec<(Site, Site)> = sites.collect();
-        sites.dedup();
-        let unfinished = match end {
-            End::Exhausted | End::BrokenOff => false,
-            End::Stopped(_) | End::Problem(_) => true,
-        };
-        Ok(Rests { on: sites, unfinished, waits: Vec::new() })
+/// Whether an atomic store that was never made is to memory that threads load atomically: perhaps it is missing only since
+/// the read that it depends on never returns what nothing but the store's own consequences would give.
+pub(super) fn leaves_stores_out(world: &World, executed: &BTreeSet<(u32, u32)>) -> bool {
+    let memory = |launch: &LaunchWorld, place: Place| match place {
+        Place::Param(id) => Some(launch.environment.arguments.get(id.index())?.view()?.memory),
+        // Blocks have memory of their own, which launches do not share.
+        Place::Shared(_) | Place::Local(_) => None,
+    };
+    let (mut loaded, mut left_out) = (BTreeSet::new(), BTreeSet::new());
+    for launch in &world.launches {
+        for instruction in launch.program.instructions() {
+            match instruction.action {
+                Action::Load { place, .. } => loaded.extend(memory(launch, place)),
+                Action::Store { place, .. } if !executed.contains(&(launch.number, instruction.at)) => {
+                    left_out.extend(memory(launch, place));
+                }
+                Action::Store { .. }
+                | Action::Plain { .. }
+                | Action::Update { .. }
+                | Action::Fence { .. }
+                | Action::Barrier
+                | Action::WarpBarrier => {}
+            }
+        }
     }
+    !loaded.is_disjoint(&left_out)
+}
+
+/// What it rests on that there are no outcomes but those that are known.
+pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: BTreeSet<&Memory>) -> Result<Rests> {
+    let threads = world.threads().map_err(|error| system("launching", error))?;
+    let mut limits = run.checker.limits(run.shared.deadline);
+    let soon = Instant::now() + PATIENCE;
+    limits.deadline = Some(limits.deadline.map_or(soon, |deadline| deadline.min(soon)));
+    let setup = Setup {
+        loop_bound: run.checker.loop_bound,
+        assume_race_free,
+        dependencies: Dependencies::Ignored,
+        limits,
+        ..Setup::new(world, run.checker.model).with_threads(world, threads)
+    };
+    let mut more = More { known, found: Vec::new() };
+    let (end, _) = search(&setup, &mut more);
+    let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
+    let mut sites: Vec<(Site, Site)> = sites.collect();
+    sites.dedup();
+    let unfinished = match end {
+        End::Exhausted | End::BrokenOff => false,
+        End::Stopped(_) | End::Problem(_) => true,
+    };
+    Ok(Rests { on: sites, unfinished, waits: Vec::new() })
 }
 
 /// A visitor that looks for an outcome that is not known yet.

@@ -112,6 +112,9 @@ pub(super) struct Agreement {
     pub met: bool,
     /// Whether some completions perform a store that others do not, or that is not known.
     pub depends: bool,
+    /// Whether some completions perform stores that others perform in another order, or elsewhere among what the thread has
+    /// run ahead to.
+    pub reordered: bool,
     /// Pairs of reads that were assumed to be one.
     pub ties: Vec<(EventId, EventId)>,
 }
@@ -120,7 +123,7 @@ impl Agreement {
     /// The agreement of completions that are all longer than the limit.
     pub fn cut() -> Agreement {
         let (ahead, beyond, ties) = (Vec::new(), Vec::new(), Vec::new());
-        Agreement { ahead, beyond, undecided: true, cut: true, met: false, depends: true, ties }
+        Agreement { ahead, beyond, undecided: true, cut: true, met: false, depends: true, reordered: false, ties }
     }
 
     /// Whether all of it is in the graph already.
@@ -172,6 +175,8 @@ pub(super) fn trim(acts: &mut Vec<Act>) {
 
 /// Keeps the actions that another completion performs too.
 pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
+    let writes = |agreed: &Agreement| agreed.ahead.iter().chain(&agreed.beyond).filter(|act| known_write(act)).count();
+    let shared = shared_writes(agreed, &other);
     // Actions are matched by their events: one completion may make an access that is out of bounds in the other.
     let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
     let mut from = 0;
@@ -187,8 +192,56 @@ pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
     let most = stores(&agreed.beyond).max(stores(&other.beyond));
     agreed.beyond = both(&agreed.beyond, &other.beyond);
     agreed.depends |= other.depends || stores(&agreed.beyond) < most;
+    agreed.reordered |= other.reordered || writes(agreed) < shared;
     agreed.met &= other.met;
     agreed.ties.extend(other.ties);
+}
+
+fn known_write(act: &Act) -> bool {
+    act.is_write() && act.is_known()
+}
+
+/// How many writes both have, wherever they stand.
+fn shared_writes(first: &Agreement, second: &Agreement) -> usize {
+    let writes = |of: &Agreement| -> Vec<Act> {
+        of.ahead.iter().chain(&of.beyond).filter(|act| known_write(act)).cloned().collect()
+    };
+    let mut left = writes(second);
+    let also = |act: &Act| left.iter().position(|other| same(act, other)).map(|at| left.swap_remove(at)).is_some();
+    writes(first).iter().map(also).filter(|also| *also).count()
+}
+
+/// What each completion does of what all of them do, in its own order: the accesses that each of the others performs too,
+/// behind the same fences, as often. `fences` gives the fences among what the thread has run ahead to, by their numbers.
+pub(super) fn in_each_order(all: Vec<Agreement>, fences: &[(usize, Label)]) -> Vec<Agreement> {
+    let placed: Vec<Vec<Placed<'_>>> = all.iter().map(|of| all_placed(of, fences)).collect();
+    let alike = |a: &Placed<'_>, b: &Placed<'_>| a.1 == b.1 && same(a.0, b.0);
+    let count = |among: &[Placed<'_>], of: &Placed<'_>| among.iter().filter(|other| alike(other, of)).count();
+    // As often as it stands in this one up to here.
+    let is_shared = |mine: &[Placed<'_>], at: usize| {
+        let before = count(&mine[..at], &mine[at]);
+        placed.iter().all(|theirs| count(theirs, &mine[at]) > before)
+    };
+    let mut orders: Vec<Agreement> = Vec::new();
+    for (of, mine) in all.iter().zip(&placed) {
+        let shared: Vec<&Act> = (0..mine.len()).filter(|&at| is_shared(mine, at)).map(|at| mine[at].0).collect();
+        let is_kept = |act: &Act| shared.iter().any(|kept| std::ptr::eq(*kept, act));
+        let kept = |act: &Act| match act {
+            Act::Read { .. } | Act::Store { .. } | Act::Update { .. } if !is_kept(act) => {
+                Act::Other { events: act.events() }
+            }
+            Act::Read { .. } | Act::Store { .. } | Act::Update { .. } => act.clone(),
+            Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => act.clone(),
+        };
+        let ahead = of.ahead.iter().map(kept).collect();
+        let mut beyond: Vec<Act> =
+            of.beyond.iter().filter(|act| matches!(act, Act::Fence { .. }) || is_kept(act)).cloned().collect();
+        trim(&mut beyond);
+        if !orders.iter().any(|known| known.ahead == ahead && known.beyond == beyond) {
+            orders.push(Agreement { ahead, beyond, ..of.clone() });
+        }
+    }
+    orders
 }
 
 /// What is known of an event of the graph if two completions perform these actions there.
@@ -224,7 +277,10 @@ fn meet(mine: &Act, theirs: Option<&Act>) -> Act {
 type Placed<'a> = (&'a Act, Vec<Label>);
 
 fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
-    let mut fences = Vec::new();
+    placed_behind(acts, Vec::new())
+}
+
+fn placed_behind(acts: &[Act], mut fences: Vec<Label>) -> Vec<Placed<'_>> {
     let mut stores = Vec::new();
     for act in acts {
         match act {
@@ -234,6 +290,20 @@ fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
         }
     }
     stores
+}
+
+/// The known reads and stores of a completion, with the fences before them.
+fn all_placed<'a>(of: &'a Agreement, fences: &[(usize, Label)]) -> Vec<Placed<'a>> {
+    let mut at = 0;
+    let mut placed = Vec::new();
+    for act in &of.ahead {
+        let before = fences.iter().filter(|(number, _)| *number < at).map(|(_, label)| *label).collect();
+        placed.extend(placed_behind(std::slice::from_ref(act), before).into_iter().filter(|(act, _)| act.is_known()));
+        at += act.events();
+    }
+    let before = fences.iter().map(|(_, label)| *label).collect();
+    placed.extend(placed_behind(&of.beyond, before));
+    placed
 }
 
 /// The reads and stores that both have, behind the same fences and in the same order, with the fences before them.

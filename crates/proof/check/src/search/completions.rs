@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use wattle_memory::{EventId, Kind, Label, Level, stop};
 
 use super::Setup;
-use super::agreement::{Act, Agreement, agree, trim};
+use super::agreement::{Act, Agreement, agree, in_each_order, trim};
 use super::process::{Action, Address};
 use super::state::{Runner, State};
 use super::thread::Thread;
@@ -174,6 +174,26 @@ pub(super) fn each(setup: &Setup<'_>, state: &State<'_>, thread: usize, values: 
         }
     }
     all
+}
+
+/// What all completions of a thread that waits for a read perform, in each order in which some completion does; empty where
+/// not all completions are known.
+pub(super) fn orders(setup: &Setup<'_>, state: &State<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
+    let runner = &state.runners[thread];
+    let mut completions = Completions { setup, state, runner, given: Given::Possible(values), left: MOST_ACTIONS };
+    let Some(mut open) = completions.begin() else { return Vec::new() };
+    let mut all = Vec::new();
+    while let Some(mut path) = open.pop_front() {
+        let ended = completions.complete(&mut path, &mut open);
+        if !matches!(ended, Outcome::Ended) || all.len() == MOST {
+            return Vec::new();
+        }
+        all.push(completions.alone(path));
+    }
+    let is_fence = |event: EventId| state.graph.event(event).label.kind == Kind::Fence;
+    let fences = runner.trail.iter().enumerate().filter(|&(_, &event)| is_fence(event));
+    let fences: Vec<_> = fences.map(|(number, &event)| (number, state.graph.event(event).label)).collect();
+    in_each_order(all, &fences)
 }
 
 struct Completions<'a, 'w> {
@@ -469,6 +489,7 @@ impl<'w> Completions<'_, 'w> {
         let depends = ahead.iter().chain(&beyond).any(Act::is_open);
         let mut beyond: Vec<Act> = beyond.into_iter().filter(Act::is_known).collect();
         trim(&mut beyond);
-        Agreement { ahead, beyond, undecided: false, cut: false, met: path.met, depends, ties: path.ties }
+        let reordered = false;
+        Agreement { ahead, beyond, undecided: false, cut: false, met: path.met, depends, reordered, ties: path.ties }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use wattle_memory::{EventId, Kind, Set, ThreadId};
 
 use super::agreement::{Act, Agreement};
-use super::completions::{Given, compare, each};
+use super::completions::{Given, compare, each, orders};
 use super::run::{locate, provide, write_half};
 use super::state::{EarlyUpdate, State, Status};
 use super::values::Values;
@@ -66,7 +66,8 @@ pub(super) fn determine(
         let cut = present.as_ref().is_some_and(|present| present.cut);
         // No other thread's read can take its value from a store that is made early.
         let alone = (0..state.runners.len()).all(|other| other == thread || state.pending(other).next().is_none());
-        if present.is_none_or(|present| present.len() <= least && (!cut || alone)) {
+        let reordered = [&any, &present].into_iter().flatten().any(|agreed| agreed.reordered);
+        if !reordered && present.is_none_or(|present| present.len() <= least && (!cut || alone)) {
             any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
             if setup.dependencies != Dependencies::Ignored {
                 continue;
@@ -81,6 +82,9 @@ pub(super) fn determine(
         let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Agreement::seen);
         certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
         let mut ways: Vec<Agreement> = guess.into_iter().collect();
+        if reordered || possible.is_some_and(|possible| possible.reordered) {
+            ways.extend(orders(setup, state, thread, values).into_iter().map(made));
+        }
         if setup.dependencies == Dependencies::Ignored {
             ways = each(setup, state, thread, values);
         }

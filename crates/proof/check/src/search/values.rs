@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use wattle_ir::warp::WarpKind;
 
 use super::process::{Action, Address, Change, Written};
-use super::{Setup, Thread};
+use super::{Dependencies, Setup, Thread};
 
 /// The maximum number of actions before the analysis gives up.
 const MOST_ACTIONS: u32 = 50_000;
@@ -113,11 +113,15 @@ impl<'w> Finder<'_, 'w> {
                 let place = self.place(from);
                 let (open, values) = (place.open, place.values.clone());
                 let node = &mut self.nodes[number];
-                let answers: Vec<Option<u64>> = if open {
-                    if std::mem::replace(&mut node.opened, true) { Vec::new() } else { vec![None] }
-                } else {
-                    values[node.given..].iter().copied().map(Some).collect()
+                let mut answers: Vec<Option<u64>> = match open {
+                    true => Vec::new(),
+                    false => values[node.given..].iter().copied().map(Some).collect(),
                 };
+                // Without dependencies a branch may be taken for a value that is there only since it is taken.
+                let anyway = self.setup.dependencies == Dependencies::Ignored;
+                if (open || anyway) && !std::mem::replace(&mut node.opened, true) {
+                    answers.push(None);
+                }
                 node.given = values.len();
                 let (process, change) = (node.process.clone(), node.change);
                 for answer in answers {
