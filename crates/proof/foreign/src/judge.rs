@@ -175,6 +175,9 @@ fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>)
     (0..size).rev().try_fold(0, |bits, at| Some(bits << 8 | u64::from(byte(item.index * size + at)?)))
 }
 
+/// Why an operation of a warp cannot be judged some lanes of whose mask have ended.
+pub(crate) const LANES_HAVE_ENDED: &str = "lanes of its mask have ended, and the checker waits for all of them";
+
 /// The visitor that checks each execution.
 pub(crate) struct Judge<'w> {
     pub(crate) world: &'w World,
@@ -462,7 +465,7 @@ impl Visitor for Judge<'_> {
         if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
             let why = match self.world.spirv() {
                 Some(_) => NOT_ALL_COME,
-                None => "lanes of its mask have ended, and the checker waits for all of them",
+                None => LANES_HAVE_ENDED,
             };
             self.world.refuse(at, why);
             return ControlFlow::Break(());

@@ -52,16 +52,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod actions;
 mod barrier;
+mod bytes;
 mod clock;
 mod finding;
+mod gates;
 mod history;
 mod launch;
+mod machine;
 mod memory;
+mod module;
 #[cfg(test)]
 mod oracle;
 mod running;
 mod serve;
+mod shadow;
 mod simulator;
 mod spin;
 mod steps;
@@ -71,5 +77,6 @@ pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waitin
 pub use launch::{Agent, LaunchError, LaunchRequest};
 pub(crate) use launch::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 pub use memory::{Contents, Init, MemoryError, MemoryId};
+pub use module::{ModuleBuffer, ModuleRequest, Role, SharedVariable, SimulatedModule, SimulatedThread};
 pub use simulator::{LaunchId, Options, Simulator};
 pub use wattle_machine::{Argument, View};

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wattle_ir::{Label, Site, Type, WarpOp};
-use wattle_machine::{Environment, Program, Thread};
+use wattle_machine::{Environment, LaunchShape, Program};
 
 use super::clock::Clock;
 use super::finding::{Actor, Finding};
+use super::gates::Gate;
+use super::machine::{Code, Machine};
 use super::memory::{Address, MemoryId};
 use super::simulator::LaunchId;
 use super::spin::Meetings;
@@ -18,7 +20,7 @@ pub(super) const READS: usize = 8;
 
 /// A thread whose block has started.
 pub(super) struct Running {
-    pub machine: Thread,
+    pub machine: Machine,
     pub sync: ThreadSync,
     /// The launch's position among those of this generation.
     pub launch: usize,
@@ -44,6 +46,8 @@ pub(super) enum State {
     Barrier(Site, Vec<u64>),
     /// It waits at an operation of its warp.
     Warp(AtWarp),
+    /// It waits at a barrier of a module, or at an operation of some lanes of its warp.
+    Gate { in_warp: bool },
     /// It repeats the same iteration until one of these elements changes; any memory, if the list is empty.
     Spinning(Vec<Address>),
 }
@@ -60,7 +64,7 @@ pub(super) struct AtWarp {
 /// The state of a thread at a back edge.
 pub(super) struct Snapshot {
     pub label: Label,
-    pub machine: Thread,
+    pub machine: Machine,
     /// The number of changes of memory so far.
     pub changes: u64,
     pub read_count: u64,
@@ -79,6 +83,8 @@ pub(super) struct Block {
     pub arrived: Vec<u32>,
     /// For each warp the threads that wait at an operation of it.
     pub at_warp: Vec<Vec<u32>>,
+    /// The barriers and operations of warps to which threads of a module have come.
+    pub gates: Vec<Gate>,
     /// Their meetings at the barrier, and those of each warp at its operations.
     pub met_at_barrier: Meetings,
     pub met_in_warp: Vec<Meetings>,
@@ -91,8 +97,12 @@ pub(super) struct Block {
 pub(super) struct Launch {
     pub id: LaunchId,
     pub label: Arc<str>,
-    pub program: Arc<Program>,
-    pub environment: Arc<Environment>,
+    /// The kernel's name.
+    pub kernel: Arc<str>,
+    /// The number of dimensions.
+    pub rank: usize,
+    pub shape: LaunchShape,
+    pub code: Code,
     /// The number of its device; `None` for the host.
     pub device: Option<u32>,
     /// The clock number of its first thread.
@@ -133,16 +143,23 @@ impl Launch {
         }
     }
 
+    /// The program and the environment of a kernel of Wattle's own.
+    pub fn own(&self) -> Option<(&Program, &Environment)> {
+        match &self.code {
+            Code::Own(program, environment) => Some((program, environment)),
+            Code::Module(_) => None,
+        }
+    }
+
     /// The thread with this clock number, as reports name it.
     pub fn actor(&self, thread: u32) -> Actor {
         let number = thread.saturating_sub(self.base) as u64;
         let per_block = (self.threads_per_block as u64).max(1);
-        let kernel = self.program.kernel();
         Actor {
-            kernel: kernel.name.clone(),
+            kernel: self.kernel.to_string(),
             launch: self.label.to_string(),
-            rank: kernel.rank,
-            position: self.environment.shape.position(number / per_block, number % per_block),
+            rank: self.rank,
+            position: self.shape.position(number / per_block, number % per_block),
             on_device: self.device.is_some(),
         }
     }

@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 use wattle_ir::Type;
-use wattle_machine::{Argument, Thread, View};
+use wattle_machine::{Argument, LaunchShape, View};
 
 use super::clock::{ALIGNMENT, Clock};
 use super::finding::{Finding, Findings};
 use super::launch::{Agent, LaunchError, LaunchRequest, MAX_RESIDENT, MAX_WORDS, bind};
-use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, mask};
+use super::machine::Code;
+use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, Written, mask};
+use super::module::ModuleRequest;
 use super::running::{Block, Launch, READS, Running, State};
 use super::spin::Meetings;
 use super::sync::{Member, Releases, ThreadSync};
@@ -37,6 +40,19 @@ impl Options {
     pub fn seeded(seed: u64) -> Options {
         Options { seed, resident_threads: 4096, stop: None }
     }
+}
+
+/// A launch whose arguments fit.
+struct Admitted {
+    kernel: Arc<str>,
+    rank: usize,
+    shape: LaunchShape,
+    label: Arc<str>,
+    agent: Agent,
+    cooperative: bool,
+    step_limit: Option<u64>,
+    deadline: Option<Instant>,
+    code: Code,
 }
 
 /// The identifier of a launch of a simulator.
@@ -127,7 +143,11 @@ impl Simulator {
         self.memories.get(id)?;
         let is_it = |view: &View| view.memory == id.into();
         let uses = |launch: &&Launch| {
-            !launch.done && launch.environment.arguments.iter().filter_map(Argument::view).any(is_it)
+            !launch.done
+                && match &launch.code {
+                    Code::Own(_, environment) => environment.arguments.iter().filter_map(Argument::view).any(is_it),
+                    Code::Module(run) => run.ranges.iter().any(|range| range.is_in(id.index)),
+                }
         };
         if let Some(launch) = self.launches.iter().find(uses) {
             return Err(MemoryError::InUse { memory: id, launch: launch.label.to_string() });
@@ -158,7 +178,7 @@ impl Simulator {
                 changed.push(element);
             }
             allocation.values[element] = value & mask;
-            allocation.written[element] = true;
+            allocation.written[element] = Written::ALL;
             allocation.forget_writer(element);
         }
         for element in changed {
@@ -178,7 +198,7 @@ impl Simulator {
         let allocation = self.memories.get_mut(to)?;
         for element in unwritten {
             if let Some(written) = allocation.written.get_mut(start + element - first) {
-                *written = false;
+                *written = Written::NOTHING;
             }
         }
         Ok(())
@@ -198,17 +218,53 @@ impl Simulator {
     /// The arguments do not match, or the simulated device has too few threads or too little memory.
     pub fn launch(&mut self, request: LaunchRequest) -> Result<LaunchId, LaunchError> {
         let environment = bind(&request, &self.memories)?;
-        let (blocks, per_block) = (request.shape.blocks(), request.shape.threads_per_block());
+        let kernel = request.program.kernel();
+        let admitted = Admitted {
+            kernel: kernel.name.as_str().into(),
+            rank: kernel.rank,
+            shape: request.shape,
+            label: request.label,
+            agent: request.agent,
+            cooperative: request.cooperative,
+            step_limit: request.step_limit,
+            deadline: request.deadline,
+            code: Code::Own(request.program, Arc::new(environment)),
+        };
+        self.admit(admitted)
+    }
+
+    /// Starts a launch of a module's kernel, as [`launch`](Simulator::launch) starts one of Wattle's own.
+    ///
+    /// # Errors
+    /// A buffer does not exist, or the simulated device has too few threads or too little memory.
+    pub fn launch_module(&mut self, request: ModuleRequest) -> Result<LaunchId, LaunchError> {
+        let run = Arc::new(request.bind(&mut self.memories)?);
+        let admitted = Admitted {
+            label: request.kernel.clone(),
+            kernel: request.kernel,
+            rank: request.rank,
+            shape: request.shape,
+            agent: request.agent,
+            cooperative: request.cooperative,
+            step_limit: request.step_limit,
+            deadline: request.deadline,
+            code: Code::Module(run.clone()),
+        };
+        self.admit(admitted).inspect_err(|_| run.free(&mut self.memories))
+    }
+
+    fn admit(&mut self, launch: Admitted) -> Result<LaunchId, LaunchError> {
+        let (blocks, per_block) = (launch.shape.blocks(), launch.shape.threads_per_block());
         let threads = blocks.saturating_mul(per_block);
         let base = self.next_number;
         let end = (base + threads).next_multiple_of(ALIGNMENT as u64);
         if end > MAX_NUMBERS {
             return Err(LaunchError::Overlap);
         }
-        let most = (MAX_WORDS / (request.program.words() as u64).max(1)).min(MAX_RESIDENT);
-        let resident = if request.cooperative { threads } else { (self.options.resident_threads as u64).min(most) };
-        if request.cooperative && threads > most {
-            let (kernel, what) = (request.program.kernel().name.clone(), "threads resident at once");
+        let most = (MAX_WORDS / (launch.code.words() as u64).max(1)).min(MAX_RESIDENT);
+        let resident = if launch.cooperative { threads } else { (self.options.resident_threads as u64).min(most) };
+        if launch.cooperative && threads > most {
+            let (kernel, what) = (launch.kernel.to_string(), "threads resident at once");
             return Err(LaunchError::TooLarge { kernel, what, found: threads, max: most });
         }
         self.next_number = end;
@@ -216,10 +272,12 @@ impl Simulator {
         let id = LaunchId(self.launched);
         self.launches.push(Launch {
             id,
-            label: request.label,
-            program: request.program,
-            environment: Arc::new(environment),
-            device: match request.agent {
+            label: launch.label,
+            kernel: launch.kernel,
+            rank: launch.rank,
+            shape: launch.shape,
+            code: launch.code,
+            device: match launch.agent {
                 Agent::Device(number) => Some(number),
                 Agent::Host => None,
             },
@@ -232,8 +290,8 @@ impl Simulator {
             start: self.finished.clone(),
             known: Clock::default(),
             steps: 0,
-            step_limit: request.step_limit,
-            deadline: request.deadline,
+            step_limit: launch.step_limit,
+            deadline: launch.deadline,
             findings: Vec::new(),
             done: false,
         });
@@ -344,17 +402,22 @@ impl Simulator {
         let number = launch.next_block;
         launch.next_block += 1;
         launch.running.push(key);
-        let shared = launch.program.kernel().shared.iter().map(|array| {
-            let len = array.len.in_launch(launch.environment.shared_len);
-            self.memories.allocate(array.element, len as usize, Init::Unwritten)
-        });
-        let shared = shared.collect();
+        let shared = match &launch.code {
+            Code::Own(program, environment) => {
+                let arrays = program.kernel().shared.iter().map(|array| {
+                    let len = array.len.in_launch(environment.shared_len);
+                    self.memories.allocate(array.element, len as usize, Init::Unwritten)
+                });
+                arrays.collect()
+            }
+            Code::Module(run) => run.allocate_shared(&mut self.memories),
+        };
         let per_block = launch.threads_per_block;
-        let warps = per_block.div_ceil(launch.environment.shape.warp_size);
+        let warps = per_block.div_ceil(launch.shape.warp_size);
         let first = launch.base + number as u32 * per_block;
         let mut threads = Vec::with_capacity(per_block as usize);
         for number_in_block in 0..per_block {
-            let position = launch.environment.shape.position(number, number_in_block as u64);
+            let position = launch.shape.position(number, number_in_block as u64);
             let member =
                 Member { thread: first + number_in_block, block: first, device: launch.device, alone: per_block == 1 };
             let thread = self.free_threads.pop().unwrap_or_else(|| {
@@ -362,7 +425,7 @@ impl Simulator {
                 self.threads.len() as u32 - 1
             });
             self.threads[thread as usize] = Some(Box::new(Running {
-                machine: Thread::new(&launch.program, position),
+                machine: launch.code.thread(position, number, number_in_block),
                 sync: ThreadSync::new(member, launch.start.clone()),
                 launch: number_of_launch,
                 block: key,
@@ -382,6 +445,7 @@ impl Simulator {
             threads,
             arrived: Vec::new(),
             at_warp: vec![Vec::new(); warps as usize],
+            gates: Vec::new(),
             met_at_barrier: Meetings::default(),
             met_in_warp: (0..warps).map(|_| Meetings::default()).collect(),
             ended: None,
@@ -394,6 +458,9 @@ impl Simulator {
         let Some(state) = self.launches.get_mut(launch) else { return };
         state.done = true;
         let running = std::mem::take(&mut state.running);
+        if let Code::Module(run) = &state.code {
+            run.free(&mut self.memories);
+        }
         self.results.insert(state.id, std::mem::take(&mut state.findings));
         self.finished.join(&state.known);
         self.finished.cover(state.base, state.end());

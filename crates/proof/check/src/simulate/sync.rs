@@ -60,7 +60,7 @@ impl Releases {
         *self = Releases::default();
     }
 
-    fn add(&mut self, member: &Member, scope: Scope, by_scope: [&Clock; 3]) {
+    pub fn add(&mut self, member: &Member, scope: Scope, by_scope: [&Clock; 3]) {
         let [block, device, system] = by_scope;
         if !member.alone && !block.is_empty() {
             self.blocks.entry(member.block).or_default().join(block);
@@ -141,6 +141,27 @@ impl ThreadSync {
             } else {
                 observed.join(clock);
             }
+        }
+    }
+
+    /// Adds the clocks of a place that the thread can acquire through `scope`, by the narrowest scope that suffices.
+    pub fn visible(&self, releases: &Releases, scope: Scope, known: &mut [Clock; 3]) {
+        for (clock, known) in releases.visible(&self.member, scope).into_iter().zip(known) {
+            clock.into_iter().for_each(|clock| known.join(clock));
+        }
+    }
+
+    /// Passes on, at a barrier, what the thread knows, or what its release fences have passed on to its block.
+    pub fn arrive(&mut self, releases: bool) -> Clock {
+        if releases { self.hand_on() } else { self.released[Scope::Block as usize].clone() }
+    }
+
+    /// Takes what was passed on at a barrier: the thread is ordered after it, or its next acquire fence is.
+    pub fn pass(&mut self, clock: &Clock, acquires: bool) {
+        if acquires {
+            self.seen.join(clock);
+        } else {
+            self.observed[Scope::Block as usize].join(clock);
         }
     }
 

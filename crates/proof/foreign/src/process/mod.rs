@@ -123,6 +123,19 @@ impl ModuleThread {
         self.ended
     }
 
+    /// Whether it will do what it did from an earlier time on, in a run in which other threads are as they were then. How often it
+    /// has come to its barriers, and in which iterations of the loops around them it is, says which arrivals belong together; all
+    /// of them are as many further on.
+    pub(crate) fn goes_round(&self, earlier: &ModuleThread) -> bool {
+        self.cursor == earlier.cursor
+            && self.registers == earlier.registers
+            && self.local == earlier.local
+            && (self.part, self.block, self.thread) == (earlier.part, earlier.block, earlier.thread)
+            && self.copies == earlier.copies
+            && self.open == earlier.open
+            && (self.announced, self.ended) == (earlier.announced, earlier.ended)
+    }
+
     fn end(&mut self) -> Action {
         self.ended = true;
         self.copies = Copies::default();
