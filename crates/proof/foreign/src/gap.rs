@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use wattle_check::checker::Unknown;
 use wattle_check::search::{End, MOST_TURNS, Statistics};
 
 use crate::world::World;
@@ -12,7 +13,7 @@ pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32, loops: &s
         End::Stopped(stopped) => Some(stopped.to_string()),
         End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
         End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
-            Some(format!("{loops} goes on after {loop_bound} iterations; --loop-bound looks further"))
+            Some(Unknown::LoopsAtBound { loops: loops.to_owned(), bound: loop_bound }.to_string())
         }
         End::Exhausted | End::BrokenOff if statistics.endless > 0 => Some(format!(
             "{loops} does not end, or not within {MOST_TURNS} iterations, and nothing in it depends on other threads"

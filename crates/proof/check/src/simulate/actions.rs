@@ -1,11 +1,11 @@
 //! The actions of a module's threads on memory: by bytes, where those of Wattle's own kernels are by elements.
 
-use wattle_memory::{FenceOrder, Label, Level, Scope};
+use wattle_memory::{Classes, FenceOrder, Label, Level, Scope};
 
 use super::bytes::{Piece, Pieces};
 use super::finding::Finding;
 use super::gates::{Arrival, Meets};
-use super::history::{Event, Extent, Past};
+use super::history::{Event, Extent};
 use super::machine::Machine;
 use super::module::{ModuleRun, Role};
 use super::running::Running;
@@ -66,12 +66,17 @@ impl Simulator {
             Action::Fence { label, .. } => {
                 self.mix(1);
                 if let Some(order) = fence_order(&label) {
-                    thread.sync.fence(order, scope(label.level), &mut self.fences);
+                    let Running { sync, block_sync, .. } = thread;
+                    if block_sync.is_none() || label.semantics.includes(Classes::BUFFER) {
+                        sync.fence(order, scope(label.level), &mut self.fences);
+                    }
+                    if let Some(sync) = block_sync.as_mut().filter(|_| label.semantics.includes(Classes::BLOCK)) {
+                        sync.fence(order, scope(label.level), &mut self.fences);
+                    }
                 }
             }
             Action::Barrier { barrier, label, source } => {
-                let meets = Meets::Barrier { acquires: label.acquire, releases: label.release };
-                return Some(Over::Gate(Arrival::new(thread, barrier, meets, run.module.site(source))));
+                return Some(Over::Gate(Arrival::new(thread, barrier, Meets::Barrier(label), run.module.site(source))));
             }
             Action::Exchange { barrier, exchange, source } => {
                 return Some(match (exchange.value, exchange.operand) {
@@ -170,14 +175,23 @@ impl Simulator {
         writes: bool,
     ) {
         let Access { run, pieces, .. } = *access;
+        let in_block = run.is_shared(access.target.address.memory);
+        if in_block {
+            thread.exchange_classes();
+        }
         let reads = !writes || update.is_some();
+        let release = update.unwrap_or(label);
+        // A class of memory is ordered by the operations whose semantics have it.
+        let (own, other) = if in_block { (Classes::BLOCK, Classes::BUFFER) } else { (Classes::BUFFER, Classes::BLOCK) };
+        let acquires = |class| reads && label.acquire && label.semantics.includes(class);
+        let releases = |class| writes && release.release && release.semantics.includes(class);
         // An atomic operation of the thread's own scope is one for nobody.
         let passing = (label.atomic && label.level != Level::Thread).then(|| Passing {
             scope: scope(label.level),
             reads,
             writes,
-            acquires: reads && label.acquire,
-            releases: writes && update.unwrap_or(label).release,
+            acquires: acquires(own),
+            releases: releases(own),
             extent: Extent::whole(access.target.bytes.into()),
             extends: run.extends_patterns,
         });
@@ -195,6 +209,9 @@ impl Simulator {
             {
                 if linked {
                     track.observe(&mut thread.sync, of(piece, passing));
+                    if let Some(sync) = &mut thread.block_sync {
+                        track.observe_other(sync, passing.scope, acquires(other));
+                    }
                 }
                 track.acquire_observed(&mut thread.sync, of(piece, passing));
             }
@@ -205,10 +222,18 @@ impl Simulator {
             let is_mark = access.role == Role::BeginsCopy;
             for track in shadow.tracks(piece.extent, piece.size.into()) {
                 match passing {
-                    Some(passing) => track.publish(&mut thread.sync, of(piece, passing), linked),
+                    Some(passing) => {
+                        track.publish(&mut thread.sync, of(piece, passing), linked);
+                        if let Some(sync) = &mut thread.block_sync {
+                            track.publish_other(sync, passing.scope, releases(other));
+                        }
+                    }
                     None => track.store(&thread.sync, piece.extent, is_mark),
                 }
             }
+        }
+        if in_block {
+            thread.exchange_classes();
         }
     }
 
@@ -235,10 +260,9 @@ impl Simulator {
                 private: label.private,
             };
             let Some(shadow) = self.memories.shadow(piece.address, self.generation) else { continue };
-            let past = Past { seen: &thread.sync.seen, start: &launch.start };
-            let found = shadow.record(event, past, piece.size.into());
-            race = race.or(found.map(|first| (first, event)));
             for track in shadow.tracks(piece.extent, piece.size.into()) {
+                let found = track.record(event, &thread.sync);
+                race = race.or(found.map(|first| (first, event)));
                 if access.role == Role::ReadsReadOnly && !write {
                     let by_launch = |write: &super::shadow::Write| (first..end).contains(&write.member.thread);
                     uncached = uncached.or(track.last().filter(by_launch).map(|_| access.site()));

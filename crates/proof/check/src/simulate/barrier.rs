@@ -4,6 +4,7 @@ use wattle_ir::warp::evaluate;
 use wattle_ir::{Site, Type, WarpOp};
 
 use super::finding::Finding;
+use super::machine::Code;
 use super::running::{AtWarp, State};
 use super::simulator::Simulator;
 
@@ -47,13 +48,9 @@ impl Simulator {
                 Some(_) => {}
                 None => first = Some((key, at, iterations.clone())),
             }
-            all.join(&thread.sync.hand_on());
+            all.join(&thread.sync.seen);
         }
-        for &key in &arrived {
-            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
-                thread.sync.seen = all.clone();
-            }
-        }
+        self.share(&arrived, all);
         self.part(block_key, None, &arrived);
     }
 
@@ -117,11 +114,21 @@ impl Simulator {
     fn open_warp(&mut self, lanes: &[u32]) {
         let mut all = super::clock::Clock::default();
         for &key in lanes {
-            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
-                all.join(&thread.sync.hand_on());
+            if let Some(Some(thread)) = self.threads.get(key as usize) {
+                all.join(&thread.sync.seen);
             }
         }
-        for &key in lanes {
+        self.share(lanes, all);
+    }
+
+    /// Has threads that meet know what all of them knew, which is `all`, and what all of them did.
+    fn share(&mut self, keys: &[u32], mut all: super::clock::Clock) {
+        for &key in keys {
+            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
+                thread.sync.join_into(&mut all);
+            }
+        }
+        for &key in keys {
             if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
                 thread.sync.seen = all.clone();
             }
@@ -183,6 +190,9 @@ impl Simulator {
         }
         block.live -= 1;
         block.ended = Some((member.thread, site));
+        if let Code::Module(_) = launch.code {
+            block.left.push((lane, site));
+        }
         let (live, waiting) = (block.live, block.arrived.first().copied());
         let in_warp = block.at_warp[(lane / launch.shape.warp_size) as usize].first().copied();
         self.forget_thread(key);

@@ -228,8 +228,7 @@ struct Place<'a>(&'a str, &'a [u64]);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.0)?;
-        if self.1.is_empty() { Ok(()) } else { write!(f, " at index {}", Index(self.1)) }
+        if self.1.is_empty() { f.write_str(self.0) } else { write!(f, "`{}` at index {}", self.0, Index(self.1)) }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use wattle_ir::warp::evaluate;
 use wattle_ir::{Site, Type, WarpOp};
+use wattle_memory::{Classes, Label};
 
 use super::clock::Clock;
 use super::finding::Finding;
@@ -20,7 +21,7 @@ pub(super) struct Gate {
     members: Members,
     arrivals: Vec<Arrival>,
     /// What those pass on that have passed, where later ones pass at once.
-    passed: Option<Clock>,
+    passed: Option<[Clock; 2]>,
 }
 
 /// A thread's arrival.
@@ -30,15 +31,15 @@ pub(super) struct Arrival {
     site: Site,
     barrier: Barrier,
     meets: Meets,
-    /// What it passes on.
-    gives: Clock,
+    /// What it passes on: of all memory, or of buffers and of the block's memory where they are ordered each by itself.
+    gives: [Clock; 2],
 }
 
 /// What threads meet for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meets {
     /// A barrier, which orders memory as far as it acquires and releases.
-    Barrier { acquires: bool, releases: bool },
+    Barrier(Label),
     /// An operation of a warp with the lane's value and operand, which orders nothing.
     Exchange { op: WarpOp, ty: Type, value: u64, operand: u32 },
 }
@@ -58,8 +59,14 @@ enum Found {
 impl Arrival {
     pub fn new(thread: &mut Running, barrier: Barrier, meets: Meets, site: Site) -> Arrival {
         let gives = match meets {
-            Meets::Barrier { releases, .. } => thread.sync.arrive(releases),
-            Meets::Exchange { .. } => Clock::default(),
+            Meets::Barrier(label) => {
+                let of_block = thread.block_sync.as_mut();
+                let of_block =
+                    of_block.map(|sync| sync.arrive(label.release && label.semantics.includes(Classes::BLOCK)));
+                let of_buffers = thread.sync.arrive(label.release && label.semantics.includes(Classes::BUFFER));
+                [of_buffers, of_block.unwrap_or_default()]
+            }
+            Meets::Exchange { .. } => Default::default(),
         };
         Arrival { number: thread.number, site, barrier, meets, gives }
     }
@@ -68,14 +75,14 @@ impl Arrival {
     fn why_may_miss(&self, code: &Code, have_ended: bool) -> Option<&'static str> {
         match (self.meets, code) {
             (Meets::Exchange { .. }, Code::Module(run)) => run.module.why_lanes_may_miss(have_ended),
-            (Meets::Barrier { .. } | Meets::Exchange { .. }, _) => None,
+            (Meets::Barrier(_) | Meets::Exchange { .. }, _) => None,
         }
     }
 
     fn in_warp(&self) -> bool {
         match (self.meets, &self.barrier.members) {
             (Meets::Exchange { .. }, _) => true,
-            (Meets::Barrier { .. }, _) => self.barrier.resource >= FIRST_OF_WARPS,
+            (Meets::Barrier(_), _) => self.barrier.resource >= FIRST_OF_WARPS,
         }
     }
 }
@@ -181,8 +188,8 @@ impl Simulator {
         let gate = &mut block.gates[place];
         if let Some(passed) = &gate.passed {
             // It is open: who comes later passes at once.
-            if let Meets::Barrier { acquires, .. } = arrival.meets {
-                thread.sync.pass(passed, acquires);
+            if let Meets::Barrier(label) = arrival.meets {
+                pass(thread, passed, &label);
             }
             if arrival.barrier.waits {
                 self.wake(key);
@@ -243,8 +250,10 @@ impl Simulator {
         gate.arrivals = others.into_iter().map(|(_, arrival)| arrival).collect();
         // The lanes of an operation stand in the order of the members.
         passing.sort_by_key(|arrival| arrival.number);
-        let mut all = Clock::default();
-        passing.iter().for_each(|arrival| all.join(&arrival.gives));
+        let mut all: [Clock; 2] = Default::default();
+        for arrival in &passing {
+            all.iter_mut().zip(&arrival.gives).for_each(|(all, given)| all.join(given));
+        }
         let meet_again = matches!(gate.members, Members::Threads(_) | Members::Remaining(_));
         match gate.members {
             Members::Quorum(_) => gate.passed = Some(all.clone()),
@@ -261,7 +270,7 @@ impl Simulator {
         for (arrival, &key) in waiting.zip(&keys) {
             let Some(Some(thread)) = self.threads.get_mut(key as usize) else { continue };
             match arrival.meets {
-                Meets::Barrier { acquires, .. } => thread.sync.pass(&all, acquires),
+                Meets::Barrier(label) => pass(thread, &all, &label),
                 Meets::Exchange { op, ty, .. } => thread.machine.answer(result(op, ty, &passing, arrival.number)),
             }
         }
@@ -281,7 +290,7 @@ impl Simulator {
 
     /// Reports that a thread waits for one that has ended.
     fn miss_gate(&mut self, block_key: u32, place: usize, ended: u32) {
-        let Some(Some(Block { gates, launch: number, threads, number: of, ended: last, .. })) =
+        let Some(Some(Block { gates, launch: number, threads, number: of, left, .. })) =
             self.blocks.get(block_key as usize)
         else {
             return;
@@ -298,7 +307,7 @@ impl Simulator {
                 barrier: site,
                 in_warp: waiting.in_warp(),
                 ended: launch.actor(first + ended),
-                last: last.filter(|(thread, _)| *thread == first + ended).map_or(site, |(_, last)| last),
+                last: left.iter().find(|(thread, _)| *thread == ended).map_or(site, |&(_, last)| last),
             },
         };
         launch.keep(finding);
@@ -333,11 +342,19 @@ impl Simulator {
     }
 }
 
+/// Lets a thread take what was passed on at a barrier.
+fn pass(thread: &mut Running, [of_buffers, of_block]: &[Clock; 2], label: &Label) {
+    thread.sync.pass(of_buffers, label.acquire && label.semantics.includes(Classes::BUFFER));
+    if let Some(sync) = &mut thread.block_sync {
+        sync.pass(of_block, label.acquire && label.semantics.includes(Classes::BLOCK));
+    }
+}
+
 /// The result of a lane of an operation, from what all its lanes bring.
 fn result(op: WarpOp, ty: Type, lanes: &[Arrival], number: u32) -> u64 {
     let part = |arrival: &Arrival| match arrival.meets {
         Meets::Exchange { value, operand, .. } => (value, operand),
-        Meets::Barrier { .. } => (0, 0),
+        Meets::Barrier(_) => (0, 0),
     };
     let (values, operands): (Vec<u64>, Vec<u32>) = lanes.iter().map(part).unzip();
     let place = lanes.iter().position(|arrival| arrival.number == number);

@@ -6,8 +6,7 @@ use std::ops::Range;
 use wattle_ir::Site;
 use wattle_memory::Scope;
 
-use super::clock::Clock;
-use super::sync::{Member, strong};
+use super::sync::{Member, ThreadSync, strong};
 
 /// The bytes of an access, counted from the first byte of an element. An access that is wider than the element may begin in
 /// front of it, and end behind it.
@@ -51,21 +50,11 @@ fn strong_events(x: &Event, y: &Event) -> bool {
     x.extent == y.extent && strong(&x.member, x.scope, &y.member, y.scope)
 }
 
-/// What an access is ordered after.
-#[derive(Clone, Copy)]
-pub(super) struct Past<'t> {
-    /// The clock of its thread.
-    pub seen: &'t Clock,
-    /// The clock of what had ended when its launch began.
-    pub start: &'t Clock,
-}
-
-impl Past<'_> {
-    /// Whether an earlier access of another thread may have happened at the same time as this one.
-    fn misses(self, past: &Event, now: &Event) -> bool {
-        let known = if past.private || now.private { self.start } else { self.seen };
-        past.member.thread != now.member.thread && past.epoch > known.get(past.member.thread)
-    }
+/// Whether an earlier access of another thread may have happened at the same time as one of this thread.
+#[inline]
+fn misses(thread: &ThreadSync, past: &Event, now: &Event) -> bool {
+    let known = if past.private || now.private { &thread.start } else { &thread.seen };
+    past.member.thread != now.member.thread && past.epoch > known.get(past.member.thread)
 }
 
 /// The accesses since the last generation that are not dominated: an access is dropped once whatever could race with
@@ -101,9 +90,9 @@ struct Atomics {
 }
 
 impl History {
-    /// Adds an access; returns an earlier access that races with it.
-    pub fn record(&mut self, event: Event, past: Past<'_>) -> Option<Event> {
-        let race = self.race(&event, past);
+    /// Adds an access of a thread; returns an earlier access that races with it.
+    pub fn record(&mut self, event: Event, thread: &ThreadSync) -> Option<Event> {
+        let race = self.race(&event, thread);
         match (event.scope, event.write) {
             (None, true) => *self = History { write: Some(event), ..History::default() },
             (None, false) => self.reads.insert(event),
@@ -115,8 +104,8 @@ impl History {
         race
     }
 
-    fn race(&self, event: &Event, past: Past<'_>) -> Option<Event> {
-        let unordered = |earlier: &&Event| past.misses(earlier, event);
+    fn race(&self, event: &Event, thread: &ThreadSync) -> Option<Event> {
+        let unordered = |past: &&Event| misses(thread, past, event);
         if let Some(write) = self.write.as_ref().filter(unordered) {
             return Some(*write);
         }

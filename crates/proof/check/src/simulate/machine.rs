@@ -29,6 +29,14 @@ impl Code {
         }
     }
 
+    /// Whether buffers and the memory of blocks are ordered each by itself.
+    pub fn separates_classes(&self) -> bool {
+        match self {
+            Code::Own(..) => false,
+            Code::Module(run) => run.separates_classes,
+        }
+    }
+
     /// The number of words of a thread's variables.
     pub fn words(&self) -> usize {
         match self {

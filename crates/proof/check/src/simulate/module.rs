@@ -43,6 +43,10 @@ pub trait SimulatedModule: fmt::Debug + Send + Sync {
     /// Whether release and acquire patterns go on through all accesses of a thread to one place, as PTX has it.
     fn extends_patterns(&self) -> bool;
 
+    /// Whether fences and barriers say of buffers and of the memory of blocks, each by itself, that they order them, as Vulkan has
+    /// it.
+    fn separates_classes(&self) -> bool;
+
     /// Why lanes may miss an operation of their warp, if they may: where some have ended, or where they only have not come. Then
     /// it cannot be judged whether the others wait.
     fn why_lanes_may_miss(&self, have_ended: bool) -> Option<&'static str>;
@@ -155,6 +159,7 @@ impl ModuleRequest {
             ranges,
             shared: self.module.shared(),
             extends_patterns: self.module.extends_patterns(),
+            separates_classes: self.module.separates_classes(),
             owned,
         })
     }
@@ -167,6 +172,7 @@ pub(super) struct ModuleRun {
     pub ranges: Vec<ByteMemory>,
     pub shared: Vec<SharedVariable>,
     pub extends_patterns: bool,
+    pub separates_classes: bool,
     owned: Vec<MemoryId>,
 }
 

@@ -8,7 +8,7 @@ use wattle_ir::Site;
 use wattle_memory::{FenceOrder, Scope};
 
 use super::clock::Clock;
-use super::history::{Event, Extent, Past};
+use super::history::{Event, Extent};
 use super::shadow::{Passing, Shadow};
 use super::sync::{Member, Releases, ThreadSync, strong};
 
@@ -23,8 +23,7 @@ const MEMBERS: [Member; 6] = [
 ];
 
 /// All elements have this size, and all accesses touch all of one.
-const SIZE: usize = 4;
-const EXTENT: Extent = Extent { first: 0, bytes: SIZE as u8 };
+const EXTENT: Extent = Extent { first: 0, bytes: 4 };
 
 #[derive(Clone, Copy, Debug)]
 enum What {
@@ -176,19 +175,16 @@ fn clocks(steps: &[Step]) -> Option<usize> {
         let Some(place) = step.place() else { continue };
         let shadow = &mut shadows[place];
         let passing = step.passing();
-        let linked = passing.is_some_and(|passing| shadow.observe(thread, passing, SIZE));
+        let linked = passing.is_some_and(|passing| shadow.observe(thread, passing));
         let (member, epoch, scope, write) = (thread.member, thread.now, step.scope(), step.writes());
         let event = Event { member, epoch, site, scope, write, extent: EXTENT, private: false };
-        let past = Past { seen: &thread.seen, start: &Clock::default() };
-        if shadow.record(event, past, SIZE).is_some() {
+        if shadow.record(event, thread).is_some() {
             return Some(number);
         }
-        for track in shadow.tracks(EXTENT, SIZE) {
-            match passing {
-                Some(passing) => track.publish(thread, passing, linked),
-                None if write => track.store(thread, EXTENT, false),
-                None => {}
-            }
+        match passing {
+            Some(passing) => shadow.publish(thread, passing, linked),
+            None if write => shadow.store(thread, EXTENT),
+            None => {}
         }
     }
     None

@@ -22,6 +22,9 @@ pub(super) const READS: usize = 8;
 pub(super) struct Running {
     pub machine: Machine,
     pub sync: ThreadSync,
+    /// Where buffers and the memory of blocks are ordered each by itself, as Vulkan has it, what is known of the latter; `sync`
+    /// is about buffers then.
+    pub block_sync: Option<Box<ThreadSync>>,
     /// The launch's position among those of this generation.
     pub launch: usize,
     /// The block's key.
@@ -90,6 +93,8 @@ pub(super) struct Block {
     pub met_in_warp: Vec<Meetings>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
+    /// The threads of a module that have ended, by their numbers in the block, and the last line of each.
+    pub left: Vec<(u32, Site)>,
     pub shared: Vec<MemoryId>,
 }
 
@@ -131,6 +136,15 @@ impl Running {
     pub fn log_read(&mut self, address: Address) {
         self.reads[self.read_count as usize % READS] = address;
         self.read_count += 1;
+    }
+}
+
+impl Running {
+    /// Exchanges what is known of buffers and of the memory of blocks, where they are ordered each by itself.
+    pub fn exchange_classes(&mut self) {
+        if let Some(block_sync) = &mut self.block_sync {
+            std::mem::swap(&mut self.sync, block_sync);
+        }
     }
 }
 

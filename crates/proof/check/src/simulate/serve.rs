@@ -5,7 +5,7 @@ use wattle_machine::{Fault, Location, Request};
 use wattle_memory::{ReadOrder, Scope, WriteOrder};
 
 use super::finding::{AccessSite, Finding, Race};
-use super::history::{Event, Extent, Past};
+use super::history::{Event, Extent};
 use super::memory::{Address, MemoryId, Written};
 use super::running::{Launch, Running};
 use super::shadow::Passing;
@@ -109,9 +109,8 @@ impl Simulator {
     fn store(&mut self, thread: &mut Running, location: &Location, lane: u32, value: u64) {
         let Some(address) = self.address(thread, location, lane) else { return };
         self.record(thread, location, lane, address, None, true);
-        let (size, extent) = (location.element.size(), Extent::whole(location.element.size()));
         if let Some(shadow) = self.memories.shadow(address, self.generation) {
-            shadow.tracks(extent, size).iter_mut().for_each(|track| track.store(&thread.sync, extent, false));
+            shadow.store(&thread.sync, Extent::whole(location.element.size()));
         }
         self.set(address, value);
         self.mix(address.element ^ value ^ 1 << 32);
@@ -128,15 +127,14 @@ impl Simulator {
             What::CompareExchange { expected, desired } => (old == expected).then_some(desired),
         };
         let (scope, writes) = (atomic.scope, new.is_some());
-        let (acquires, releases, size) = (atomic.acquires, atomic.releases, location.element.size());
-        let extent = Extent::whole(size);
+        let (acquires, releases) = (atomic.acquires, atomic.releases);
+        let extent = Extent::whole(location.element.size());
         let passing = Passing { scope, reads, writes, acquires, releases, extent, extends: false };
         let shadow = self.memories.shadow(address, self.generation);
-        let linked = shadow.is_some_and(|shadow| shadow.observe(&mut thread.sync, passing, size));
+        let linked = shadow.is_some_and(|shadow| shadow.observe(&mut thread.sync, passing));
         self.record(thread, location, 0, address, Some(scope), writes);
         if let Some(shadow) = self.memories.shadow(address, self.generation) {
-            let tracks = shadow.tracks(extent, size).iter_mut();
-            tracks.for_each(|track| track.publish(&mut thread.sync, passing, linked));
+            shadow.publish(&mut thread.sync, passing, linked);
         }
         if let Some(new) = new {
             self.set(address, new);
@@ -193,13 +191,12 @@ impl Simulator {
         write: bool,
     ) {
         let (member, epoch, site) = (thread.sync.member, thread.sync.now, location.site);
-        let size = location.element.size();
-        let extent = Extent::whole(size);
+        let extent = Extent::whole(location.element.size());
         let event = Event { member, epoch, site, scope, write, extent, private: false };
-        let Some(launch) = self.launches.get(thread.launch) else { return };
         let Some(shadow) = self.memories.shadow(address, self.generation) else { return };
-        let past = Past { seen: &thread.sync.seen, start: &launch.start };
-        if let Some(first) = shadow.record(event, past, size) {
+        if let Some(first) = shadow.record(event, &thread.sync)
+            && let Some(launch) = self.launches.get(thread.launch)
+        {
             let place = place_name(launch, location).to_string();
             self.race(thread.launch, first, event, place, index(location, lane));
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use wattle_memory::Scope;
 
 use super::clock::Clock;
-use super::history::{Event, Extent, History, Past};
+use super::history::{Event, Extent, History};
 use super::sync::{Member, Releases, ThreadSync, strong};
 
 /// The accesses of an element.
@@ -38,6 +38,8 @@ struct OfModules {
     released: BTreeMap<u32, [Clock; 3]>,
     /// What the relaxed reads of each thread have observed here, by scope: a later acquire read acquires it too.
     observed: BTreeMap<u32, [Clock; 3]>,
+    /// What atomic writes here pass on of the other class of memory, where classes are ordered each by itself.
+    other: Releases,
     /// The latest read by each launch through a cache that is not coherent, by the launch's first thread.
     uncached: BTreeMap<u32, Event>,
 }
@@ -84,36 +86,69 @@ impl Shadow {
         self.bytes.as_deref_mut().and_then(|bytes| bytes.get_mut(within)).unwrap_or_default()
     }
 
-    /// Adds an access to an element of `size` bytes; returns an earlier access that races with it.
-    pub fn record(&mut self, event: Event, past: Past<'_>, size: usize) -> Option<Event> {
-        let tracks = self.tracks(event.extent, size).iter_mut();
-        tracks.map(|track| track.history.record(event, past)).fold(None, Option::or)
+    /// Adds an access to the whole element; returns an earlier access that races with it.
+    #[inline]
+    pub fn record(&mut self, event: Event, thread: &ThreadSync) -> Option<Event> {
+        match &mut self.bytes {
+            None => self.whole.history.record(event, thread),
+            Some(bytes) => bytes.iter_mut().map(|track| track.record(event, thread)).fold(None, Option::or),
+        }
     }
 
-    /// Handles the read half of an atomic operation on an element of `size` bytes; returns whether it and the write that it
-    /// observes are morally strong.
-    pub fn observe(&mut self, thread: &mut ThreadSync, passing: Passing, size: usize) -> bool {
-        let tracks = self.tracks(passing.extent, size);
-        let linked = tracks.iter().all(|track| track.links(thread, passing));
-        if let Some(first) = tracks.first_mut().filter(|_| linked) {
+    /// Handles a plain store to the whole element.
+    #[inline]
+    pub fn store(&mut self, thread: &ThreadSync, extent: Extent) {
+        match &mut self.bytes {
+            None => self.whole.store(thread, extent, false),
+            Some(bytes) => bytes.iter_mut().for_each(|track| track.store(thread, extent, false)),
+        }
+    }
+
+    /// Handles the read half of an atomic operation on the whole element; returns whether it and the write that it observes
+    /// are morally strong.
+    #[inline]
+    pub fn observe(&mut self, thread: &mut ThreadSync, passing: Passing) -> bool {
+        let (first, others) = match &mut self.bytes {
+            None => (&mut self.whole, &[][..]),
+            Some(bytes) => match bytes.split_first_mut() {
+                Some((first, others)) => (first, &*others),
+                None => return false,
+            },
+        };
+        let linked = first.links(thread, passing) && others.iter().all(|track| track.links(thread, passing));
+        if linked {
             first.observe(thread, passing);
         }
         linked
+    }
+
+    /// Handles the write half of an atomic operation on the whole element.
+    #[inline]
+    pub fn publish(&mut self, thread: &mut ThreadSync, passing: Passing, linked: bool) {
+        match &mut self.bytes {
+            None => self.whole.publish(thread, passing, linked),
+            Some(bytes) => bytes.iter_mut().for_each(|track| track.publish(thread, passing, linked)),
+        }
     }
 
     /// Forgets the latest write, after the host has written.
     pub fn forget_writer(&mut self) {
         for track in self.bytes.iter_mut().flatten().chain([&mut self.whole]) {
             track.last = None;
-            track.releases.clear();
+            track.clear_releases();
         }
     }
 }
 
 impl Track {
+    /// Adds an access; returns an earlier access that races with it.
+    pub fn record(&mut self, event: Event, thread: &ThreadSync) -> Option<Event> {
+        self.history.record(event, thread)
+    }
+
     /// Handles a plain store, from which nothing can be acquired.
     pub fn store(&mut self, thread: &ThreadSync, extent: Extent, is_mark: bool) {
-        self.releases.clear();
+        self.clear_releases();
         self.last = Some(Write { member: thread.member, scope: None, extent, is_mark });
     }
 
@@ -150,7 +185,7 @@ impl Track {
             return;
         }
         if !linked {
-            self.releases.clear();
+            self.clear_releases();
         }
         thread.publish(&mut self.releases, passing.scope, passing.releases);
         if passing.extends {
@@ -158,6 +193,26 @@ impl Track {
         }
         let (scope, extent) = (Some(passing.scope), passing.extent);
         self.last = Some(Write { member: thread.member, scope, extent, is_mark: false });
+    }
+
+    fn clear_releases(&mut self) {
+        self.releases.clear();
+        if let Some(known) = &mut self.of_modules {
+            known.other.clear();
+        }
+    }
+
+    /// Handles the read half of an atomic operation, of the other class of memory.
+    pub fn observe_other(&self, thread: &mut ThreadSync, scope: Scope, acquires: bool) {
+        if let Some(known) = &self.of_modules {
+            thread.observe(&known.other, scope, acquires);
+        }
+    }
+
+    /// Handles the write half, of the other class of memory.
+    pub fn publish_other(&mut self, thread: &mut ThreadSync, scope: Scope, releases: bool) {
+        let known = self.of_modules.get_or_insert_default();
+        thread.publish(&mut known.other, scope, releases);
     }
 
     /// Adds what the thread has released here before, and keeps what it releases now.

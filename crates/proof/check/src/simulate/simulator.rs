@@ -427,6 +427,10 @@ impl Simulator {
             self.threads[thread as usize] = Some(Box::new(Running {
                 machine: launch.code.thread(position, number, number_in_block),
                 sync: ThreadSync::new(member, launch.start.clone()),
+                block_sync: launch
+                    .code
+                    .separates_classes()
+                    .then(|| Box::new(ThreadSync::new(member, launch.start.clone()))),
                 launch: number_of_launch,
                 block: key,
                 number: number_in_block,
@@ -449,6 +453,7 @@ impl Simulator {
             met_at_barrier: Meetings::default(),
             met_in_warp: (0..warps).map(|_| Meetings::default()).collect(),
             ended: None,
+            left: Vec::new(),
             shared,
         });
     }

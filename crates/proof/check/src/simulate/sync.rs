@@ -93,6 +93,8 @@ pub(super) struct ThreadSync {
     pub now: u32,
     /// The clock of everything ordered before the thread's next operation.
     pub seen: Clock,
+    /// The clock of everything that had ended when its launch began.
+    pub start: Clock,
     /// The clocks that its release fences pass on with its next atomic writes, by scope.
     released: [Clock; 3],
     /// The clocks that its relaxed reads have observed and an acquire fence would add, by scope.
@@ -100,8 +102,15 @@ pub(super) struct ThreadSync {
 }
 
 impl ThreadSync {
-    pub fn new(member: Member, seen: Clock) -> ThreadSync {
-        ThreadSync { member, now: 1, seen, released: Default::default(), observed: Default::default() }
+    pub fn new(member: Member, start: Clock) -> ThreadSync {
+        ThreadSync {
+            member,
+            now: 1,
+            seen: start.clone(),
+            start,
+            released: Default::default(),
+            observed: Default::default(),
+        }
     }
 
     /// Returns all that the thread knows, its own past included, and begins a new epoch.
@@ -109,6 +118,13 @@ impl ThreadSync {
         self.seen.set(self.member.thread, self.now);
         self.now = self.now.saturating_add(1);
         self.seen.clone()
+    }
+
+    /// Adds to a clock that has all that the thread knows its own past, and begins a new epoch: what
+    /// [`hand_on`](ThreadSync::hand_on) does, without a clock of the thread's own.
+    pub fn join_into(&mut self, all: &mut Clock) {
+        all.set(self.member.thread, self.now);
+        self.now = self.now.saturating_add(1);
     }
 
     /// Handles a fence. `fences` holds the clocks that sequentially consistent fences pass to each other.

@@ -16,7 +16,7 @@ use wattle_check::checker::{
     Advice, Batch, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials, Progress,
     Schedule, Scheduled, Unknown, schedules,
 };
-use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_run};
+use wattle_check::search::{Dependencies, End, Setup, Spawn, Updates, search, single_run};
 use wattle_check::simulate::SimulatedModule;
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
@@ -214,13 +214,13 @@ impl Prepared {
         if is_first {
             collector.judged.statistics.add(&statistics);
         }
-        if collector.is_clean()
-            && let Some(why) =
-                gap(&end, &statistics, collector.batch.loop_bound, &loops_at(&self.world, &collector.bounded))
-        {
-            let bound = collector.batch.loop_bound;
-            let unknown = if statistics.bounded > 0 { Unknown::LoopBound(bound) } else { Unknown::Stopped(why) };
-            collector.judged.unknown.push(unknown);
+        if collector.is_clean() {
+            let (bound, loops) = (collector.batch.loop_bound, loops_at(&self.world, &collector.bounded));
+            if let Some(why) = gap(&end, &statistics, bound, &loops) {
+                let at_bound = statistics.bounded > 0 && !matches!(end, End::Stopped(_));
+                let unknown = if at_bound { Unknown::LoopsAtBound { loops, bound } } else { Unknown::Stopped(why) };
+                collector.judged.unknown.push(unknown);
+            }
         }
         collector.unsure && collector.judged.violations.is_empty()
     }

@@ -135,6 +135,10 @@ impl SimulatedModule for Simulated {
         !self.is_spirv
     }
 
+    fn separates_classes(&self) -> bool {
+        self.is_spirv
+    }
+
     fn why_lanes_may_miss(&self, have_ended: bool) -> Option<&'static str> {
         // Those of a subgroup of SPIR-V wait for whoever comes.
         if self.is_spirv { Some(NOT_ALL_COME) } else { have_ended.then_some(LANES_HAVE_ENDED) }
@@ -171,7 +175,8 @@ impl SimulatedThread for Thread {
     }
 
     fn site(&self) -> Site {
-        self.of.site(self.at())
+        // A thread that has ended stands behind its last instruction.
+        self.of.site(if self.process.has_ended() { self.at().saturating_sub(1) } else { self.at() })
     }
 
     fn at(&self) -> u32 {

@@ -3,7 +3,11 @@
 //! The checker is the oracle. Whatever a seed reports the checker reports too, and every outcome of a seed is among those of the
 //! checker.
 
+mod bytes;
 mod known;
+mod random;
+mod spirv;
+mod waits;
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
