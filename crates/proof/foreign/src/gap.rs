@@ -8,9 +8,15 @@ use wattle_check::search::{End, MOST_TURNS, Statistics};
 use crate::world::World;
 
 /// Why a search that ended so was not exhaustive, if it was not.
-pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
+pub(crate) fn gap(world: &World, end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
     match end {
-        End::Stopped(stopped) => Some(stopped.to_string()),
+        End::Stopped(stopped) => Some(match world.turns.many() {
+            Some((jump, count)) => {
+                let at = world.place_of(jump as usize);
+                format!("{stopped} after {count} turns of the loop at {at}, which looks at no memory")
+            }
+            None => stopped.to_string(),
+        }),
         End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
         End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
             Some(Unknown::LoopsAtBound { loops: loops.to_owned(), bound: loop_bound }.to_string())

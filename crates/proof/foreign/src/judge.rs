@@ -152,7 +152,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
         (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
-        (None, end) => gap(&end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
+        (None, end) => gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics }

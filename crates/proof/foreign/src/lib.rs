@@ -54,6 +54,7 @@ mod read_only;
 mod reason;
 pub mod spirv;
 mod structure;
+mod turns;
 mod unfixed;
 mod unsupported;
 mod violation;

@@ -216,7 +216,7 @@ impl Prepared {
         }
         if collector.is_clean() {
             let (bound, loops) = (collector.batch.loop_bound, loops_at(&self.world, &collector.bounded));
-            if let Some(why) = gap(&end, &statistics, bound, &loops) {
+            if let Some(why) = gap(&self.world, &end, &statistics, bound, &loops) {
                 let at_bound = statistics.bounded > 0 && !matches!(end, End::Stopped(_));
                 let unknown = if at_bound { Unknown::LoopsAtBound { loops, bound } } else { Unknown::Stopped(why) };
                 collector.judged.unknown.push(unknown);

@@ -150,10 +150,9 @@ impl ModuleThread {
     }
 }
 
-impl Process for ModuleThread {
-    type World = World;
-
-    fn next(&mut self, world: &World) -> Action {
+impl ModuleThread {
+    /// Runs to the next action, up to the write before which it is never scheduled again.
+    fn next_scheduled(&mut self, world: &World) -> Action {
         let Some(most) = self.halts_after else { return self.run_on(world) };
         if most == 0 {
             return Action::Halt;
@@ -168,6 +167,16 @@ impl Process for ModuleThread {
             }
             self.writes += 1;
         }
+        action
+    }
+}
+
+impl Process for ModuleThread {
+    type World = World;
+
+    fn next(&mut self, world: &World) -> Action {
+        let action = self.next_scheduled(world);
+        world.turns.note(&action);
         action
     }
 

@@ -28,6 +28,7 @@ use crate::prepare::{chosen, is_given, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
 use crate::spirv::{Origin, SpirvLaunch};
+use crate::turns::Turns;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
@@ -65,6 +66,7 @@ pub struct World {
     pub(crate) unfixed: Unfixed,
     pub(crate) read_only: ReadOnly,
     pub(crate) copies: Copies,
+    pub(crate) turns: Turns,
     /// Which lanes are together at each `activemask`.
     pub(crate) active: Active,
     /// Which lane each `elect.sync` chooses.
@@ -145,6 +147,7 @@ impl World {
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
             copies: Copies::default(),
+            turns: Turns::default(),
             wrongs: Mutex::default(),
             instances: Mutex::default(),
             refused: Mutex::default(),

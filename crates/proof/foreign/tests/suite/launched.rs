@@ -195,7 +195,7 @@ fn not_known(body: &str) -> String {
         ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 word)\n{{ .reg .u64 %a; .reg .u32 %x, %y; .reg .pred %p;\n\
          ld.param.u64 %a, [word]; mov.u32 %x, 0;\n{body}\nret; }}\n"
     );
-    let report = Checker::new(Model::Ptx).time(std::time::Duration::from_secs(20)).check(|device| {
+    let report = Checker::new(Model::Ptx).time(std::time::Duration::from_secs(1)).check(|device| {
         let kernel = Module::ptx_file("loops.ptx", text.as_str())?.kernel("k")?;
         let word = device.alloc_zeroed::<u32>(1)?;
         device.queue()?.launch(ThreadSpec::new(1, 2), kernel.args((&word,)))
@@ -217,5 +217,5 @@ fn a_loop_beyond_the_bound_is_named() {
 fn a_loop_that_only_computes_is_named() {
     let body = "ROUND: add.u32 %x, %x, 2;\nsetp.ne.u32 %p, %x, 1;\n@%p bra ROUND;";
     let why = not_known(body);
-    assert!(why.contains("the loop at loops.ptx:9"), "{why}");
+    assert!(why.contains("turns of the loop at loops.ptx:9, which looks at no memory"), "{why}");
 }
