@@ -60,6 +60,7 @@
 
 mod actions;
 mod barrier;
+mod blocks;
 mod bytes;
 mod clock;
 mod finding;

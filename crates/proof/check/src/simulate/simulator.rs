@@ -17,9 +17,8 @@ use super::launch::{Agent, LaunchError, LaunchRequest, MAX_RESIDENT, MAX_WORDS, 
 use super::machine::Code;
 use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, Written, mask};
 use super::module::ModuleRequest;
-use super::running::{Block, Launch, READS, Running, State};
-use super::spin::Meetings;
-use super::sync::{Member, Releases, ThreadSync};
+use super::running::{Block, Launch, Running};
+use super::sync::Releases;
 
 /// The maximum number of threads that clocks can number before no launch may be in flight.
 const MAX_NUMBERS: u64 = 1 << 26;
@@ -87,10 +86,10 @@ pub struct Simulator {
     ticks: u64,
     pub(super) trace: u64,
     /// The clock of the finished launches of this generation.
-    finished: Clock,
-    next_number: u64,
+    pub(super) finished: Clock,
+    pub(super) next_number: u64,
     launched: u64,
-    results: BTreeMap<LaunchId, Vec<Finding>>,
+    pub(super) results: BTreeMap<LaunchId, Vec<Finding>>,
 }
 
 impl Simulator {
@@ -363,7 +362,7 @@ impl Simulator {
         self.trace
     }
 
-    fn in_flight(&self) -> bool {
+    pub(super) fn in_flight(&self) -> bool {
         self.launches.iter().any(|launch| !launch.done)
     }
 
@@ -378,126 +377,5 @@ impl Simulator {
     /// Draws a number below `bound`. It is written out because a seed must give the same run in every version.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((self.rng.next_u32() as u64 * bound as u64) >> 32) as usize
-    }
-
-    /// Starts blocks in index order, as many as may be resident.
-    pub(super) fn start_blocks(&mut self, launch: usize) {
-        loop {
-            let Some(state) = self.launches.get(launch) else { return };
-            let running = state.running.len() as u64;
-            let full = running > 0 && (running + 1) * state.threads_per_block as u64 > state.resident;
-            if state.done || state.next_block == state.blocks || full {
-                return;
-            }
-            self.start_block(launch);
-        }
-    }
-
-    fn start_block(&mut self, number_of_launch: usize) {
-        let key = self.free_blocks.pop().unwrap_or_else(|| {
-            self.blocks.push(None);
-            self.blocks.len() as u32 - 1
-        });
-        let Some(launch) = self.launches.get_mut(number_of_launch) else { return };
-        let number = launch.next_block;
-        launch.next_block += 1;
-        launch.running.push(key);
-        let shared = match &launch.code {
-            Code::Own(program, environment) => {
-                let arrays = program.kernel().shared.iter().map(|array| {
-                    let len = array.len.in_launch(environment.shared_len);
-                    self.memories.allocate(array.element, len as usize, Init::Unwritten)
-                });
-                arrays.collect()
-            }
-            Code::Module(run) => run.allocate_shared(&mut self.memories),
-        };
-        let per_block = launch.threads_per_block;
-        let warps = per_block.div_ceil(launch.shape.warp_size);
-        let first = launch.base + number as u32 * per_block;
-        let mut threads = Vec::with_capacity(per_block as usize);
-        for number_in_block in 0..per_block {
-            let position = launch.shape.position(number, number_in_block as u64);
-            let member =
-                Member { thread: first + number_in_block, block: first, device: launch.device, alone: per_block == 1 };
-            let thread = self.free_threads.pop().unwrap_or_else(|| {
-                self.threads.push(None);
-                self.threads.len() as u32 - 1
-            });
-            self.threads[thread as usize] = Some(Box::new(Running {
-                machine: launch.code.thread(position, number, number_in_block),
-                sync: ThreadSync::new(member, launch.start.clone()),
-                block_sync: launch
-                    .code
-                    .separates_classes()
-                    .then(|| Box::new(ThreadSync::new(member, launch.start.clone()))),
-                launch: number_of_launch,
-                block: key,
-                number: number_in_block,
-                state: State::Runnable(self.runnable.len()),
-                loops: Vec::new(),
-                reads: [Address { memory: 0, element: 0 }; READS],
-                read_count: 0,
-            }));
-            self.runnable.push(thread);
-            threads.push(Some(thread));
-        }
-        self.blocks[key as usize] = Some(Block {
-            launch: number_of_launch,
-            number,
-            live: threads.len(),
-            threads,
-            arrived: Vec::new(),
-            at_warp: vec![Vec::new(); warps as usize],
-            gates: Vec::new(),
-            met_at_barrier: Meetings::default(),
-            met_in_warp: (0..warps).map(|_| Meetings::default()).collect(),
-            ended: None,
-            left: Vec::new(),
-            shared,
-        });
-    }
-
-    /// Ends a launch: removes its threads and keeps its findings.
-    pub(super) fn end_launch(&mut self, launch: usize) {
-        let Some(state) = self.launches.get_mut(launch) else { return };
-        state.done = true;
-        let running = std::mem::take(&mut state.running);
-        if let Code::Module(run) = &state.code {
-            run.free(&mut self.memories);
-        }
-        self.results.insert(state.id, std::mem::take(&mut state.findings));
-        self.finished.join(&state.known);
-        self.finished.cover(state.base, state.end());
-        for key in running {
-            self.forget_block(key);
-        }
-        if !self.in_flight() {
-            self.launches.clear();
-            self.finished = Clock::default();
-            self.fences.clear();
-            self.waiters.clear();
-            self.waiters_for_any.clear();
-            self.next_number = 0;
-            self.generation += 1;
-        }
-    }
-
-    pub(super) fn forget_block(&mut self, key: u32) {
-        let Some(block) = self.blocks.get_mut(key as usize).and_then(Option::take) else { return };
-        self.free_blocks.push(key);
-        for thread in block.threads.into_iter().flatten() {
-            self.forget_thread(thread);
-        }
-        for memory in block.shared {
-            self.memories.free(memory);
-        }
-    }
-
-    pub(super) fn forget_thread(&mut self, key: u32) {
-        self.suspend(key);
-        if self.threads.get_mut(key as usize).and_then(Option::take).is_some() {
-            self.free_threads.push(key);
-        }
     }
 }
