@@ -5,6 +5,7 @@
 
 mod bytes;
 mod known;
+mod orders;
 mod random;
 mod spirv;
 mod waits;

@@ -61,7 +61,8 @@ fn an_arrival_passes_on_what_its_thread_knows_and_does_not_wait() {
     let right = body("bar.arrive 3, 64;", "bar.sync 3, 64;");
     holds(Model::Ptx, 10, "[7, 7]", &|device| words(device, 64, &right));
     let wrong = body("bar.sync 3, 64;", "bar.arrive 3, 64;");
-    refuted(Model::Ptx, 20, &["data race on data[0]"], &|device| words(device, 64, &wrong));
+    let seen = refuted(Model::Ptx, 20, &["data race on data[0]"], &|device| words(device, 64, &wrong));
+    assert_eq!(seen.errors.len(), 20, "a thread that does not wait is ordered after nobody");
 }
 
 #[test]
