@@ -66,7 +66,7 @@ pub struct ModuleCode {
 }
 
 impl ModuleCode {
-    /// A module for the checker.
+    /// A module for the checker and for simulated devices.
     pub fn new(
         language: ModuleLanguage,
         file: String,
@@ -77,7 +77,7 @@ impl ModuleCode {
         ModuleCode { language, file, bytes, variables, warps, is_vouched: false }
     }
 
-    /// The same module, which devices may run.
+    /// The same module, which devices may run whose memory a wrong address reaches.
     ///
     /// # Safety
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own; the

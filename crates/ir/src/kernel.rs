@@ -29,7 +29,7 @@ pub struct Site {
     pub file: &'static str,
     /// The line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The column, from 1; 0 where it is not known, as in a module.
     pub column: u32,
 }
 
@@ -51,7 +51,8 @@ impl From<&'static std::panic::Location<'static>> for Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+        write!(f, "{}:{}", self.file, self.line)?;
+        if self.column == 0 { Ok(()) } else { write!(f, ":{}", self.column) }
     }
 }
 

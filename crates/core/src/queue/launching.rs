@@ -120,9 +120,11 @@ impl Queue {
         if !properties.modules.contains(&language) {
             let instead = match language {
                 ModuleLanguage::Ptx => {
-                    "CUDA devices run it (`Device::select(\"cuda\")`), and `Checker::new(Model::Ptx)` proves it"
+                    "CUDA devices run it (`Device::select(\"cuda\")`), simulated ones too, and `Checker::new(Model::Ptx)` proves it"
                 }
-                ModuleLanguage::Spirv => "`Checker::new(Model::Vulkan)` proves it",
+                ModuleLanguage::Spirv => {
+                    "simulated devices run it (`Device::select(\"simulated\")`), and `Checker::new(Model::Vulkan)` proves it"
+                }
             };
             return cannot("run the kernel", instead);
         }

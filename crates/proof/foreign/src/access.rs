@@ -76,6 +76,11 @@ impl Cells {
             Strength::Labels { read, .. } => !read.atomic,
         };
         let mut all = SmallVec::new();
+        if world.takes_whole {
+            let offset = |item: u32| offset + u64::from(item) * u64::from(access.bytes);
+            all.extend((0..items as u32).map(|item| (item, offset(item), access.bytes)));
+            return Ok(Cells { memory: Some(memory), all });
+        }
         for item in 0..items as u32 {
             let offset = offset + u64::from(item) * u64::from(access.bytes);
             let width = world.widths.at(memory, offset);

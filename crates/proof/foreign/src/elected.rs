@@ -23,9 +23,11 @@ impl Election {
     }
 }
 
-/// The choice of a search.
+/// The choice of a search, or of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Elected {
+    /// Chooses the lanes of a run.
+    seed: Option<u64>,
     /// In the order in which they have shown.
     elections: Mutex<Vec<Election>>,
     tried: usize,
@@ -34,13 +36,19 @@ pub(crate) struct Elected {
 }
 
 impl Elected {
+    /// The choice of a run.
+    pub fn seeded(seed: u64) -> Elected {
+        Elected { seed: Some(seed), ..Elected::default() }
+    }
+
     /// The lane that the lanes of a mask elect.
     pub fn leader(&self, mask: u64) -> u32 {
         let mut elections = self.elections.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = elections.iter().find(|election| election.mask == mask) {
             return known.leader();
         }
-        let election = Election { mask, place: 0 };
+        let place = self.seed.map_or(0, |seed| chosen(seed, mask) % mask.count_ones().max(1));
+        let election = Election { mask, place };
         let leader = election.leader();
         elections.push(election);
         leader
@@ -83,9 +91,28 @@ impl Elected {
     }
 }
 
+/// A number that depends on the seed and on the mask (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014).
+fn chosen(seed: u64, mask: u64) -> u32 {
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mask;
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed >> 32) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::Elected;
+
+    #[test]
+    fn each_lane_is_elected_by_some_seed_and_always_by_that() {
+        let mask = 0b1011;
+        let of = |seed| Elected::seeded(seed).leader(mask);
+        let leaders: std::collections::BTreeSet<u32> = (0..32).map(of).collect();
+        assert_eq!(leaders, [0, 1, 3].into());
+        let elected = Elected::seeded(7);
+        assert_eq!(elected.leader(mask), elected.leader(mask));
+    }
 
     #[test]
     fn each_mask_elects_each_of_its_lanes() {

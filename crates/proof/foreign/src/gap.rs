@@ -2,17 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use wattle_check::checker::Unknown;
 use wattle_check::search::{End, MOST_TURNS, Statistics};
 
 use crate::world::World;
 
 /// Why a search that ended so was not exhaustive, if it was not.
-pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
+pub(crate) fn gap(world: &World, end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
     match end {
-        End::Stopped(stopped) => Some(stopped.to_string()),
+        End::Stopped(stopped) => Some(match world.turns.many() {
+            Some((jump, count)) => {
+                let at = world.place_of(jump as usize);
+                format!("{stopped} after {count} turns of the loop at {at}, which looks at no memory")
+            }
+            None => stopped.to_string(),
+        }),
         End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
         End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
-            Some(format!("{loops} goes on after {loop_bound} iterations; --loop-bound looks further"))
+            Some(Unknown::LoopsAtBound { loops: loops.to_owned(), bound: loop_bound }.to_string())
         }
         End::Exhausted | End::BrokenOff if statistics.endless > 0 => Some(format!(
             "{loops} does not end, or not within {MOST_TURNS} iterations, and nothing in it depends on other threads"

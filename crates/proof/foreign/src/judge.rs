@@ -152,7 +152,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
         (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
-        (None, end) => gap(&end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
+        (None, end) => gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics }
@@ -174,6 +174,9 @@ fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>)
     let byte = |offset: u64| world.final_byte(item.memory as u32, offset, value);
     (0..size).rev().try_fold(0, |bits, at| Some(bits << 8 | u64::from(byte(item.index * size + at)?)))
 }
+
+/// Why an operation of a warp cannot be judged some lanes of whose mask have ended.
+pub(crate) const LANES_HAVE_ENDED: &str = "lanes of its mask have ended, and the checker waits for all of them";
 
 /// The visitor that checks each execution.
 pub(crate) struct Judge<'w> {
@@ -462,7 +465,7 @@ impl Visitor for Judge<'_> {
         if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
             let why = match self.world.spirv() {
                 Some(_) => NOT_ALL_COME,
-                None => "lanes of its mask have ended, and the checker waits for all of them",
+                None => LANES_HAVE_ENDED,
             };
             self.world.refuse(at, why);
             return ControlFlow::Break(());

@@ -16,9 +16,10 @@ use crate::unsupported::Unsupported;
 /// A module that was not written with Wattle: what `nvcc -ptx` makes of CUDA C++, or any other compiler.
 ///
 /// Its kernels are launched with the usual buffers in a scenario: the checker takes it through every execution under PTX's
-/// memory model, and a CUDA device runs the very same text.
+/// memory model, a simulated device through one interleaving for each seed, and a CUDA device runs the very same text.
 ///
 /// ```
+/// use wattle_check::Simulated as _;
 /// use wattle_check::checker::Checker;
 /// use wattle_core::{Device, Result, ThreadSpec};
 /// use wattle_foreign::Module;
@@ -36,6 +37,8 @@ use crate::unsupported::Unsupported;
 /// }
 ///
 /// Checker::new(Model::Ptx).assert_holds(scenario);
+/// scenario(&Device::simulated(7))?;
+/// # Ok::<(), wattle_core::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Module {
@@ -92,7 +95,8 @@ impl Module {
 
     /// Reads a SPIR-V module, as text or as the bytes of its words. Its kernels are its entry points for compute, and their
     /// parameters the buffers, in the order of their descriptor sets and bindings, and then each member of the push
-    /// constants. The checker takes it through every execution under Vulkan's memory model.
+    /// constants. The checker takes it through every execution under Vulkan's memory model, and a simulated device through one
+    /// interleaving for each seed.
     ///
     /// # Errors
     /// It is refused; the error names the line of the text, or the number of the instruction, and the reason.
@@ -123,7 +127,8 @@ impl Module {
         Ok(Module { code: Arc::new(code), kernels })
     }
 
-    /// The same module, which devices may run too, and not the checker alone. Check the scenarios that launch it first.
+    /// The same module, which devices may run too, and not the checker and simulated devices alone. Check the scenarios that
+    /// launch it first.
     ///
     /// # Safety
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own.

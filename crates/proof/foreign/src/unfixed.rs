@@ -88,6 +88,12 @@ impl Unfixed {
         !self.new_ones().is_empty()
     }
 
+    /// Whether one matters to a run, which does not begin again: it decides something, is an address, or goes to other threads.
+    pub fn matters(&self) -> bool {
+        let (decided, addressed) = &*self.decided.lock().unwrap_or_else(PoisonError::into_inner);
+        self.has_grown() || !decided.is_empty() || !addressed.is_empty()
+    }
+
     /// Takes over what a search has found; returns whether it has to begin again. What such values decide is found anew.
     pub fn grow(&mut self) -> bool {
         let found = std::mem::take(self.found.get_mut().unwrap_or_else(PoisonError::into_inner));

@@ -195,6 +195,81 @@ fn modules_run_beside_kernels_and_host_parts() {
     assert!(text.contains("data race on payload") && text.contains("the host's thread"), "{text}");
 }
 
+/// Publishes a payload by a flag.
+#[kernel]
+fn publish(acc: &Acc, orders: u32, payload: Shared<u32>, flag: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        payload[0] = 7;
+        if orders == 0 {
+            flag.exchange(0, 1);
+        } else {
+            flag.store_with(0, 1, Scope::Device, Order::Release);
+        }
+    }
+}
+
+/// One of Wattle's own kernels beside one of a module, on two queues.
+fn beside_module(device: &Device, orders: u32) -> Result<()> {
+    let receive = module()?.kernel("receive")?;
+    let (writer, reader) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let (payload, flag) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+    let out = device.alloc_zeroed::<u32>(1)?;
+    reader.launch(ThreadSpec::new(1, 1), receive.args((&payload, &flag, &out)))?;
+    writer.launch(ThreadSpec::new(1, 1), publish(orders, &payload, &flag))?;
+    writer.wait()?;
+    assert_eq!(out.read(&reader)?, [7]);
+    Ok(())
+}
+
+/// Modules beside kernels and host parts on seeds of the simulated device: what the checker proves no seed reports, and what it
+/// refutes each of these seeds does.
+#[test]
+fn seeds_run_modules_beside_kernels_and_host_parts() {
+    Checker::new(Model::Ptx).assert_holds(|device| beside_module(device, 1));
+    let report = Checker::new(Model::Ptx).assert_refuted(|device| beside_module(device, 0));
+    assert!(report.to_string().contains("data race on payload"), "{report}");
+    let system = TEXT.replace("st.release.gpu.global", "st.release.sys.global");
+    for seed in 0..20 {
+        let device = Device::select(&format!("simulated:{seed}")).expect("it is there");
+        beside_own(&device).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        beside_module(&device, 1).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        beside_host(&device, &system).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let error = beside_module(&device, 0).expect_err("nothing orders the payload").to_string();
+        assert!(error.contains("data race on payload") && error.contains("kernels.ptx:26"), "{error}");
+        assert!(error.contains("of kernel `publish`") && error.contains("modules.rs:"), "{error}");
+        let error = beside_host(&device, TEXT).expect_err("the host is in no device's scope").to_string();
+        assert!(error.contains("the host thread of kernel `receive`") && error.contains("published.ptx:1"), "{error}");
+    }
+}
+
+/// A struct of two numbers, one of 2 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Pair {
+    wide: u32,
+    low: u16,
+    high: u16,
+}
+
+/// A module sees the bytes of structs, whose numbers kernels see each by itself.
+#[test]
+fn structs_are_bytes_to_modules() {
+    let text = ".version 8.6\n.target sm_70\n.address_size 64\n.entry turn(.param .u64 pairs)\n\
+                { .reg .u64 %a, %v; .reg .u32 %t;\nld.param.u64 %a, [pairs]; mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 8, %a;\n\
+                ld.global.u64 %v, [%a]; add.u64 %v, %v, 0x0003000200000001; st.global.u64 [%a], %v; ret; }";
+    let scenario = |device: &Device| -> Result<()> {
+        let turn = Module::ptx_file("turn.ptx", text)?.kernel("turn")?;
+        let queue = device.queue()?;
+        let pairs = device.from_slice(&[Pair { wide: 1, low: 2, high: 3 }, Pair { wide: 4, low: 5, high: 6 }])?;
+        queue.launch(ThreadSpec::new(1, 2), turn.args((&pairs,)))?;
+        let expected = [Pair { wide: 2, low: 4, high: 6 }, Pair { wide: 5, low: 7, high: 9 }];
+        assert_eq!(pairs.read(&queue)?, expected);
+        Ok(())
+    };
+    Checker::new(Model::Ptx).assert_holds(scenario);
+    scenario(&Device::select("simulated").expect("it is there")).expect("it holds");
+}
+
 #[test]
 fn an_assertion_that_the_host_makes() {
     let scenario = |device: &Device| -> Result<()> {
@@ -213,6 +288,11 @@ fn an_assertion_that_the_host_makes() {
 fn devices_run_the_same_text() {
     for device in Device::all() {
         let name = device.name().to_owned();
+        if name == "simulated" {
+            in_turn(&device).unwrap_or_else(|error| panic!("{name}: {error}"));
+            publication(&device).unwrap_or_else(|error| panic!("{name}: {error}"));
+            continue;
+        }
         if !name.starts_with("cuda") {
             let error = in_turn(&device).unwrap_err().to_string();
             let words = "cannot run the kernel `scale` of the PTX module kernels.ptx; CUDA devices run it";

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, lock};
+use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, ViewArgument, lock};
 use wattle_ir::{Element as _, Layout};
 use wattle_machine::LaunchShape;
 use wattle_memory::{Model, Target};
@@ -28,6 +28,7 @@ use super::run::{Outcome, Phase, Run, note};
 use crate::program::{Image, LaunchWorld, World};
 use crate::report::{Progress, Unknown, Verdict, Violation};
 use crate::search::{Address, Limits, Meter, Statistics};
+use crate::simulate::SimulatedModule;
 use crate::story::Story;
 
 /// Judges launches of modules' kernels.
@@ -37,6 +38,13 @@ pub trait ModuleJudge: Sync {
     /// # Errors
     /// They cannot be judged: an instruction without a meaning for the checker, a kernel that cannot be emitted.
     fn judge(&self, batch: &Batch) -> Result<Judged>;
+
+    /// Prepares a launch of a module's kernel for the simulated device; the addresses of its arguments are in these buffers. The
+    /// seed chooses what is left to devices.
+    ///
+    /// # Errors
+    /// As for [`judge`](ModuleJudge::judge).
+    fn simulated(&self, launch: &BatchLaunch, buffers: &[BatchBuffer], seed: u64) -> Result<Arc<dyn SimulatedModule>>;
 
     /// Finds changes of the modules with which a scenario holds that is violated as it is.
     fn advise(&self, trials: ModuleTrials<'_>) -> Advice;
@@ -153,12 +161,12 @@ pub enum BatchArgument {
     Address(usize, u64),
 }
 
-/// A buffer of the checker's device.
+/// A buffer of the checker's device, or of a simulated one.
 #[derive(Clone, Debug)]
 pub struct BatchBuffer {
     /// The name: the parameter's that it was first given for; empty where it has been given for none.
     pub name: String,
-    /// The memory that holds the first number of its elements; those of the others stand behind.
+    /// The number of the memory that holds the first number of its elements; those of the others stand behind.
     pub first: u32,
     /// The layout of an element.
     pub layout: &'static Layout,
@@ -254,6 +262,41 @@ pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
 }
 
 impl BatchKernel {
+    /// A launch of a module's kernel. `buffer` is the number of the buffer that an argument is a view of.
+    pub(crate) fn of_module(
+        call: &ModuleCall,
+        enqueued: &QueuedLaunch,
+        warp_size: u32,
+        mut buffer: impl FnMut(&ViewArgument<'_>, &str) -> Result<usize>,
+        variables: Vec<usize>,
+    ) -> Result<BatchKernel> {
+        let arguments = enqueued.kernel.arguments().zip(call.places()).map(|(argument, place)| {
+            let argument = match argument.value {
+                ArgumentValue::Scalar { bytes, .. } => BatchArgument::Bytes(bytes.to_vec()),
+                ArgumentValue::View(view) => {
+                    let offset = (view.offset() * view.element_bytes()) as u64;
+                    BatchArgument::Address(buffer(&view, argument.name)?, offset)
+                }
+            };
+            Ok((place, argument))
+        });
+        let arguments = arguments.collect::<Result<_>>()?;
+        let axes = |extent: [u32; 4]| {
+            // The last dimension varies fastest, and is x (CUDA C++ Programming Guide, "Thread Hierarchy").
+            let last = enqueued.shape.rank.saturating_sub(1);
+            std::array::from_fn(|axis| last.checked_sub(axis).map_or(1, |dimension| extent[dimension]))
+        };
+        Ok(BatchKernel::Module {
+            entry: call.entry().clone(),
+            grid: axes(enqueued.shape.outer),
+            block: axes(enqueued.shape.inner),
+            shared_bytes: enqueued.options.get_shared_len(),
+            warp_size,
+            arguments,
+            variables,
+        })
+    }
+
     /// The number of blocks, and of threads per block.
     pub fn extents(&self) -> (usize, usize) {
         match self {
@@ -319,18 +362,6 @@ fn own(run: &Run, launch: LaunchWorld) -> BatchKernel {
 }
 
 fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<BatchKernel> {
-    let arguments = enqueued.kernel.arguments().zip(call.places()).map(|(argument, place)| {
-        let argument = match argument.value {
-            ArgumentValue::Scalar { bytes, .. } => BatchArgument::Bytes(bytes.to_vec()),
-            ArgumentValue::View(view) => {
-                let of_run = |memory: &CheckedMemory| std::ptr::eq(&*memory.run, run).then_some(memory.first);
-                let first = view.place(of_run)?;
-                let buffer = named(run, first, argument.name).unwrap_or_default();
-                BatchArgument::Address(buffer, (view.offset() * view.element_bytes()) as u64)
-            }
-        };
-        Ok((place, argument))
-    });
     let warps = match call.entry().code.warps {
         SeenOfWarps::Nothing => OpenWarps::default(),
         seen => OpenWarps::of(
@@ -339,20 +370,11 @@ fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<Ba
         ),
     };
     lock(&run.path).note_warps(enqueued, warps);
-    let axes = |extent: [u32; 4]| {
-        // The last dimension varies fastest, and is x (CUDA C++ Programming Guide, "Thread Hierarchy").
-        let last = enqueued.shape.rank.saturating_sub(1);
-        std::array::from_fn(|axis| last.checked_sub(axis).map_or(1, |dimension| extent[dimension]))
+    let buffer = |view: &ViewArgument<'_>, name: &str| {
+        let of_run = |memory: &CheckedMemory| std::ptr::eq(&*memory.run, run).then_some(memory.first);
+        Ok(named(run, view.place(of_run)?, name).unwrap_or_default())
     };
-    Ok(BatchKernel::Module {
-        entry: call.entry().clone(),
-        grid: axes(enqueued.shape.outer),
-        block: axes(enqueued.shape.inner),
-        shared_bytes: enqueued.options.get_shared_len(),
-        warp_size: lanes(run, enqueued)?,
-        arguments: arguments.collect::<Result<_>>()?,
-        variables: variables(run, call.entry()),
-    })
+    BatchKernel::of_module(call, enqueued, lanes(run, enqueued)?, buffer, variables(run, call.entry()))
 }
 
 /// The numbers of a module's variables among the buffers. They come into being with the first launch of one of its kernels.

@@ -13,7 +13,7 @@ use super::report::error_of;
 use super::shape::split;
 use super::{MAX_COOPERATIVE_BLOCKS, State};
 use crate::arguments::arguments;
-use crate::simulate::{Agent, LaunchId, LaunchRequest, Simulator};
+use crate::simulate::{Agent, LaunchId, LaunchRequest, ModuleRequest, Simulator};
 
 /// How many runs of steps pass between two checks for an interrupt.
 const RUNS_PER_LOOK: u64 = 1024;
@@ -28,6 +28,12 @@ impl Running {
     fn is_done(&self, simulator: &Simulator) -> bool {
         self.launches.iter().all(|&id| simulator.is_done(id))
     }
+}
+
+/// A request for a launch of a kernel of either kind.
+enum Request {
+    Own(LaunchRequest),
+    Module(ModuleRequest),
 }
 
 /// The launches of all queues of a simulated device.
@@ -107,17 +113,25 @@ impl State {
         }
         let warp_size = options.lanes(&self.properties, |_| true)?;
         let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent, warp_size };
-        let mut requests =
-            vec![self.request(&**kernel, launch_shape, Agent::Device(self.devices.of(number)), options)?];
+        let device = self.devices.of(number);
+        let first = match kernel.module() {
+            Some(call) => Request::Module(self.module_request(call, launch, launch_shape, device)?),
+            None => Request::Own(self.request(&**kernel, launch_shape, Agent::Device(device), options)?),
+        };
+        let mut requests = vec![first];
         if let Some(host_part) = host_part {
             let shape = LaunchShape::linear(1, 1);
-            requests.push(self.request(&**host_part, shape, Agent::Host, options)?);
+            requests.push(Request::Own(self.request(&**host_part, shape, Agent::Host, options)?));
         }
         let mut running = Vec::new();
         let mut simulator = lock(&self.simulator);
         let mut refused = None;
         for request in requests {
-            match simulator.launch(request) {
+            let launched = match request {
+                Request::Own(request) => simulator.launch(request),
+                Request::Module(request) => simulator.launch_module(request),
+            };
+            match launched {
                 Ok(id) => running.push(id),
                 Err(error) => {
                     let what = format!("run this launch ({error})");

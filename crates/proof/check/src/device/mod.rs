@@ -6,6 +6,7 @@
 
 mod launches;
 mod memory;
+mod modules;
 mod report;
 mod shape;
 
@@ -16,13 +17,14 @@ use std::sync::{Arc, Mutex};
 
 use wattle_core::queue::Stepped;
 use wattle_core::{
-    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Found, KernelIdentity, Memory, Properties,
-    Provider, Result, lock,
+    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Found, KernelIdentity, Memory,
+    ModuleLanguage, Properties, Provider, Result, lock,
 };
 use wattle_machine::Program;
 
 use self::launches::{Launches, Running};
 use self::memory::SimulatedMemory;
+use self::modules::Reachable;
 
 use crate::peers::{DeviceOfQueue, Pair, not_its_peer};
 use crate::simulate::{Init, MemoryId, Options, Simulator};
@@ -58,13 +60,16 @@ impl Simulated for Device {
         properties.warp_width = WARP_SIZE;
         properties.max_shared_memory = MAX_SHARED_MEMORY;
         properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
+        properties.modules = vec![ModuleLanguage::Ptx, ModuleLanguage::Spirv];
         let state = Arc::new(State {
             properties: properties.clone(),
+            seed,
             simulator: Mutex::new(simulator),
             devices: DeviceOfQueue::default(),
             running: Mutex::default(),
             freed: Mutex::default(),
             programs: Mutex::default(),
+            reachable: Mutex::default(),
             stop,
         });
         let queues = Stepped::new(Launches(state.clone()));
@@ -93,6 +98,7 @@ struct SimulatedBackend {
 
 struct State {
     properties: Properties,
+    seed: u64,
     simulator: Mutex<Simulator>,
     devices: DeviceOfQueue,
     /// The running launches of each queue.
@@ -100,6 +106,8 @@ struct State {
     /// Memory whose deferred free is pending, since buffers are dropped anywhere.
     freed: Mutex<Vec<MemoryId>>,
     programs: Mutex<HashMap<KernelIdentity, Arc<Program>>>,
+    /// What kernels of modules can reach.
+    reachable: Mutex<Reachable>,
     stop: Arc<AtomicBool>,
 }
 

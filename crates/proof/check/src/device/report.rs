@@ -19,7 +19,14 @@ pub(super) fn error_of(findings: Vec<Findings>, options: &LaunchOptions) -> Opti
         Finding::Stopped { launch, reason: StopReason::Interrupted, threads, .. } => {
             ErrorKind::Interrupted { kernel: launch.clone(), lines: lines(threads) }
         }
-        _ => {
+        Finding::Wrong { .. }
+        | Finding::Unjudged { .. }
+        | Finding::Unwritten { .. }
+        | Finding::BarrierMissed { .. }
+        | Finding::BarrierMismatch { .. }
+        | Finding::Race(_)
+        | Finding::Stuck { .. }
+        | Finding::Stopped { reason: StopReason::StepLimit(_), .. } => {
             let others: String = all.map(|finding| format!("\n{finding}")).collect();
             ErrorKind::Finding(format!("{first}{others}"))
         }

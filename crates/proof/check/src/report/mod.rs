@@ -46,6 +46,13 @@ impl fmt::Display for Verdict {
 pub enum Unknown {
     /// Executions that iterate a loop more often than the bound were not searched.
     LoopBound(u32),
+    /// As [`Unknown::LoopBound`], of loops whose places in the source are known.
+    LoopsAtBound {
+        /// The loops, in words: `the loop at scan.cu:12:9`.
+        loops: String,
+        /// The bound.
+        bound: u32,
+    },
     /// A limit was reached, or the check was interrupted.
     Stopped(String),
     /// Launches on several queues overlap across copies or events between them, and not all interleavings were
@@ -72,9 +79,12 @@ impl Unknown {
         match self {
             Unknown::Stopped(_) => true,
             Unknown::InShapes { why, .. } => why.is_stopped(),
-            Unknown::LoopBound(_) | Unknown::Overlap | Unknown::Decided(_) | Unknown::Nothing | Unknown::Sampled(_) => {
-                false
-            }
+            Unknown::LoopBound(_)
+            | Unknown::LoopsAtBound { .. }
+            | Unknown::Overlap
+            | Unknown::Decided(_)
+            | Unknown::Nothing
+            | Unknown::Sampled(_) => false,
         }
     }
 }
@@ -84,6 +94,9 @@ impl fmt::Display for Unknown {
         match self {
             Unknown::LoopBound(bound) => {
                 write!(f, "some loop goes on after {bound} iterations; --loop-bound looks further")
+            }
+            Unknown::LoopsAtBound { loops, bound } => {
+                write!(f, "{loops} goes on after {bound} iterations; --loop-bound looks further")
             }
             Unknown::Stopped(why) => f.write_str(why),
             Unknown::Overlap => f.write_str(

@@ -4,6 +4,7 @@ use wattle_ir::warp::evaluate;
 use wattle_ir::{Site, Type, WarpOp};
 
 use super::finding::Finding;
+use super::machine::Code;
 use super::running::{AtWarp, State};
 use super::simulator::Simulator;
 
@@ -15,7 +16,7 @@ impl Simulator {
         // Until the next back edge the thread lets others continue, so it is not spinning.
         thread.loops.clear();
         let Some(Some(block)) = self.blocks.get_mut(thread.block as usize) else { return };
-        let (number, size) = (thread.number, self.launches[thread.launch].environment.shape.warp_size);
+        let (number, size) = (thread.number, self.launches[thread.launch].shape.warp_size);
         block.arrived.push(key);
         if let Some(&other) = block.at_warp[(number / size) as usize].first() {
             // The barrier needs the lanes that wait for this one.
@@ -47,13 +48,9 @@ impl Simulator {
                 Some(_) => {}
                 None => first = Some((key, at, iterations.clone())),
             }
-            all.join(&thread.sync.hand_on());
+            all.join(&thread.sync.seen);
         }
-        for &key in &arrived {
-            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
-                thread.sync.seen = all.clone();
-            }
-        }
+        self.share(&arrived, all);
         self.part(block_key, None, &arrived);
     }
 
@@ -64,7 +61,7 @@ impl Simulator {
         thread.loops.clear();
         let (lane, block_key) = (thread.number, thread.block);
         let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
-        let shape = &self.launches[thread.launch].environment.shape;
+        let shape = &self.launches[thread.launch].shape;
         let (warp, lanes) = ((lane / shape.warp_size) as usize, shape.lanes(lane.into()));
         block.at_warp[warp].push(key);
         let lanes = &block.threads[lanes.start as usize..lanes.end as usize];
@@ -117,11 +114,21 @@ impl Simulator {
     fn open_warp(&mut self, lanes: &[u32]) {
         let mut all = super::clock::Clock::default();
         for &key in lanes {
-            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
-                all.join(&thread.sync.hand_on());
+            if let Some(Some(thread)) = self.threads.get(key as usize) {
+                all.join(&thread.sync.seen);
             }
         }
-        for &key in lanes {
+        self.share(lanes, all);
+    }
+
+    /// Has threads that meet know what all of them knew, which is `all`, and what all of them did.
+    fn share(&mut self, keys: &[u32], mut all: super::clock::Clock) {
+        for &key in keys {
+            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
+                thread.sync.join_into(&mut all);
+            }
+        }
+        for &key in keys {
             if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
                 thread.sync.seen = all.clone();
             }
@@ -139,9 +146,9 @@ impl Simulator {
         let Some(launch) = self.launches.get_mut(number) else { return };
         let finding = Finding::BarrierMismatch {
             first: launch.actor(x.sync.member.thread),
-            first_site: x.machine.site(&launch.program),
+            first_site: x.machine.site(&launch.code),
             second: launch.actor(y.sync.member.thread),
-            second_site: y.machine.site(&launch.program),
+            second_site: y.machine.site(&launch.code),
             one_statement: x.machine.at() == y.machine.at(),
             in_warp,
         };
@@ -158,7 +165,7 @@ impl Simulator {
         let Some(launch) = self.launches.get_mut(number) else { return };
         let finding = Finding::BarrierMissed {
             waiting: launch.actor(thread.sync.member.thread),
-            barrier: thread.machine.site(&launch.program),
+            barrier: thread.machine.site(&launch.code),
             ended: launch.actor(ended),
             last,
             in_warp,
@@ -176,21 +183,26 @@ impl Simulator {
         if beside {
             launch.known.join(&thread.sync.seen);
         }
-        let site = thread.machine.site(&launch.program);
+        let site = thread.machine.site(&launch.code);
         let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
         if let Some(slot) = block.threads.get_mut(thread.number as usize) {
             *slot = None;
         }
         block.live -= 1;
         block.ended = Some((member.thread, site));
+        if let Code::Module(_) = launch.code {
+            block.left.push((lane, site));
+        }
         let (live, waiting) = (block.live, block.arrived.first().copied());
-        let in_warp = block.at_warp[(lane / launch.environment.shape.warp_size) as usize].first().copied();
+        let in_warp = block.at_warp[(lane / launch.shape.warp_size) as usize].first().copied();
         self.forget_thread(key);
         if let Some(waiting) = in_warp {
             self.missed(waiting, true);
         } else if let Some(waiting) = waiting {
             self.missed(waiting, false);
-        } else if live == 0 {
+        } else if live > 0 {
+            self.look_at_gates(block_key);
+        } else {
             let Some(launch) = self.launches.get_mut(number) else { return };
             launch.running.retain(|&running| running != block_key);
             let over = launch.running.is_empty() && launch.next_block == launch.blocks;

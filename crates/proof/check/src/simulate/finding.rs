@@ -34,14 +34,16 @@ pub struct AccessSite {
     pub scope: Option<Scope>,
     /// The source line.
     pub site: Site,
+    /// The size in bytes, of accesses whose sizes or places differ.
+    pub bytes: Option<u8>,
 }
 
 /// Two conflicting accesses that nothing orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The view or shared array, as the later access names it.
+    /// The view or shared array, as the later access names it; of a module's access with the index there.
     pub place: String,
-    /// The index there.
+    /// The index there; empty where the place has it.
     pub index: Vec<u64>,
     /// The access that came first in this run.
     pub first: AccessSite,
@@ -98,15 +100,34 @@ pub enum Finding {
         /// The fault in words, with the names of the kernel.
         what: String,
     },
+    /// What a thread of a module's kernel did wrong, besides what the other findings say: an access outside of its buffer, a
+    /// trap, an access during an asynchronous copy. The first of the launch.
+    Wrong {
+        /// The thread.
+        actor: Actor,
+        /// What it did, in words.
+        what: String,
+        /// The source line.
+        site: Site,
+    },
+    /// What a thread of a module's kernel does cannot be judged, so that the launch was ended.
+    Unjudged {
+        /// The thread.
+        actor: Actor,
+        /// What it did, and why that cannot be judged.
+        what: String,
+        /// The source line.
+        site: Site,
+    },
     /// The first read of an unwritten element in the launch.
     Unwritten {
         /// The thread.
         actor: Actor,
-        /// The view or shared array.
+        /// The view or shared array; of a module's access with the index there.
         place: String,
         /// Whether it is the block's shared memory.
         shared: bool,
-        /// The index there.
+        /// The index there; empty where the place has it.
         index: Vec<u64>,
         /// The source line.
         site: Site,
@@ -202,6 +223,15 @@ impl fmt::Display for Actor {
     }
 }
 
+/// A place in memory: its name, and the index there where the name does not have it.
+struct Place<'a>(&'a str, &'a [u64]);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.1.is_empty() { f.write_str(self.0) } else { write!(f, "`{}` at index {}", self.0, Index(self.1)) }
+    }
+}
+
 /// An index: one number, or a tuple of several.
 struct Index<'a, N>(&'a [N]);
 
@@ -221,6 +251,11 @@ impl fmt::Display for AccessSite {
         match self.scope {
             None => write!(f, "plain {access}")?,
             Some(scope) => write!(f, "atomic {access} ({scope} scope)")?,
+        }
+        match self.bytes {
+            None => {}
+            Some(1) => f.write_str(" of 1 byte")?,
+            Some(bytes) => write!(f, " of {bytes} bytes")?,
         }
         write!(f, " by {} at {}", self.actor, self.site)
     }
@@ -267,14 +302,18 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Finding::Fault { actor, fault, what, .. } => write!(f, "{what}: {actor} at {}", fault.site()),
+            Finding::Wrong { actor, what, site } => write!(f, "{what}: {actor} at {site}"),
+            Finding::Unjudged { actor, what, site } => {
+                write!(f, "what {actor} does at {site} cannot be judged, so that the launch was ended: {what}")
+            }
             Finding::Unwritten { actor, place, shared, index, site } => {
                 let advice = if *shared {
                     "shared memory holds nothing when a block starts: write it first, then pass a barrier"
                 } else {
                     "initialise the buffer, or let the kernel write it first"
                 };
-                let index = Index(index);
-                write!(f, "`{place}` at index {index} was read, and nobody wrote it: {actor} at {site}; {advice}")
+                let place = Place(place, index);
+                write!(f, "{place} was read, and nobody wrote it: {actor} at {site}; {advice}")
             }
             Finding::BarrierMissed { waiting, barrier, ended, last, in_warp } => {
                 Divergence::Missed { waiting, barrier: *barrier, ended, last: Some(*last), in_warp: *in_warp }.fmt(f)
@@ -286,15 +325,17 @@ impl fmt::Display for Finding {
             }
             Finding::Race(race) => write!(
                 f,
-                "data race on `{}` at index {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
+                "data race on {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
                  or store) and the other acquire what it wrote, at scopes that include both, or put a barrier between \
                  them, or {}",
-                race.place,
-                Index(&race.index),
+                Place(&race.place, &race.index),
                 race.first,
                 race.second,
-                // Atomics race where one's scope does not include the other's thread.
+                // Atomics race where one's scope does not include the other's thread, or their sizes differ.
                 match (race.first.scope, race.second.scope) {
+                    (Some(_), Some(_)) if race.first.bytes.is_some() => {
+                        "let both atomics access the same bytes, at scopes that include both threads"
+                    }
                     (Some(_), Some(_)) => "give both atomics a scope that includes both threads",
                     (None, _) | (_, None) => "make both atomic",
                 }

@@ -1,12 +1,33 @@
 //! The accesses of one element that a later one could race with.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use wattle_ir::Site;
 use wattle_memory::Scope;
 
-use super::clock::Clock;
-use super::sync::{Member, strong};
+use super::sync::{Member, ThreadSync, strong};
+
+/// The bytes of an access, counted from the first byte of an element. An access that is wider than the element may begin in
+/// front of it, and end behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub first: i8,
+    pub bytes: u8,
+}
+
+impl Extent {
+    /// All of an element of that size.
+    pub fn whole(bytes: usize) -> Extent {
+        Extent { first: 0, bytes: bytes as u8 }
+    }
+
+    /// The bytes of an element of that size that are among these.
+    pub fn within(self, size: usize) -> Range<usize> {
+        let end = i16::from(self.first) + i16::from(self.bytes);
+        self.first.max(0) as usize..(end.max(0) as usize).min(size)
+    }
+}
 
 /// An access.
 #[derive(Clone, Copy, Debug)]
@@ -18,11 +39,27 @@ pub(super) struct Event {
     /// The scope of an atomic access; `None` for a plain one.
     pub scope: Option<Scope>,
     pub write: bool,
+    pub extent: Extent,
+    /// Whether nothing but the boundaries of launches orders it with accesses of other threads: a private one of Vulkan.
+    pub private: bool,
+}
+
+/// Whether two accesses are morally strong: both atomic, each one's scope including the other's thread, and of the same bytes
+/// (PTX ISA 8.8, 8.7: "if both operations are memory operations, then they overlap completely").
+fn strong_events(x: &Event, y: &Event) -> bool {
+    x.extent == y.extent && strong(&x.member, x.scope, &y.member, y.scope)
+}
+
+/// Whether an earlier access of another thread may have happened at the same time as one of this thread.
+#[inline]
+fn misses(thread: &ThreadSync, past: &Event, now: &Event) -> bool {
+    let known = if past.private || now.private { &thread.start } else { &thread.seen };
+    past.member.thread != now.member.thread && past.epoch > known.get(past.member.thread)
 }
 
 /// The accesses since the last generation that are not dominated: an access is dropped once whatever could race with
 /// it would also race with a later one that it is ordered before.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct History {
     write: Option<Event>,
     reads: Reads,
@@ -30,7 +67,7 @@ pub(super) struct History {
 }
 
 /// The plain reads since the last plain write: the last one of each thread.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Reads {
     #[default]
     None,
@@ -39,7 +76,7 @@ enum Reads {
 }
 
 /// Atomic accesses since the last plain write: the last one of each thread, scope and kind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Atomics {
     events: BTreeMap<(u32, Scope, bool), Event>,
     /// The block of all of them, if they are in one block.
@@ -48,12 +85,14 @@ struct Atomics {
     scope: Scope,
     /// The device of all of them, if they are on one.
     device: Option<u32>,
+    /// The bytes of all of them, if they are the same.
+    extent: Option<Extent>,
 }
 
 impl History {
-    /// Adds an access by a thread whose clock is `seen`; returns an earlier access that races with it.
-    pub fn record(&mut self, event: Event, seen: &Clock) -> Option<Event> {
-        let race = self.race(&event, seen);
+    /// Adds an access of a thread; returns an earlier access that races with it.
+    pub fn record(&mut self, event: Event, thread: &ThreadSync) -> Option<Event> {
+        let race = self.race(&event, thread);
         match (event.scope, event.write) {
             (None, true) => *self = History { write: Some(event), ..History::default() },
             (None, false) => self.reads.insert(event),
@@ -65,9 +104,8 @@ impl History {
         race
     }
 
-    fn race(&self, event: &Event, seen: &Clock) -> Option<Event> {
-        let unordered =
-            |past: &&Event| past.member.thread != event.member.thread && past.epoch > seen.get(past.member.thread);
+    fn race(&self, event: &Event, thread: &ThreadSync) -> Option<Event> {
+        let unordered = |past: &&Event| misses(thread, past, event);
         if let Some(write) = self.write.as_ref().filter(unordered) {
             return Some(*write);
         }
@@ -82,9 +120,7 @@ impl History {
             }
         }
         let atomics = self.atomics.as_ref().filter(|atomics| !atomics.all_strong(event))?;
-        let conflicts = |past: &&Event| {
-            (event.write || past.write) && !strong(&past.member, past.scope, &event.member, event.scope)
-        };
+        let conflicts = |past: &&Event| (event.write || past.write) && !strong_events(past, event);
         atomics.events.values().filter(conflicts).find(unordered).copied()
     }
 }
@@ -107,7 +143,8 @@ impl Reads {
 impl Atomics {
     fn new(event: Event, scope: Scope) -> Atomics {
         let Member { block, device, .. } = event.member;
-        let mut atomics = Atomics { events: BTreeMap::new(), block: Some(block), scope: Scope::System, device };
+        let extent = Some(event.extent);
+        let mut atomics = Atomics { events: BTreeMap::new(), block: Some(block), scope: Scope::System, device, extent };
         atomics.insert(event, scope);
         atomics
     }
@@ -116,6 +153,7 @@ impl Atomics {
         self.block = self.block.filter(|&block| block == event.member.block);
         self.scope = self.scope.min(scope);
         self.device = self.device.filter(|&device| event.member.device == Some(device));
+        self.extent = self.extent.filter(|&extent| extent == event.extent);
         self.events.insert((event.member.thread, scope, event.write), event);
     }
 
@@ -123,8 +161,9 @@ impl Atomics {
     fn all_strong(&self, event: &Event) -> bool {
         let Some(scope) = event.scope else { return false };
         let narrowest = self.scope.min(scope);
-        self.block == Some(event.member.block)
-            || narrowest == Scope::System
-            || (narrowest == Scope::Device && self.device.is_some() && self.device == event.member.device)
+        self.extent == Some(event.extent)
+            && (self.block == Some(event.member.block)
+                || narrowest == Scope::System
+                || (narrowest == Scope::Device && self.device.is_some() && self.device == event.member.device))
     }
 }

@@ -86,6 +86,14 @@ pub enum LaunchError {
         /// The error of the memory.
         error: MemoryError,
     },
+    /// A buffer that a module's kernel can reach does not exist.
+    #[error("kernel `{kernel}`: {error}")]
+    Buffer {
+        /// The kernel's name.
+        kernel: String,
+        /// The error of the memory.
+        error: MemoryError,
+    },
     /// The element type of a view does not match.
     #[error("kernel `{kernel}`, parameter `{param}` is of {expected}, and was given memory of {found}")]
     Element {

@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use thiserror::Error;
 use wattle_ir::Type;
-use wattle_memory::Scope;
 
-use super::history::History;
-use super::sync::{Member, Releases, ThreadSync, strong};
+use super::shadow::Shadow;
 
 /// The maximum number of elements of one allocation.
 pub(super) const MAX_ELEMENTS: usize = 1 << 28;
@@ -91,32 +89,35 @@ pub(super) struct Address {
     pub element: u64,
 }
 
+/// The bytes of an element that have been written, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Written(u8);
+
+impl Written {
+    pub const NOTHING: Written = Written(0);
+    pub const ALL: Written = Written(u8::MAX);
+
+    /// Whether each of these bytes has been written.
+    pub fn has(self, bytes: Range<usize>) -> bool {
+        bytes.into_iter().all(|byte| self.0 >> byte & 1 == 1)
+    }
+
+    /// Adds bytes, of an element of `size` bytes.
+    pub fn add(&mut self, bytes: Range<usize>, size: usize) {
+        bytes.into_iter().for_each(|byte| self.0 |= 1 << byte);
+        if self.has(0..size) {
+            *self = Written::ALL;
+        }
+    }
+}
+
 pub(super) struct Allocation {
     pub element: Type,
     pub values: Vec<u64>,
-    pub written: Vec<bool>,
+    /// Which bytes of each element have been written, as the bits of [`Written`].
+    pub written: Vec<Written>,
     serial: u32,
     shadows: Vec<Option<Box<Shadow>>>,
-}
-
-/// The history of the accesses to an element, since the last time that no launch was in flight.
-#[derive(Default)]
-pub(super) struct Shadow {
-    generation: u64,
-    /// The thread that wrote the present value, and the scope of an atomic write.
-    last: Option<(Member, Option<Scope>)>,
-    releases: Releases,
-    pub history: History,
-}
-
-/// How an atomic operation passes clocks on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Passing {
-    pub scope: Scope,
-    pub reads: bool,
-    pub writes: bool,
-    pub acquires: bool,
-    pub releases: bool,
 }
 
 /// All allocations, the blocks' shared arrays among them.
@@ -133,7 +134,7 @@ impl Memories {
         let allocation = Allocation {
             element,
             values: vec![0; elements],
-            written: vec![init == Init::Zero; elements],
+            written: vec![if init == Init::Zero { Written::ALL } else { Written::NOTHING }; elements],
             serial: self.serial,
             shadows: Vec::new(),
         };
@@ -176,40 +177,9 @@ impl Memories {
         }
         let shadow = allocation.shadows.get_mut(address.element as usize)?.get_or_insert_default();
         if shadow.generation != generation {
-            **shadow = Shadow { generation, ..Shadow::default() };
+            **shadow = Shadow::of(generation);
         }
         Some(shadow)
-    }
-}
-
-impl Shadow {
-    /// Handles a plain store, from which nothing can be acquired.
-    pub fn store(&mut self, thread: &ThreadSync) {
-        self.releases.clear();
-        self.last = Some((thread.member, None));
-    }
-
-    /// Handles the read half of an atomic operation; returns whether it and the write that it observes are morally
-    /// strong. An acquire read is itself ordered after what it acquires, so this comes before its access is recorded.
-    pub fn observe(&self, thread: &mut ThreadSync, passing: Passing) -> bool {
-        let observed = self.last.filter(|_| passing.reads);
-        let linked = observed.is_some_and(|(writer, by)| strong(&writer, by, &thread.member, Some(passing.scope)));
-        if linked {
-            thread.observe(&self.releases, passing.scope, passing.acquires);
-        }
-        linked
-    }
-
-    /// Handles the write half. A write that does not continue a chain ends the releases made here before.
-    pub fn publish(&mut self, thread: &mut ThreadSync, passing: Passing, linked: bool) {
-        if !passing.writes {
-            return;
-        }
-        if !linked {
-            self.releases.clear();
-        }
-        thread.publish(&mut self.releases, passing.scope, passing.releases);
-        self.last = Some((thread.member, Some(passing.scope)));
     }
 }
 
@@ -221,15 +191,14 @@ impl Allocation {
 
     pub fn read(&self, range: Range<usize>) -> Result<Contents, MemoryError> {
         let range = self.range(&range)?;
-        let unwritten = range.clone().filter(|&element| !self.written[element]).collect();
+        let unwritten = range.clone().filter(|&element| self.written[element] != Written::ALL).collect();
         Ok(Contents { values: self.values[range].to_vec(), unwritten })
     }
 
     /// Forgets the last writer of an element after the host has written it.
     pub fn forget_writer(&mut self, element: usize) {
         if let Some(Some(shadow)) = self.shadows.get_mut(element) {
-            shadow.last = None;
-            shadow.releases.clear();
+            shadow.forget_writer();
         }
     }
 }

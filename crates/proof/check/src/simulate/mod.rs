@@ -6,6 +6,12 @@
 //! fences, atomics and barriers promise within their scopes. Two conflicting accesses that these do not order are a
 //! data race, even if this run shows no wrong value.
 //!
+//! Kernels that are read from modules run beside Wattle's own ([`Simulator::launch_module`]). Their threads address bytes; an element
+//! of which some access covers only a part is judged byte by byte from then on. What their reader calls private or atomic, and at which
+//! scope, is judged as it is of Wattle's own. Of Vulkan's model this knows scopes and storage classes; it does not follow availability
+//! and visibility operations, and a subgroup's scope is taken for its workgroup's. So a module of SPIR-V may have races that no
+//! seed shows.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use wattle_check::simulate::{Argument, Init, LaunchRequest, Options, Simulator};
@@ -52,16 +58,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod actions;
 mod barrier;
+mod blocks;
+mod bytes;
 mod clock;
 mod finding;
+mod gates;
 mod history;
 mod launch;
+mod machine;
 mod memory;
+mod module;
 #[cfg(test)]
 mod oracle;
 mod running;
 mod serve;
+mod shadow;
 mod simulator;
 mod spin;
 mod steps;
@@ -71,5 +84,6 @@ pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waitin
 pub use launch::{Agent, LaunchError, LaunchRequest};
 pub(crate) use launch::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 pub use memory::{Contents, Init, MemoryError, MemoryId};
+pub use module::{ModuleBuffer, ModuleRequest, Role, SharedVariable, SimulatedModule, SimulatedThread};
 pub use simulator::{LaunchId, Options, Simulator};
 pub use wattle_machine::{Argument, View};

@@ -8,8 +8,8 @@ use wattle_ir::Site;
 use wattle_memory::{FenceOrder, Scope};
 
 use super::clock::Clock;
-use super::history::Event;
-use super::memory::{Passing, Shadow};
+use super::history::{Event, Extent};
+use super::shadow::{Passing, Shadow};
 use super::sync::{Member, Releases, ThreadSync, strong};
 
 /// Two threads of one block, one thread in each of two other blocks, one of a second device, and one of the host.
@@ -21,6 +21,9 @@ const MEMBERS: [Member; 6] = [
     Member { thread: 128, block: 128, device: Some(1), alone: true },
     Member { thread: 192, block: 192, device: None, alone: true },
 ];
+
+/// All elements have this size, and all accesses touch all of one.
+const EXTENT: Extent = Extent { first: 0, bytes: 4 };
 
 #[derive(Clone, Copy, Debug)]
 enum What {
@@ -174,12 +177,13 @@ fn clocks(steps: &[Step]) -> Option<usize> {
         let passing = step.passing();
         let linked = passing.is_some_and(|passing| shadow.observe(thread, passing));
         let (member, epoch, scope, write) = (thread.member, thread.now, step.scope(), step.writes());
-        if shadow.history.record(Event { member, epoch, site, scope, write }, &thread.seen).is_some() {
+        let event = Event { member, epoch, site, scope, write, extent: EXTENT, private: false };
+        if shadow.record(event, thread).is_some() {
             return Some(number);
         }
         match passing {
             Some(passing) => shadow.publish(thread, passing, linked),
-            None if write => shadow.store(thread),
+            None if write => shadow.store(thread, EXTENT),
             None => {}
         }
     }
@@ -200,7 +204,10 @@ fn step() -> impl Strategy<Value = Step> {
             let (reads, writes) = (kind != 0, kind != 1);
             let place = if odd == 0 { place } else { place + 2 };
             let (acquires, releases) = (acquires && reads, releases && writes);
-            What::Atomic { place, passing: Passing { scope, reads, writes, acquires, releases } }
+            What::Atomic {
+                place,
+                passing: Passing { scope, reads, writes, acquires, releases, extent: EXTENT, extends: false },
+            }
         },
     );
     let fence = (prop_oneof![Just(Acquire), Just(Release), Just(AcqRel), Just(SeqCst)], scope())

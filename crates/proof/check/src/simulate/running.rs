@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use wattle_ir::{Label, Site, Type, WarpOp};
-use wattle_machine::{Environment, Program, Thread};
+use wattle_machine::{Environment, LaunchShape, Program};
 
 use super::clock::Clock;
 use super::finding::{Actor, Finding};
+use super::gates::Gate;
+use super::machine::{Code, Machine};
 use super::memory::{Address, MemoryId};
 use super::simulator::LaunchId;
 use super::spin::Meetings;
@@ -18,8 +20,11 @@ pub(super) const READS: usize = 8;
 
 /// A thread whose block has started.
 pub(super) struct Running {
-    pub machine: Thread,
+    pub machine: Machine,
     pub sync: ThreadSync,
+    /// Where buffers and the memory of blocks are ordered each by itself, as Vulkan has it, what is known of the latter; `sync`
+    /// is about buffers then.
+    pub block_sync: Option<Box<ThreadSync>>,
     /// The launch's position among those of this generation.
     pub launch: usize,
     /// The block's key.
@@ -44,6 +49,8 @@ pub(super) enum State {
     Barrier(Site, Vec<u64>),
     /// It waits at an operation of its warp.
     Warp(AtWarp),
+    /// It waits at a barrier of a module, or at an operation of some lanes of its warp.
+    Gate { in_warp: bool },
     /// It repeats the same iteration until one of these elements changes; any memory, if the list is empty.
     Spinning(Vec<Address>),
 }
@@ -60,7 +67,7 @@ pub(super) struct AtWarp {
 /// The state of a thread at a back edge.
 pub(super) struct Snapshot {
     pub label: Label,
-    pub machine: Thread,
+    pub machine: Machine,
     /// The number of changes of memory so far.
     pub changes: u64,
     pub read_count: u64,
@@ -79,11 +86,15 @@ pub(super) struct Block {
     pub arrived: Vec<u32>,
     /// For each warp the threads that wait at an operation of it.
     pub at_warp: Vec<Vec<u32>>,
+    /// The barriers and operations of warps to which threads of a module have come.
+    pub gates: Vec<Gate>,
     /// Their meetings at the barrier, and those of each warp at its operations.
     pub met_at_barrier: Meetings,
     pub met_in_warp: Vec<Meetings>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
+    /// The threads of a module that have ended, by their numbers in the block, and the last line of each.
+    pub left: Vec<(u32, Site)>,
     pub shared: Vec<MemoryId>,
 }
 
@@ -91,8 +102,12 @@ pub(super) struct Block {
 pub(super) struct Launch {
     pub id: LaunchId,
     pub label: Arc<str>,
-    pub program: Arc<Program>,
-    pub environment: Arc<Environment>,
+    /// The kernel's name.
+    pub kernel: Arc<str>,
+    /// The number of dimensions.
+    pub rank: usize,
+    pub shape: LaunchShape,
+    pub code: Code,
     /// The number of its device; `None` for the host.
     pub device: Option<u32>,
     /// The clock number of its first thread.
@@ -124,6 +139,15 @@ impl Running {
     }
 }
 
+impl Running {
+    /// Exchanges what is known of buffers and of the memory of blocks, where they are ordered each by itself.
+    pub fn exchange_classes(&mut self) {
+        if let Some(block_sync) = &mut self.block_sync {
+            std::mem::swap(&mut self.sync, block_sync);
+        }
+    }
+}
+
 impl Launch {
     /// Keeps a finding, unless one of its kind is kept already.
     pub fn keep(&mut self, finding: Finding) {
@@ -133,16 +157,23 @@ impl Launch {
         }
     }
 
+    /// The program and the environment of a kernel of Wattle's own.
+    pub fn own(&self) -> Option<(&Program, &Environment)> {
+        match &self.code {
+            Code::Own(program, environment) => Some((program, environment)),
+            Code::Module(_) => None,
+        }
+    }
+
     /// The thread with this clock number, as reports name it.
     pub fn actor(&self, thread: u32) -> Actor {
         let number = thread.saturating_sub(self.base) as u64;
         let per_block = (self.threads_per_block as u64).max(1);
-        let kernel = self.program.kernel();
         Actor {
-            kernel: kernel.name.clone(),
+            kernel: self.kernel.to_string(),
             launch: self.label.to_string(),
-            rank: kernel.rank,
-            position: self.environment.shape.position(number / per_block, number % per_block),
+            rank: self.rank,
+            position: self.shape.position(number / per_block, number % per_block),
             on_device: self.device.is_some(),
         }
     }

@@ -5,9 +5,10 @@ use wattle_machine::{Fault, Location, Request};
 use wattle_memory::{ReadOrder, Scope, WriteOrder};
 
 use super::finding::{AccessSite, Finding, Race};
-use super::history::Event;
-use super::memory::{Address, MemoryId, Passing};
-use super::running::Running;
+use super::history::{Event, Extent};
+use super::memory::{Address, MemoryId, Written};
+use super::running::{Launch, Running};
+use super::shadow::Passing;
 use super::simulator::Simulator;
 
 /// The parameters of an atomic operation without its place.
@@ -81,14 +82,15 @@ impl Simulator {
     fn address(&self, thread: &Running, location: &Location, lane: u32) -> Option<Address> {
         match location.place {
             Place::Param(_) => {
-                let view = self.launches.get(thread.launch)?.environment.view(location.place)?;
+                let (_, environment) = self.launches.get(thread.launch)?.own()?;
+                let view = environment.view(location.place)?;
                 let [first, ..] = view.strides;
                 let element = view.element(location.index) + lane as u64 * first;
                 Some(Address { memory: MemoryId::from(view.memory).index, element })
             }
             Place::Shared(id) => {
                 let memory = self.blocks.get(thread.block as usize)?.as_ref()?.shared.get(id.index())?.index;
-                let first = self.launches.get(thread.launch)?.program.shared_element(id, location.index);
+                let first = self.launches.get(thread.launch)?.own()?.0.shared_element(id, location.index);
                 Some(Address { memory, element: first + lane as u64 })
             }
             Place::Local(_) => None,
@@ -108,7 +110,7 @@ impl Simulator {
         let Some(address) = self.address(thread, location, lane) else { return };
         self.record(thread, location, lane, address, None, true);
         if let Some(shadow) = self.memories.shadow(address, self.generation) {
-            shadow.store(&thread.sync);
+            shadow.store(&thread.sync, Extent::whole(location.element.size()));
         }
         self.set(address, value);
         self.mix(address.element ^ value ^ 1 << 32);
@@ -125,7 +127,9 @@ impl Simulator {
             What::CompareExchange { expected, desired } => (old == expected).then_some(desired),
         };
         let (scope, writes) = (atomic.scope, new.is_some());
-        let passing = Passing { scope, reads, writes, acquires: atomic.acquires, releases: atomic.releases };
+        let (acquires, releases) = (atomic.acquires, atomic.releases);
+        let extent = Extent::whole(location.element.size());
+        let passing = Passing { scope, reads, writes, acquires, releases, extent, extends: false };
         let shadow = self.memories.shadow(address, self.generation);
         let linked = shadow.is_some_and(|shadow| shadow.observe(&mut thread.sync, passing));
         self.record(thread, location, 0, address, Some(scope), writes);
@@ -147,12 +151,12 @@ impl Simulator {
         let Some(allocation) = self.memories.at(address) else { return 0 };
         let element = address.element as usize;
         let value = allocation.values.get(element).copied().unwrap_or(0);
-        if !allocation.written.get(element).copied().unwrap_or(true)
+        if allocation.written.get(element).is_some_and(|written| *written != Written::ALL)
             && let Some(launch) = self.launches.get_mut(thread.launch)
         {
             let finding = Finding::Unwritten {
                 actor: launch.actor(thread.sync.member.thread),
-                place: launch.program.place_name(location.place).to_string(),
+                place: place_name(launch, location).to_string(),
                 shared: matches!(location.place, Place::Shared(_)),
                 index: index(location, lane),
                 site: location.site,
@@ -170,7 +174,7 @@ impl Simulator {
             return;
         };
         let changed = *value != new;
-        (*value, *written) = (new, true);
+        (*value, *written) = (new, Written::ALL);
         if changed {
             self.changed(address);
         }
@@ -187,21 +191,31 @@ impl Simulator {
         write: bool,
     ) {
         let (member, epoch, site) = (thread.sync.member, thread.sync.now, location.site);
-        let event = Event { member, epoch, site, scope, write };
+        let extent = Extent::whole(location.element.size());
+        let event = Event { member, epoch, site, scope, write, extent, private: false };
         let Some(shadow) = self.memories.shadow(address, self.generation) else { return };
-        let Some(first) = shadow.history.record(event, &thread.sync.seen) else { return };
-        let Some(launch) = self.launches.get(thread.launch) else { return };
-        let place = launch.program.place_name(location.place).to_string();
+        if let Some(first) = shadow.record(event, &thread.sync)
+            && let Some(launch) = self.launches.get(thread.launch)
+        {
+            let place = place_name(launch, location).to_string();
+            self.race(thread.launch, first, event, place, index(location, lane));
+        }
+    }
+
+    /// Adds the finding that two accesses race, of which the later one is a thread's of that launch.
+    #[cold]
+    pub(super) fn race(&mut self, launch: usize, first: Event, second: Event, place: String, index: Vec<u64>) {
+        let sizes_differ = first.extent != second.extent;
         let access = |event: Event| {
             let number = event.member.thread;
             let launch = self.launches.iter().rfind(|launch| launch.base <= number)?;
-            let actor = launch.actor(number);
-            Some(AccessSite { actor, write: event.write, scope: event.scope, site: event.site })
+            let (actor, bytes) = (launch.actor(number), sizes_differ.then_some(event.extent.bytes));
+            Some(AccessSite { actor, write: event.write, scope: event.scope, site: event.site, bytes })
         };
-        let (Some(before), Some(now)) = (access(first), access(event)) else { return };
-        let race = Box::new(Race { place, index: index(location, lane), first: before, second: now });
+        let (Some(before), Some(now)) = (access(first), access(second)) else { return };
+        let race = Box::new(Race { place, index, first: before, second: now });
         let other = self.launches.iter().rposition(|launch| launch.base <= first.member.thread);
-        for number in [Some(thread.launch), other].into_iter().flatten() {
+        for number in [Some(launch), other].into_iter().flatten() {
             if let Some(launch) = self.launches.get_mut(number)
                 && !launch.done
             {
@@ -212,14 +226,20 @@ impl Simulator {
 
     fn fault(&mut self, thread: &Running, fault: Fault) {
         let Some(launch) = self.launches.get_mut(thread.launch) else { return };
-        let what = fault.describe(launch.program.kernel()).to_string();
+        let Some((program, _)) = launch.own() else { return };
+        let what = fault.describe(program.kernel()).to_string();
         let place = match &fault {
-            Fault::OutOfBounds { place, .. } => launch.program.place_name(*place),
+            Fault::OutOfBounds { place, .. } => program.place_name(*place),
             Fault::DivisionByZero { .. } | Fault::Assertion { .. } => "",
         };
         let actor = launch.actor(thread.sync.member.thread);
         launch.keep(Finding::Fault { actor, fault, place, what });
     }
+}
+
+/// The name of the view or shared array of an access, for reports.
+fn place_name(launch: &Launch, location: &Location) -> &'static str {
+    launch.own().map_or("", |(program, _)| program.place_name(location.place))
 }
 
 /// The index of an access, for reports.

@@ -4,19 +4,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 use wattle_ir::Type;
-use wattle_machine::{Argument, Thread, View};
+use wattle_machine::{Argument, LaunchShape, View};
 
 use super::clock::{ALIGNMENT, Clock};
 use super::finding::{Finding, Findings};
 use super::launch::{Agent, LaunchError, LaunchRequest, MAX_RESIDENT, MAX_WORDS, bind};
-use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, mask};
-use super::running::{Block, Launch, READS, Running, State};
-use super::spin::Meetings;
-use super::sync::{Member, Releases, ThreadSync};
+use super::machine::Code;
+use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, Written, mask};
+use super::module::ModuleRequest;
+use super::running::{Block, Launch, Running};
+use super::sync::Releases;
 
 /// The maximum number of threads that clocks can number before no launch may be in flight.
 const MAX_NUMBERS: u64 = 1 << 26;
@@ -37,6 +39,19 @@ impl Options {
     pub fn seeded(seed: u64) -> Options {
         Options { seed, resident_threads: 4096, stop: None }
     }
+}
+
+/// A launch whose arguments fit.
+struct Admitted {
+    kernel: Arc<str>,
+    rank: usize,
+    shape: LaunchShape,
+    label: Arc<str>,
+    agent: Agent,
+    cooperative: bool,
+    step_limit: Option<u64>,
+    deadline: Option<Instant>,
+    code: Code,
 }
 
 /// The identifier of a launch of a simulator.
@@ -71,10 +86,10 @@ pub struct Simulator {
     ticks: u64,
     pub(super) trace: u64,
     /// The clock of the finished launches of this generation.
-    finished: Clock,
-    next_number: u64,
+    pub(super) finished: Clock,
+    pub(super) next_number: u64,
     launched: u64,
-    results: BTreeMap<LaunchId, Vec<Finding>>,
+    pub(super) results: BTreeMap<LaunchId, Vec<Finding>>,
 }
 
 impl Simulator {
@@ -127,7 +142,11 @@ impl Simulator {
         self.memories.get(id)?;
         let is_it = |view: &View| view.memory == id.into();
         let uses = |launch: &&Launch| {
-            !launch.done && launch.environment.arguments.iter().filter_map(Argument::view).any(is_it)
+            !launch.done
+                && match &launch.code {
+                    Code::Own(_, environment) => environment.arguments.iter().filter_map(Argument::view).any(is_it),
+                    Code::Module(run) => run.ranges.iter().any(|range| range.is_in(id.index)),
+                }
         };
         if let Some(launch) = self.launches.iter().find(uses) {
             return Err(MemoryError::InUse { memory: id, launch: launch.label.to_string() });
@@ -158,7 +177,7 @@ impl Simulator {
                 changed.push(element);
             }
             allocation.values[element] = value & mask;
-            allocation.written[element] = true;
+            allocation.written[element] = Written::ALL;
             allocation.forget_writer(element);
         }
         for element in changed {
@@ -178,7 +197,7 @@ impl Simulator {
         let allocation = self.memories.get_mut(to)?;
         for element in unwritten {
             if let Some(written) = allocation.written.get_mut(start + element - first) {
-                *written = false;
+                *written = Written::NOTHING;
             }
         }
         Ok(())
@@ -198,17 +217,53 @@ impl Simulator {
     /// The arguments do not match, or the simulated device has too few threads or too little memory.
     pub fn launch(&mut self, request: LaunchRequest) -> Result<LaunchId, LaunchError> {
         let environment = bind(&request, &self.memories)?;
-        let (blocks, per_block) = (request.shape.blocks(), request.shape.threads_per_block());
+        let kernel = request.program.kernel();
+        let admitted = Admitted {
+            kernel: kernel.name.as_str().into(),
+            rank: kernel.rank,
+            shape: request.shape,
+            label: request.label,
+            agent: request.agent,
+            cooperative: request.cooperative,
+            step_limit: request.step_limit,
+            deadline: request.deadline,
+            code: Code::Own(request.program, Arc::new(environment)),
+        };
+        self.admit(admitted)
+    }
+
+    /// Starts a launch of a module's kernel, as [`launch`](Simulator::launch) starts one of Wattle's own.
+    ///
+    /// # Errors
+    /// A buffer does not exist, or the simulated device has too few threads or too little memory.
+    pub fn launch_module(&mut self, request: ModuleRequest) -> Result<LaunchId, LaunchError> {
+        let run = Arc::new(request.bind(&mut self.memories)?);
+        let admitted = Admitted {
+            label: request.kernel.clone(),
+            kernel: request.kernel,
+            rank: request.rank,
+            shape: request.shape,
+            agent: request.agent,
+            cooperative: request.cooperative,
+            step_limit: request.step_limit,
+            deadline: request.deadline,
+            code: Code::Module(run.clone()),
+        };
+        self.admit(admitted).inspect_err(|_| run.free(&mut self.memories))
+    }
+
+    fn admit(&mut self, launch: Admitted) -> Result<LaunchId, LaunchError> {
+        let (blocks, per_block) = (launch.shape.blocks(), launch.shape.threads_per_block());
         let threads = blocks.saturating_mul(per_block);
         let base = self.next_number;
         let end = (base + threads).next_multiple_of(ALIGNMENT as u64);
         if end > MAX_NUMBERS {
             return Err(LaunchError::Overlap);
         }
-        let most = (MAX_WORDS / (request.program.words() as u64).max(1)).min(MAX_RESIDENT);
-        let resident = if request.cooperative { threads } else { (self.options.resident_threads as u64).min(most) };
-        if request.cooperative && threads > most {
-            let (kernel, what) = (request.program.kernel().name.clone(), "threads resident at once");
+        let most = (MAX_WORDS / (launch.code.words() as u64).max(1)).min(MAX_RESIDENT);
+        let resident = if launch.cooperative { threads } else { (self.options.resident_threads as u64).min(most) };
+        if launch.cooperative && threads > most {
+            let (kernel, what) = (launch.kernel.to_string(), "threads resident at once");
             return Err(LaunchError::TooLarge { kernel, what, found: threads, max: most });
         }
         self.next_number = end;
@@ -216,10 +271,12 @@ impl Simulator {
         let id = LaunchId(self.launched);
         self.launches.push(Launch {
             id,
-            label: request.label,
-            program: request.program,
-            environment: Arc::new(environment),
-            device: match request.agent {
+            label: launch.label,
+            kernel: launch.kernel,
+            rank: launch.rank,
+            shape: launch.shape,
+            code: launch.code,
+            device: match launch.agent {
                 Agent::Device(number) => Some(number),
                 Agent::Host => None,
             },
@@ -232,8 +289,8 @@ impl Simulator {
             start: self.finished.clone(),
             known: Clock::default(),
             steps: 0,
-            step_limit: request.step_limit,
-            deadline: request.deadline,
+            step_limit: launch.step_limit,
+            deadline: launch.deadline,
             findings: Vec::new(),
             done: false,
         });
@@ -305,7 +362,7 @@ impl Simulator {
         self.trace
     }
 
-    fn in_flight(&self) -> bool {
+    pub(super) fn in_flight(&self) -> bool {
         self.launches.iter().any(|launch| !launch.done)
     }
 
@@ -320,112 +377,5 @@ impl Simulator {
     /// Draws a number below `bound`. It is written out because a seed must give the same run in every version.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((self.rng.next_u32() as u64 * bound as u64) >> 32) as usize
-    }
-
-    /// Starts blocks in index order, as many as may be resident.
-    pub(super) fn start_blocks(&mut self, launch: usize) {
-        loop {
-            let Some(state) = self.launches.get(launch) else { return };
-            let running = state.running.len() as u64;
-            let full = running > 0 && (running + 1) * state.threads_per_block as u64 > state.resident;
-            if state.done || state.next_block == state.blocks || full {
-                return;
-            }
-            self.start_block(launch);
-        }
-    }
-
-    fn start_block(&mut self, number_of_launch: usize) {
-        let key = self.free_blocks.pop().unwrap_or_else(|| {
-            self.blocks.push(None);
-            self.blocks.len() as u32 - 1
-        });
-        let Some(launch) = self.launches.get_mut(number_of_launch) else { return };
-        let number = launch.next_block;
-        launch.next_block += 1;
-        launch.running.push(key);
-        let shared = launch.program.kernel().shared.iter().map(|array| {
-            let len = array.len.in_launch(launch.environment.shared_len);
-            self.memories.allocate(array.element, len as usize, Init::Unwritten)
-        });
-        let shared = shared.collect();
-        let per_block = launch.threads_per_block;
-        let warps = per_block.div_ceil(launch.environment.shape.warp_size);
-        let first = launch.base + number as u32 * per_block;
-        let mut threads = Vec::with_capacity(per_block as usize);
-        for number_in_block in 0..per_block {
-            let position = launch.environment.shape.position(number, number_in_block as u64);
-            let member =
-                Member { thread: first + number_in_block, block: first, device: launch.device, alone: per_block == 1 };
-            let thread = self.free_threads.pop().unwrap_or_else(|| {
-                self.threads.push(None);
-                self.threads.len() as u32 - 1
-            });
-            self.threads[thread as usize] = Some(Box::new(Running {
-                machine: Thread::new(&launch.program, position),
-                sync: ThreadSync::new(member, launch.start.clone()),
-                launch: number_of_launch,
-                block: key,
-                number: number_in_block,
-                state: State::Runnable(self.runnable.len()),
-                loops: Vec::new(),
-                reads: [Address { memory: 0, element: 0 }; READS],
-                read_count: 0,
-            }));
-            self.runnable.push(thread);
-            threads.push(Some(thread));
-        }
-        self.blocks[key as usize] = Some(Block {
-            launch: number_of_launch,
-            number,
-            live: threads.len(),
-            threads,
-            arrived: Vec::new(),
-            at_warp: vec![Vec::new(); warps as usize],
-            met_at_barrier: Meetings::default(),
-            met_in_warp: (0..warps).map(|_| Meetings::default()).collect(),
-            ended: None,
-            shared,
-        });
-    }
-
-    /// Ends a launch: removes its threads and keeps its findings.
-    pub(super) fn end_launch(&mut self, launch: usize) {
-        let Some(state) = self.launches.get_mut(launch) else { return };
-        state.done = true;
-        let running = std::mem::take(&mut state.running);
-        self.results.insert(state.id, std::mem::take(&mut state.findings));
-        self.finished.join(&state.known);
-        self.finished.cover(state.base, state.end());
-        for key in running {
-            self.forget_block(key);
-        }
-        if !self.in_flight() {
-            self.launches.clear();
-            self.finished = Clock::default();
-            self.fences.clear();
-            self.waiters.clear();
-            self.waiters_for_any.clear();
-            self.next_number = 0;
-            self.generation += 1;
-        }
-    }
-
-    pub(super) fn forget_block(&mut self, key: u32) {
-        let Some(block) = self.blocks.get_mut(key as usize).and_then(Option::take) else { return };
-        self.free_blocks.push(key);
-        for thread in block.threads.into_iter().flatten() {
-            self.forget_thread(thread);
-        }
-        for memory in block.shared {
-            self.memories.free(memory);
-        }
-    }
-
-    pub(super) fn forget_thread(&mut self, key: u32) {
-        self.suspend(key);
-        if self.threads.get_mut(key as usize).and_then(Option::take).is_some() {
-            self.free_threads.push(key);
-        }
     }
 }

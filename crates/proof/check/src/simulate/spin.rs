@@ -11,8 +11,8 @@
 //! number is a power of two (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
 
 use wattle_ir::Label;
-use wattle_machine::Thread;
 
+use super::machine::Machine;
 use super::memory::Address;
 use super::running::{Block, READS, Running, Snapshot, State};
 use super::simulator::Simulator;
@@ -31,14 +31,14 @@ pub(super) struct Meetings {
     /// The number of meetings since the first after the last change.
     count: u64,
     /// The threads at the last of them whose number is a power of two.
-    threads: Vec<Thread>,
+    threads: Vec<Machine>,
 }
 
 impl Simulator {
     /// Handles a back edge: returns the elements that the thread waits for, if it is spinning.
     pub(super) fn spins(&self, thread: &mut Running, label: Label) -> Option<Vec<Address>> {
-        let program = &self.launches.get(thread.launch)?.program;
-        if program.words() > MAX_WORDS {
+        let code = &self.launches.get(thread.launch)?.code;
+        if code.words() > MAX_WORDS {
             return None;
         }
         let (changes, read_count) = (self.changes, thread.read_count);
@@ -46,7 +46,7 @@ impl Simulator {
             thread.loops.push(Snapshot { label, machine: thread.machine.clone(), changes, read_count });
             return None;
         };
-        if last.changes == changes && thread.machine.repeats(&last.machine, program) {
+        if last.changes == changes && thread.machine.repeats(&last.machine, code) {
             let reads = read_count - last.read_count;
             // If there were more reads than are kept, any element may be the one that the thread waits for.
             let kept = if reads > READS as u64 { 0 } else { reads };
@@ -86,7 +86,7 @@ impl Simulator {
         let Some(Some(Block { launch, met_at_barrier, met_in_warp, .. })) = self.blocks.get_mut(block as usize) else {
             return false;
         };
-        let Some(program) = self.launches.get(*launch).map(|launch| &launch.program) else { return false };
+        let Some(code) = self.launches.get(*launch).map(|launch| &launch.code) else { return false };
         let last = match warp {
             Some(warp) => &mut met_in_warp[warp],
             None => {
@@ -95,11 +95,11 @@ impl Simulator {
                 met_at_barrier
             }
         };
-        if last.changes != self.changes || program.words() * keys.len() > MAX_WORDS_TOGETHER {
+        if last.changes != self.changes || code.words() * keys.len() > MAX_WORDS_TOGETHER {
             *last = Meetings { changes: self.changes, ..Meetings::default() };
             return false;
         }
-        let same = |(before, now): (&Thread, Option<&Thread>)| now.is_some_and(|now| now.repeats(before, program));
+        let same = |(before, now): (&Machine, Option<&Machine>)| now.is_some_and(|now| now.repeats(before, code));
         let again = last.threads.len() == keys.len() && last.threads.iter().zip(keys.iter().map(machine)).all(same);
         last.count += 1;
         if last.count.is_power_of_two() {
@@ -121,7 +121,7 @@ impl Simulator {
                     moved.state = State::Runnable(position);
                 }
             }
-            State::Barrier(..) | State::Warp(_) => {}
+            State::Barrier(..) | State::Warp(_) | State::Gate { .. } => {}
             State::Spinning(addresses) if addresses.is_empty() => self.waiters_for_any.retain(|&other| other != key),
             State::Spinning(addresses) => {
                 for address in addresses {

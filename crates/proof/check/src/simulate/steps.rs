@@ -7,6 +7,8 @@ use rand_pcg::rand_core::Rng;
 use wattle_machine::Request;
 
 use super::finding::{Finding, StopReason, Waiting, Why};
+use super::gates::Arrival;
+use super::machine::{Code, Machine};
 use super::running::{AtWarp, State};
 use super::simulator::Simulator;
 
@@ -18,12 +20,16 @@ const LOOK: u64 = 256;
 const NAMED: usize = 8;
 
 /// The reason why a run of steps is over.
-enum Over {
+pub(super) enum Over {
     Steps,
     Barrier(wattle_ir::Site, Vec<u64>),
     Warp(AtWarp),
+    /// A thread of a module has come to a barrier, or to an operation of its warp.
+    Gate(Arrival),
     Spinning(Vec<super::memory::Address>),
     Ended,
+    /// What a thread of a module does cannot be judged, for this reason.
+    Unjudged(String),
 }
 
 impl Simulator {
@@ -44,29 +50,41 @@ impl Simulator {
         let Some(mut thread) = self.threads.get_mut(key as usize).and_then(Option::take) else { return };
         let number = thread.launch;
         let Some(launch) = self.launches.get(number) else { return };
-        let (program, environment) = (launch.program.clone(), launch.environment.clone());
         let mut fuel = FUEL;
-        let over = loop {
-            match thread.machine.run(&program, &environment, &mut fuel) {
-                Request::OutOfFuel => break Over::Steps,
-                Request::Done => break Over::Ended,
-                Request::Barrier { site, iterations } => break Over::Barrier(site, iterations),
-                Request::Warp { op, ty, value, operand, iterations, .. } => {
-                    let part = Some((op, ty, value, operand as u32));
-                    break Over::Warp(AtWarp { part, iterations });
-                }
-                Request::WarpBarrier { iterations, .. } => break Over::Warp(AtWarp { part: None, iterations }),
-                Request::BackEdge { label, .. } => {
-                    if let Some(addresses) = self.spins(&mut thread, label) {
-                        break Over::Spinning(addresses);
+        let over = match launch.code.clone() {
+            Code::Own(program, environment) => loop {
+                let Machine::Own(machine) = &mut thread.machine else { break Over::Steps };
+                match machine.run(&program, &environment, &mut fuel) {
+                    Request::OutOfFuel => break Over::Steps,
+                    Request::Done => break Over::Ended,
+                    Request::Barrier { site, iterations } => break Over::Barrier(site, iterations),
+                    Request::Warp { op, ty, value, operand, iterations, .. } => {
+                        let part = Some((op, ty, value, operand as u32));
+                        break Over::Warp(AtWarp { part, iterations });
                     }
+                    Request::WarpBarrier { iterations, .. } => break Over::Warp(AtWarp { part: None, iterations }),
+                    Request::BackEdge { label, .. } => {
+                        if let Some(addresses) = self.spins(&mut thread, label) {
+                            break Over::Spinning(addresses);
+                        }
+                    }
+                    request => self.serve(&mut thread, request),
                 }
-                request => self.serve(&mut thread, request),
-            }
-            requests -= 1;
-            if requests == 0 {
-                break Over::Steps;
-            }
+                requests -= 1;
+                if requests == 0 {
+                    break Over::Steps;
+                }
+            },
+            Code::Module(run) => loop {
+                fuel -= 1;
+                if let Some(over) = self.act(&mut thread, &run) {
+                    break over;
+                }
+                requests -= 1;
+                if requests == 0 || fuel == 0 {
+                    break Over::Steps;
+                }
+            },
         };
         self.mix(thread.sync.member.thread as u64);
         // A write of the thread may have moved others in the list of runnable threads, never the thread within it.
@@ -76,6 +94,8 @@ impl Simulator {
             Over::Ended => self.ended(key),
             Over::Barrier(site, iterations) => self.arrive(key, site, iterations),
             Over::Warp(at) => self.arrive_in_warp(key, at),
+            Over::Gate(arrival) => self.arrive_at_gate(key, arrival),
+            Over::Unjudged(what) => self.give_up(key, what),
             Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),
         }
         // The launch may be over and the list cleared; no new launch can have taken its place within this call.
@@ -125,8 +145,22 @@ impl Simulator {
         self.end_launch(number);
     }
 
+    /// Ends the launch of a thread that does what cannot be judged.
+    pub(super) fn give_up(&mut self, key: u32, what: String) {
+        let Some(Some(thread)) = self.threads.get(key as usize) else { return };
+        let number = thread.launch;
+        let Some(launch) = self.launches.get_mut(number) else { return };
+        let actor = launch.actor(thread.sync.member.thread);
+        launch.keep(Finding::Unjudged { actor, what, site: thread.machine.site(&launch.code) });
+        self.end_launch(number);
+    }
+
     /// Ends all launches in flight, which wait for ever because no thread can run.
     fn stuck(&mut self) {
+        let unsure = (0..self.launches.len()).find_map(|number| self.may_not_wait(number));
+        if let Some((key, what)) = unsure {
+            return self.give_up(key, what.to_owned());
+        }
         let waiting: Vec<usize> = (0..self.launches.len()).filter(|&number| !self.launches[number].done).collect();
         let found: Vec<_> = waiting.into_iter().map(|number| (number, self.lines(number))).collect();
         for (number, (threads, more, not_started)) in found {
@@ -155,9 +189,16 @@ impl Simulator {
                 State::Runnable(_) => Why::Running,
                 State::Barrier(..) => Why::Barrier,
                 State::Warp(_) => Why::Warp,
+                State::Gate { in_warp } => {
+                    if in_warp {
+                        Why::Warp
+                    } else {
+                        Why::Barrier
+                    }
+                }
                 State::Spinning(_) => Why::Spinning,
             };
-            let (actor, site) = (launch.actor(thread.sync.member.thread), thread.machine.site(&launch.program));
+            let (actor, site) = (launch.actor(thread.sync.member.thread), thread.machine.site(&launch.code));
             threads.push(Waiting { actor, site, why });
         }
         let more = count - threads.len() as u64;

@@ -60,7 +60,7 @@ impl Releases {
         *self = Releases::default();
     }
 
-    fn add(&mut self, member: &Member, scope: Scope, by_scope: [&Clock; 3]) {
+    pub fn add(&mut self, member: &Member, scope: Scope, by_scope: [&Clock; 3]) {
         let [block, device, system] = by_scope;
         if !member.alone && !block.is_empty() {
             self.blocks.entry(member.block).or_default().join(block);
@@ -93,6 +93,8 @@ pub(super) struct ThreadSync {
     pub now: u32,
     /// The clock of everything ordered before the thread's next operation.
     pub seen: Clock,
+    /// The clock of everything that had ended when its launch began.
+    pub start: Clock,
     /// The clocks that its release fences pass on with its next atomic writes, by scope.
     released: [Clock; 3],
     /// The clocks that its relaxed reads have observed and an acquire fence would add, by scope.
@@ -100,8 +102,15 @@ pub(super) struct ThreadSync {
 }
 
 impl ThreadSync {
-    pub fn new(member: Member, seen: Clock) -> ThreadSync {
-        ThreadSync { member, now: 1, seen, released: Default::default(), observed: Default::default() }
+    pub fn new(member: Member, start: Clock) -> ThreadSync {
+        ThreadSync {
+            member,
+            now: 1,
+            seen: start.clone(),
+            start,
+            released: Default::default(),
+            observed: Default::default(),
+        }
     }
 
     /// Returns all that the thread knows, its own past included, and begins a new epoch.
@@ -109,6 +118,13 @@ impl ThreadSync {
         self.seen.set(self.member.thread, self.now);
         self.now = self.now.saturating_add(1);
         self.seen.clone()
+    }
+
+    /// Adds to a clock that has all that the thread knows its own past, and begins a new epoch: what
+    /// [`hand_on`](ThreadSync::hand_on) does, without a clock of the thread's own.
+    pub fn join_into(&mut self, all: &mut Clock) {
+        all.set(self.member.thread, self.now);
+        self.now = self.now.saturating_add(1);
     }
 
     /// Handles a fence. `fences` holds the clocks that sequentially consistent fences pass to each other.
@@ -141,6 +157,27 @@ impl ThreadSync {
             } else {
                 observed.join(clock);
             }
+        }
+    }
+
+    /// Adds the clocks of a place that the thread can acquire through `scope`, by the narrowest scope that suffices.
+    pub fn visible(&self, releases: &Releases, scope: Scope, known: &mut [Clock; 3]) {
+        for (clock, known) in releases.visible(&self.member, scope).into_iter().zip(known) {
+            clock.into_iter().for_each(|clock| known.join(clock));
+        }
+    }
+
+    /// Passes on, at a barrier, what the thread knows, or what its release fences have passed on to its block.
+    pub fn arrive(&mut self, releases: bool) -> Clock {
+        if releases { self.hand_on() } else { self.released[Scope::Block as usize].clone() }
+    }
+
+    /// Takes what was passed on at a barrier: the thread is ordered after it, or its next acquire fence is.
+    pub fn pass(&mut self, clock: &Clock, acquires: bool) {
+        if acquires {
+            self.seen.join(clock);
+        } else {
+            self.observed[Scope::Block as usize].join(clock);
         }
     }
 

@@ -45,8 +45,7 @@ impl Images {
                     }
                 }
             }
-            let name = if buffer.name.is_empty() { "buffer".to_owned() } else { buffer.name.clone() };
-            Range { name, item: item(buffer), bytes: (size * buffer.len) as u64, initial }
+            range_of(buffer, initial)
         };
         batch.buffers.iter().map(range).collect()
     }
@@ -82,6 +81,12 @@ impl Images {
         left.sort_unstable();
         left
     }
+}
+
+/// The range of a buffer.
+pub(super) fn range_of(buffer: &BatchBuffer, initial: Vec<Option<u8>>) -> Range {
+    let name = if buffer.name.is_empty() { "buffer".to_owned() } else { buffer.name.clone() };
+    Range { name, item: item(buffer), bytes: (buffer.layout.size() * buffer.len) as u64, initial }
 }
 
 /// The type of the items of a buffer whose elements are numbers.

@@ -6,16 +6,18 @@ pub(crate) mod beside;
 mod emitted;
 mod images;
 mod module;
+mod simulated;
 mod story;
 mod visit;
 
 use std::sync::Arc;
 
 use wattle_check::checker::{
-    Advice, Batch, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials, Progress, Schedule, Scheduled,
-    Unknown, schedules,
+    Advice, Batch, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials, Progress,
+    Schedule, Scheduled, Unknown, schedules,
 };
-use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_run};
+use wattle_check::search::{Dependencies, End, Setup, Spawn, Updates, search, single_run};
+use wattle_check::simulate::SimulatedModule;
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
@@ -62,6 +64,10 @@ impl ModuleJudge for Ptx {
         all.unknown
             .extend(prepared.world.elected.left_open().filter(|_| all.violations.is_empty()).map(Unknown::Stopped));
         Ok(all)
+    }
+
+    fn simulated(&self, launch: &BatchLaunch, buffers: &[BatchBuffer], seed: u64) -> Result<Arc<dyn SimulatedModule>> {
+        simulated::prepare(launch, buffers, seed)
     }
 
     fn advise(&self, trials: ModuleTrials<'_>) -> Advice {
@@ -123,7 +129,7 @@ impl Prepared {
                     emitted.push(one);
                     part
                 }
-                BatchKernel::Module { .. } => module::part(&launch.kernel, batch)?,
+                BatchKernel::Module { .. } => module::part(&launch.kernel, &batch.buffers, Variant::of(batch))?,
             };
             (part.first, part.first_block, part.device) = (first, first_block, launch.device);
             // Another launch's are 0, for which `cg::this_grid()` is no valid group.
@@ -208,13 +214,13 @@ impl Prepared {
         if is_first {
             collector.judged.statistics.add(&statistics);
         }
-        if collector.is_clean()
-            && let Some(why) =
-                gap(&end, &statistics, collector.batch.loop_bound, &loops_at(&self.world, &collector.bounded))
-        {
-            let bound = collector.batch.loop_bound;
-            let unknown = if statistics.bounded > 0 { Unknown::LoopBound(bound) } else { Unknown::Stopped(why) };
-            collector.judged.unknown.push(unknown);
+        if collector.is_clean() {
+            let (bound, loops) = (collector.batch.loop_bound, loops_at(&self.world, &collector.bounded));
+            if let Some(why) = gap(&self.world, &end, &statistics, bound, &loops) {
+                let at_bound = statistics.bounded > 0 && !matches!(end, End::Stopped(_));
+                let unknown = if at_bound { Unknown::LoopsAtBound { loops, bound } } else { Unknown::Stopped(why) };
+                collector.judged.unknown.push(unknown);
+            }
         }
         collector.unsure && collector.judged.violations.is_empty()
     }

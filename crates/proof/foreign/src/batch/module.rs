@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wattle_check::checker::{Batch, BatchArgument, BatchKernel};
+use wattle_check::checker::{Batch, BatchArgument, BatchBuffer, BatchKernel};
 use wattle_core::{Error, ModuleEntry, ModuleLanguage, Result};
 use wattle_modules::spirv::{Bound, BoundMemory, Setting};
 
@@ -16,33 +16,33 @@ use crate::world::{Part, Source, World, address_of, read};
 
 /// A launch of a module's kernel by itself, as advice looks at it.
 pub(crate) fn alone(kernel: &BatchKernel, batch: &Batch) -> Result<World> {
-    World::of(vec![part(kernel, batch)?], Images::of(batch).ranges(batch)).map_err(refused)
+    World::of(vec![part(kernel, &batch.buffers, Variant::of(batch))?], Images::of(batch).ranges(batch)).map_err(refused)
 }
 
-/// A launch of a module's kernel.
-pub(super) fn part(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
+/// A launch of a module's kernel on arguments in these buffers, with what advice tries.
+pub(crate) fn part(kernel: &BatchKernel, buffers: &[BatchBuffer], variant: Option<&Variant>) -> Result<Part> {
     let BatchKernel::Module { entry, .. } = kernel else { unreachable!("the caller has looked") };
     match entry.code.language {
-        ModuleLanguage::Ptx => of_ptx(kernel, batch),
-        ModuleLanguage::Spirv => of_spirv(kernel, batch),
+        ModuleLanguage::Ptx => of_ptx(kernel, variant),
+        ModuleLanguage::Spirv => of_spirv(kernel, buffers, variant),
         // A language that the scenario's device does not take is refused when the launch is made.
         other => Err(Error::capability("checker", format!("judge a module in {other}"), "write it as PTX or SPIR-V")),
     }
 }
 
 /// The code of a module as text, with what advice tries.
-fn text(entry: &ModuleEntry, batch: &Batch) -> String {
-    match Variant::of(batch).and_then(|variant| variant.changed(&entry.code)) {
+fn text(entry: &ModuleEntry, variant: Option<&Variant>) -> String {
+    match variant.and_then(|variant| variant.changed(&entry.code)) {
         Some(Changed::Ptx(text)) => text.clone(),
         Some(Changed::Spirv(_)) | None => String::from_utf8_lossy(&entry.code.bytes).into_owned(),
     }
 }
 
-fn of_ptx(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
+fn of_ptx(kernel: &BatchKernel, variant: Option<&Variant>) -> Result<Part> {
     let BatchKernel::Module { entry, grid, block, shared_bytes, arguments, variables, .. } = kernel else {
         unreachable!("the caller has looked")
     };
-    let source = Source { file: entry.code.file.clone(), text: text(entry, batch) };
+    let source = Source { file: entry.code.file.clone(), text: text(entry, variant) };
     let names = entry.code.variables.iter().map(|variable| variable.name.clone());
     let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
     let module = read(&source, &addresses, Some(entry.name())).map_err(refused)?;
@@ -62,12 +62,12 @@ fn of_ptx(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
     Ok(Part::new(source, (module, kernel), launch, params))
 }
 
-fn of_spirv(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
+fn of_spirv(kernel: &BatchKernel, buffers: &[BatchBuffer], variant: Option<&Variant>) -> Result<Part> {
     let BatchKernel::Module { entry, grid, block, warp_size, arguments, .. } = kernel else {
         unreachable!("the caller has looked")
     };
     let file = &entry.code.file;
-    let module = match Variant::of(batch).and_then(|variant| variant.changed(&entry.code)) {
+    let module = match variant.and_then(|variant| variant.changed(&entry.code)) {
         Some(Changed::Spirv(module)) => (**module).clone(),
         Some(Changed::Ptx(_)) | None => spirv::read(file, &entry.code.bytes).map_err(refused)?,
     };
@@ -85,7 +85,7 @@ fn of_spirv(kernel: &BatchKernel, batch: &Batch) -> Result<Part> {
                 bound.push[from..from + bytes.len()].copy_from_slice(bytes);
             }
             BatchArgument::Address(buffer, offset) => {
-                let of = &batch.buffers[*buffer];
+                let of = &buffers[*buffer];
                 let bytes = ((of.layout.size() * of.len) as u64).saturating_sub(*offset);
                 let memory = BoundMemory { buffer: *buffer, address: address_of(*buffer) + offset, bytes };
                 if let Some(binding) = parameters.binding_at(place.start) {

@@ -10,7 +10,7 @@ use wattle_memory::{Kind, Model};
 use super::images::Images;
 use super::{Prepared, story};
 use crate::advice::scenario::Variant;
-use crate::judge::{Judge, MOST_ENDS};
+use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
 use crate::violation::{Step, Violation};
 
 /// The most outcomes of one search that are kept.
@@ -188,7 +188,7 @@ impl Visitor for Collector<'_> {
             return ControlFlow::Break(());
         }
         if let Some(at) = self.judge.waits_for_the_ended(execution) {
-            self.prepared.world.refuse(at, "lanes of its mask have ended, and the checker waits for all of them");
+            self.prepared.world.refuse(at, LANES_HAVE_ENDED);
             return ControlFlow::Break(());
         }
         let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();

@@ -123,6 +123,19 @@ impl ModuleThread {
         self.ended
     }
 
+    /// Whether it will do what it did from an earlier time on, in a run in which other threads are as they were then. How often it
+    /// has come to its barriers, and in which iterations of the loops around them it is, says which arrivals belong together; all
+    /// of them are as many further on.
+    pub(crate) fn goes_round(&self, earlier: &ModuleThread) -> bool {
+        self.cursor == earlier.cursor
+            && self.registers == earlier.registers
+            && self.local == earlier.local
+            && (self.part, self.block, self.thread) == (earlier.part, earlier.block, earlier.thread)
+            && self.copies == earlier.copies
+            && self.open == earlier.open
+            && (self.announced, self.ended) == (earlier.announced, earlier.ended)
+    }
+
     fn end(&mut self) -> Action {
         self.ended = true;
         self.copies = Copies::default();
@@ -137,10 +150,9 @@ impl ModuleThread {
     }
 }
 
-impl Process for ModuleThread {
-    type World = World;
-
-    fn next(&mut self, world: &World) -> Action {
+impl ModuleThread {
+    /// Runs to the next action, up to the write before which it is never scheduled again.
+    fn next_scheduled(&mut self, world: &World) -> Action {
         let Some(most) = self.halts_after else { return self.run_on(world) };
         if most == 0 {
             return Action::Halt;
@@ -155,6 +167,16 @@ impl Process for ModuleThread {
             }
             self.writes += 1;
         }
+        action
+    }
+}
+
+impl Process for ModuleThread {
+    type World = World;
+
+    fn next(&mut self, world: &World) -> Action {
+        let action = self.next_scheduled(world);
+        world.turns.note(&action);
         action
     }
 

@@ -159,7 +159,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
         None => {
             let (end, statistics) = search(&setup, &mut seen);
             if seen.found.is_none() {
-                let stopped = gap(&end, &statistics, options.loop_bound, &loops_at(world, &seen.bounded));
+                let stopped = gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &seen.bounded));
                 seen.undecided = seen.undecided.or(stopped);
             }
             if seen.unsure && seen.found.is_none() {

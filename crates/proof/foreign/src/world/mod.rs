@@ -28,6 +28,7 @@ use crate::prepare::{chosen, is_given, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
 use crate::spirv::{Origin, SpirvLaunch};
+use crate::turns::Turns;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
@@ -53,6 +54,8 @@ pub struct World {
     pub(crate) parts: Vec<Part>,
     ranges: Vec<Range>,
     pub(crate) widths: Widths,
+    /// Whether an access of each item is one access, of whatever size: where a run is one interleaving, memory is bytes.
+    pub(crate) takes_whole: bool,
     /// Host parts that run at the same time.
     pub(crate) beside: Option<Beside>,
     /// Whether a compiler takes dependencies away that the instructions have: all kernels are Wattle's own.
@@ -63,6 +66,7 @@ pub struct World {
     pub(crate) unfixed: Unfixed,
     pub(crate) read_only: ReadOnly,
     pub(crate) copies: Copies,
+    pub(crate) turns: Turns,
     /// Which lanes are together at each `activemask`.
     pub(crate) active: Active,
     /// Which lane each `elect.sync` chooses.
@@ -136,12 +140,14 @@ impl World {
             elected: Elected::default(),
             parts,
             ranges,
+            takes_whole: false,
             beside: None,
             is_compiled: false,
             volatile_is_plain: false,
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
             copies: Copies::default(),
+            turns: Turns::default(),
             wrongs: Mutex::default(),
             instances: Mutex::default(),
             refused: Mutex::default(),
@@ -271,6 +277,11 @@ impl World {
     pub(crate) fn refuse(&self, at: usize, why: &str) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.get_or_insert_with(|| self.instruction(at, why));
+    }
+
+    /// Why a thread cannot go on, if the checker lacks something.
+    pub(crate) fn refused(&self) -> Option<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Unsupported::to_string)
     }
 
     /// Whether a search has met cells that are too wide, or something that it cannot judge: its result means nothing.

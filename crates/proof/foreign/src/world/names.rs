@@ -1,6 +1,8 @@
 //! How reports name threads, places in memory, and places in the text.
 
 use wattle_check::search::Address;
+use wattle_core::lasting;
+use wattle_ir::Site;
 use wattle_memory::ThreadId;
 
 use super::{Part, World, nearest};
@@ -59,14 +61,26 @@ impl World {
         if let Some(site) = self.beside.as_ref().and_then(|beside| beside.site(at)) {
             return site.to_string();
         }
+        let (file, line, column) = self.shown(at);
+        let column = if column > 0 { format!(":{column}") } else { String::new() };
+        format!("{file}:{line}{column}")
+    }
+
+    /// The same place of a module's instruction, as a site.
+    pub(crate) fn site_of(&self, at: usize) -> Site {
+        let (file, line, column) = self.shown(at);
+        Site { file: lasting(file), line, column }
+    }
+
+    /// The file, the line, and the column, or 0, of a module's instruction.
+    fn shown(&self, at: usize) -> (&str, u32, u32) {
         let (part, number) = self.instruction_of(at);
         let here = part.kernel().sources.get(number).and_then(Option::as_ref).filter(|source| source.line > 0);
-        let Some(here) = here else { return format!("{}:{}", part.source.file, self.line(at)) };
+        let Some(here) = here else { return (&part.source.file, self.line(at), 0) };
         let calls = || std::iter::successors(Some(here), |source| source.inlined_at.as_deref());
         let own = calls().last().map(|outermost| &outermost.file);
         let shown = calls().find(|source| Some(&source.file) == own).unwrap_or(here);
-        let column = if shown.column > 0 { format!(":{}", shown.column) } else { String::new() };
-        format!("{}:{}{column}", shown.file, shown.line)
+        (&shown.file, shown.line, shown.column)
     }
 
     /// The line of the module that an instruction stands on.

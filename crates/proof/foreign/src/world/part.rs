@@ -166,7 +166,7 @@ impl Part {
     }
 
     /// The variables in the shared memory of a block, of SPIR-V; PTX has one space of bytes.
-    pub(super) fn shared(&self) -> &[Range] {
+    pub(crate) fn shared(&self) -> &[Range] {
         self.spirv.as_ref().map_or(&[], |spirv| &spirv.shared)
     }
 

@@ -7,7 +7,7 @@ use wattle_memory::Model;
 
 /// A kernel each thread of which adds a push constant to a counter and stores its number in `out`, with the size of its
 /// workgroup in a specialization constant, unless `size` fixes it. The buffer's binding is behind that of the counter.
-fn module(adds: &str, size: &str) -> String {
+pub fn module(adds: &str, size: &str) -> String {
     format!(
         "OpCapability Shader\nOpCapability VulkanMemoryModel\nOpMemoryModel Logical Vulkan\n\
          OpEntryPoint GLCompute %main \"count\"\n{size}\nOpName %out \"out\"\nOpName %counter \"counter\"\n\
@@ -31,12 +31,12 @@ fn module(adds: &str, size: &str) -> String {
     )
 }
 
-const ATOMIC: &str = "%old = OpAtomicIAdd %uint %sum %1 %0 %step";
-const PLAIN: &str = "%old = OpLoad %uint %sum NonPrivatePointer\n%new = OpIAdd %uint %old %step\n\
+pub const ATOMIC: &str = "%old = OpAtomicIAdd %uint %sum %1 %0 %step";
+pub const PLAIN: &str = "%old = OpLoad %uint %sum NonPrivatePointer\n%new = OpIAdd %uint %old %step\n\
                      OpStore %sum %new NonPrivatePointer";
 
 /// Launches the kernel twice in turn, in 2 blocks of 2 threads.
-fn scenario(device: &Device, text: &str) -> Result<()> {
+pub fn scenario(device: &Device, text: &str) -> Result<()> {
     let count = Module::spirv_file("count.spvasm", text)?.kernel("count")?;
     let (queue, counter) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
     let mut out = device.alloc_zeroed::<u32>(4)?;
@@ -156,7 +156,7 @@ fn a_fault_of_a_shuffle_names_its_own_launch() {
 }
 
 /// Two halves of a kernel with a barrier of the grid in between.
-fn halves(device: &Device, options: LaunchOptions) -> Result<()> {
+pub fn halves(device: &Device, options: LaunchOptions) -> Result<()> {
     let text = include_str!("../cuda/grid_sync.ptx");
     let right = Module::ptx_file("grid_sync.ptx", text)?.kernel("right")?;
     let queue = device.queue()?;
@@ -187,4 +187,35 @@ fn which_lanes_are_together_is_not_chosen_in_a_scenario() {
     Checker::new(Model::Ptx).assert_holds(|device| places(device, 1));
     let refused = Checker::new(Model::Ptx).check(|device| places(device, 2)).unwrap_err().to_string();
     assert!(refused.contains("lanes.cu:28:") && refused.contains("which lanes are together"), "{refused}");
+}
+
+/// What is not known of a kernel whose only thread runs `body`, in which `%a` is the address of a word.
+fn not_known(body: &str) -> String {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 word)\n{{ .reg .u64 %a; .reg .u32 %x, %y; .reg .pred %p;\n\
+         ld.param.u64 %a, [word]; mov.u32 %x, 0;\n{body}\nret; }}\n"
+    );
+    let report = Checker::new(Model::Ptx).time(std::time::Duration::from_secs(1)).check(|device| {
+        let kernel = Module::ptx_file("loops.ptx", text.as_str())?.kernel("k")?;
+        let word = device.alloc_zeroed::<u32>(1)?;
+        device.queue()?.launch(ThreadSpec::new(1, 2), kernel.args((&word,)))
+    });
+    let report = report.expect("it is judged");
+    assert_eq!(report.verdict, Verdict::Unknown, "{report}");
+    report.unknown.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_loop_beyond_the_bound_is_named() {
+    // Both threads count in it, each as long as the other does.
+    let body = "ROUND: atom.relaxed.gpu.global.add.u32 %y, [%a], 1;\nsetp.lt.u32 %p, %y, 100;\n@%p bra ROUND;";
+    let why = not_known(body);
+    assert!(why.contains("the loop at loops.ptx:9 goes on after 4 iterations; --loop-bound"), "{why}");
+}
+
+#[test]
+fn a_loop_that_only_computes_is_named() {
+    let body = "ROUND: add.u32 %x, %x, 2;\nsetp.ne.u32 %p, %x, 1;\n@%p bra ROUND;";
+    let why = not_known(body);
+    assert!(why.contains("turns of the loop at loops.ptx:9, which looks at no memory"), "{why}");
 }

@@ -16,6 +16,7 @@ mod random;
 mod read_only;
 mod reasons;
 mod scor;
+mod simulated;
 mod spirv;
 mod unwritten;
 mod zoo;

@@ -61,7 +61,7 @@ OpDecorate %data Binding 1
 ";
 
 /// A module with the comments at its head, and the body of its only function.
-fn module(head: &str, model: &str, body: &str) -> String {
+pub fn module(head: &str, model: &str, body: &str) -> String {
     format!(
         "{head}\nOpCapability Shader\nOpMemoryModel Logical {model}\n{DECLARED}%main = OpFunction %void None %function\n\
          %entry = OpLabel\n%thread3 = OpLoad %v3uint %gid\n%thread = OpCompositeExtract %uint %thread3 0\n\
@@ -71,7 +71,7 @@ fn module(head: &str, model: &str, body: &str) -> String {
 }
 
 /// The comments of a module with 4 words in each buffer.
-fn head(config: &str) -> String {
+pub fn head(config: &str) -> String {
     format!("; @Config: {config}\n; @Input: %out = {{{{0, 0, 0, 0}}}}, %data = {{{{0, 0, 0, 0}}}}")
 }
 
