@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use wattle_check::search::Watch;
 use wattle_core::Result;
 use wattle_litmus::Options as Search;
 use wattle_memory::{Model, Target};
@@ -158,8 +159,10 @@ fn telling(bench: &Bench, program: &Program, judge: &Judge, options: &Options, u
     if options.replay.is_some() {
         return all;
     }
+    let mut watch = Watch::new(&options.search.limits);
     for mutant in mutants(program) {
-        if all.iter().filter(|mutant| mutant.is_within_reach()).count() == MOST_MUTANTS || Instant::now() >= until {
+        let are_enough = all.iter().filter(|mutant| mutant.is_within_reach()).count() == MOST_MUTANTS;
+        if are_enough || Instant::now() >= until || watch.check().is_some() {
             break;
         }
         let mut search = options.search.clone();

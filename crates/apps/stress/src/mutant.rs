@@ -14,29 +14,30 @@ pub struct Mutant {
     pub program: Program,
 }
 
-/// All mutants of a program.
-pub fn mutants(program: &Program) -> Vec<Mutant> {
-    let mut all = Vec::new();
-    for (thread, it) in program.threads.iter().enumerate() {
-        for (at, (op, _)) in it.code.iter().enumerate() {
-            for weaker in weaker(op) {
-                let mut changed = program.clone();
-                let was = program.op_text(thread, op);
-                let is = match weaker {
-                    Some(weaker) => {
-                        changed.threads[thread].code[at].0 = weaker;
-                        program.op_text(thread, &weaker)
-                    }
-                    None => {
-                        remove(&mut changed.threads[thread].code, at);
-                        "nothing".to_owned()
-                    }
-                };
-                all.push(Mutant { change: format!("P{thread}: {is} for {was}"), program: changed });
-            }
-        }
-    }
-    all
+/// All mutants of a program, each made when it is asked for.
+pub fn mutants(program: &Program) -> impl Iterator<Item = Mutant> + '_ {
+    let ops = program
+        .threads
+        .iter()
+        .enumerate()
+        .flat_map(|(thread, it)| it.code.iter().enumerate().map(move |(at, (op, _))| (thread, at, op)));
+    ops.flat_map(move |(thread, at, op)| {
+        weaker(op).into_iter().map(move |weaker| {
+            let mut changed = program.clone();
+            let was = program.op_text(thread, op);
+            let is = match weaker {
+                Some(weaker) => {
+                    changed.threads[thread].code[at].0 = weaker;
+                    program.op_text(thread, &weaker)
+                }
+                None => {
+                    remove(&mut changed.threads[thread].code, at);
+                    "nothing".to_owned()
+                }
+            };
+            Mutant { change: format!("P{thread}: {is} for {was}"), program: changed }
+        })
+    })
 }
 
 /// Removes an operation; jumps go to what they went to.

@@ -239,17 +239,11 @@ impl fmt::Display for Description<'_> {
                 if *lanes != 1 {
                     write!(f, " and the {lanes} lanes from there")?;
                 }
-                let (params, shared) = (&self.kernel.params, &self.kernel.shared);
+                let name = self.kernel.place_name(*place);
                 match place {
-                    Place::Param(id) => match params.get(id.index()) {
-                        Some(param) => write!(f, " out of bounds of parameter `{}`", param.name)?,
-                        None => write!(f, " out of bounds of {place:?}")?,
-                    },
-                    Place::Shared(id) => match shared.get(id.index()) {
-                        Some(array) => write!(f, " out of bounds of shared array `{}`", array.name)?,
-                        None => write!(f, " out of bounds of {place:?}")?,
-                    },
-                    Place::Local(_) => write!(f, " out of bounds of an array of the thread's own")?,
+                    Place::Param(_) => write!(f, " out of bounds of parameter `{name}`")?,
+                    Place::Shared(_) => write!(f, " out of bounds of shared array `{name}`")?,
+                    Place::Local(_) => write!(f, " out of bounds of {name}")?,
                 }
                 write!(f, ", whose extent is {}", Tuple(extent))
             }

@@ -175,8 +175,8 @@ pub(super) fn trim(acts: &mut Vec<Act>) {
 
 /// Keeps the actions that another completion performs too.
 pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
-    let writes = |agreed: &Agreement| agreed.ahead.iter().chain(&agreed.beyond).filter(|act| known_write(act)).count();
-    let shared = shared_writes(agreed, &other);
+    let stores_of = |of: &Agreement| of.ahead.iter().chain(&of.beyond).filter(|act| is_known_store(act)).count();
+    let shared = shared_stores(agreed, &other);
     // Actions are matched by their events: one completion may make an access that is out of bounds in the other.
     let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
     let mut from = 0;
@@ -192,23 +192,23 @@ pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
     let most = stores(&agreed.beyond).max(stores(&other.beyond));
     agreed.beyond = both(&agreed.beyond, &other.beyond);
     agreed.depends |= other.depends || stores(&agreed.beyond) < most;
-    agreed.reordered |= other.reordered || writes(agreed) < shared;
+    agreed.reordered |= other.reordered || stores_of(agreed) < shared;
     agreed.met &= other.met;
     agreed.ties.extend(other.ties);
 }
 
-fn known_write(act: &Act) -> bool {
-    act.is_write() && act.is_known()
+fn is_known_store(act: &Act) -> bool {
+    matches!(act, Act::Store { .. }) && act.is_known()
 }
 
-/// How many writes both have, wherever they stand.
-fn shared_writes(first: &Agreement, second: &Agreement) -> usize {
-    let writes = |of: &Agreement| -> Vec<Act> {
-        of.ahead.iter().chain(&of.beyond).filter(|act| known_write(act)).cloned().collect()
+/// How many stores both have behind the same fences, in whatever order.
+fn shared_stores(first: &Agreement, second: &Agreement) -> usize {
+    let mut left = all_placed(second, &[]);
+    let is_shared = |(act, fences): &Placed<'_>| {
+        let at = left.iter().position(|(other, behind)| behind == fences && same(act, other));
+        at.map(|at| left.swap_remove(at)).is_some()
     };
-    let mut left = writes(second);
-    let also = |act: &Act| left.iter().position(|other| same(act, other)).map(|at| left.swap_remove(at)).is_some();
-    writes(first).iter().map(also).filter(|also| *also).count()
+    all_placed(first, &[]).iter().filter(|(act, _)| is_known_store(act)).map(is_shared).filter(|shared| *shared).count()
 }
 
 /// What each completion does of what all of them do, in its own order: the accesses that each of the others performs too,

@@ -66,10 +66,11 @@ pub(super) fn determine(
         let cut = present.as_ref().is_some_and(|present| present.cut);
         // No other thread's read can take its value from a store that is made early.
         let alone = (0..state.runners.len()).all(|other| other == thread || state.pending(other).next().is_none());
+        let is_settled = present.as_ref().is_none_or(|present| present.len() <= least && (!cut || alone));
         let reordered = [&any, &present].into_iter().flatten().any(|agreed| agreed.reordered);
-        if !reordered && present.is_none_or(|present| present.len() <= least && (!cut || alone)) {
+        if is_settled {
             any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
-            if setup.dependencies != Dependencies::Ignored {
+            if !reordered && setup.dependencies != Dependencies::Ignored {
                 continue;
             }
         }
@@ -81,7 +82,7 @@ pub(super) fn determine(
         let merged = compare(setup, state, thread, Given::Merged(values));
         let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Agreement::seen);
         certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
-        let mut ways: Vec<Agreement> = guess.into_iter().collect();
+        let mut ways: Vec<Agreement> = guess.into_iter().filter(|_| !is_settled).collect();
         if reordered || possible.is_some_and(|possible| possible.reordered) {
             ways.extend(orders(setup, state, thread, values).into_iter().map(made));
         }
