@@ -50,3 +50,26 @@ fn an_error_gives_the_one_that_it_reports() -> Result<()> {
     assert!(Error::check("a text alone").source().is_none());
     Ok(())
 }
+
+/// 200 kB of shared memory.
+#[kernel]
+fn fills_a_tile(acc: &Acc, count: Atomic<u32>) {
+    let tile = acc.shared::<u32, 50_000>();
+    tile[acc.thread_in_block()] = 1;
+    count.fetch_add(0, 1);
+}
+
+/// A target is asked only for what its devices have.
+#[test]
+fn shared_memory_that_a_target_lacks_is_not_judged() {
+    let scenario = |device: &Device| {
+        let count = device.alloc_zeroed::<u32>(1)?;
+        device.queue()?.launch(ThreadSpec::new(1, 1), fills_a_tile(&count))
+    };
+    let check = |sm| wattle::checker::Checker::for_target(wattle::memory::Target::Ptx { sm }).check(scenario);
+    assert!(check(90).is_ok());
+    for sm in [70, 80, 89] {
+        let error = check(sm).unwrap_err().to_string();
+        assert!(error.contains("200000 bytes of shared memory"), "{error}");
+    }
+}

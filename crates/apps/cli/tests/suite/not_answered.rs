@@ -104,6 +104,20 @@ fn many_threads_passed_over(device: &Device) -> Result<Summary> {
     done()
 }
 
+/// 1.6 MB of shared memory, which no device has.
+#[kernel]
+fn much_for_a_block(acc: &Acc, number: Atomic<u32>) {
+    let tile = acc.shared::<u32, 400_000>();
+    tile[acc.thread_in_block()] = 1;
+    number.fetch_add(0, 1);
+}
+
+fn much_shared_memory(device: &Device) -> Result<Summary> {
+    let number = device.alloc_zeroed::<u32>(1)?;
+    device.queue()?.launch(ThreadSpec::new(1, 1), much_for_a_block(&number))?;
+    done()
+}
+
 fn another_device(_: &Device) -> Result<Summary> {
     Device::select("cuda:977")?;
     done()
@@ -142,6 +156,7 @@ const NOT_ANSWERED: Scenes = &[
     ("much-memory", much_memory),
     ("many-threads", many_threads),
     ("many-threads-passed-over", many_threads_passed_over),
+    ("much-shared-memory", much_shared_memory),
     ("another-device", another_device),
     ("queue-stopped", queue_stopped),
 ];

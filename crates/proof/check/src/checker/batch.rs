@@ -10,7 +10,7 @@ use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
 use wattle_ir::builder::IndexLayout;
 use wattle_ir::specialize;
 use wattle_machine::{Environment, Instruction, LaunchShape, Program};
-use wattle_memory::Lowering;
+use wattle_memory::{Lowering, Target};
 
 use super::frames::{OpenWarps, shape_text};
 use super::judge::judge;
@@ -186,6 +186,32 @@ fn most_threads_fit(run: &Run, shape: &LaunchShape) -> Result<()> {
     Err(Error::capability(device, what, instead).limited(threads, most))
 }
 
+/// The most shared memory of a block, in bytes, that a device of the target has (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability"); what Vulkan devices have is a limit of each.
+fn most_shared(run: &Run) -> u64 {
+    match run.checker.target {
+        Target::Ptx { sm: 70 } => 96 << 10,
+        Target::Ptx { sm: 75 } => 64 << 10,
+        Target::Ptx { sm: 80 | 87 } => 163 << 10,
+        Target::Ptx { sm: 86 | 89 | 120 } => 99 << 10,
+        Target::Ptx { .. } => 227 << 10,
+        Target::Portable | Target::Vulkan | Target::Host => run.properties.max_shared_memory,
+    }
+}
+
+/// Refuses blocks with more shared memory than any device has.
+fn shared_fits(run: &Run, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
+    let bytes =
+        kernel.shared.iter().map(|array| u64::from(array.len.in_launch(shared_len)) * array.element.size() as u64);
+    let (asked, most) = (bytes.sum::<u64>(), most_shared(run));
+    if asked <= most {
+        return Ok(());
+    }
+    let what = format!("give a block of kernel `{}` {asked} bytes of shared memory: {most} at the most", kernel.name);
+    let device = format!("checker for {}", run.checker.target);
+    Err(Error::capability(device, what, "launch a smaller size").limited(asked, most))
+}
+
 /// The launch of a kernel of Wattle's own, or of a host part.
 pub(super) fn of_kernel(
     run: &Run,
@@ -263,6 +289,7 @@ fn edits(run: &Run, launches: &[LaunchWorld]) -> Edits {
 
 fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -> Result<LaunchWorld> {
     let (program, number, mut asked) = program(run, kernel)?;
+    shared_fits(run, program.kernel(), shared_len)?;
     // One thread has all indices.
     asked.layout &= shape.blocks() * shape.threads_per_block() > 1;
     let so_far = lock(&run.path).asked;
