@@ -128,7 +128,6 @@ pub fn hoisted<'k>(
             growing.slots.insert(slot);
         }
     }
-    conditions.retain(|condition| !open.contains(condition));
     (conditions.len() >= FEWEST).then_some(Hoisted { counter, growing, asks, conditions })
 }
 
@@ -162,10 +161,7 @@ impl Emitter<'_> {
                     let greatest = self.in_turn(&slots, |emitter| emitter.greatest(found, value, &mut fails));
                     slots[slot.index()] = greatest;
                 }
-                Ask::Fails(condition) if found.conditions.contains(&condition) => {
-                    self.in_turn(&slots, |emitter| emitter.fails(found, condition, &mut fails));
-                }
-                Ask::Fails(_) => {}
+                Ask::Fails(condition) => self.in_turn(&slots, |emitter| emitter.fails(found, condition, &mut fails)),
             }
         }
         let mut apart = Vec::new();
