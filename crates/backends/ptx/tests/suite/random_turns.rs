@@ -31,6 +31,8 @@ struct Made {
     exprs: Vec<Expr>,
     /// Whether indices grow with the counter.
     grows: bool,
+    /// The end of the loop, where it is a number.
+    end: u32,
 }
 
 impl Made {
@@ -192,6 +194,7 @@ impl Made {
         let begin = self.number(begin);
         body.push(Stmt::Assign { slot: SlotId(COUNTER), value: begin });
         let rounds = self.below(24);
+        self.end = rounds;
         let rounds = match self.below(3) {
             0 => self.push(Expr::Extent(ITEMS, 0)),
             1 => self.number(rounds),
@@ -233,7 +236,7 @@ impl Made {
 
 /// A launch of one thread: a loop, and then its slots and its array in the first buffer.
 fn case(seed: u64) -> Case {
-    let mut made = Made { state: seed, line: 0, exprs: Vec::new(), grows: seed % 2 == 1 };
+    let mut made = Made { state: seed, line: 0, exprs: Vec::new(), grows: seed % 2 == 1, end: 0 };
     let mut body = Vec::new();
     made.sweep(&mut body);
     for slot in 0..VARS.end {
@@ -257,7 +260,11 @@ fn case(seed: u64) -> Case {
     let view =
         |(name, access)| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     // Some views end before others.
-    let lens = [VARS.end + 12, 8 + made.below(16), 8 + made.below(24), 16 + made.below(24), 25];
+    let mut lens = [VARS.end + 12, 8 + made.below(16), 8 + made.below(24), 16 + made.below(24), 25];
+    // The first index beyond is that of a turn that there is not.
+    if made.grows && made.end >= 8 {
+        lens[2..4].fill(made.end);
+    }
     let argument = |len: u32| {
         let contents = (0..u64::from(len)).map(|i| (i + seed).wrapping_mul(0x9e37_79b9) >> 7 & 31).collect();
         // Some views begin where several elements are not aligned.
