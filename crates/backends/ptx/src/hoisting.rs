@@ -49,6 +49,28 @@ struct Growing<'k> {
     slots: FxHashSet<SlotId>,
 }
 
+/// An operation on unsigned integers whose result grows with each operand, as long as it does not wrap around.
+#[derive(Clone, Copy)]
+enum Growth {
+    Sum,
+    Product,
+    Least,
+    Greatest,
+}
+
+impl Growth {
+    fn of(op: BinaryOp) -> Option<Growth> {
+        match op {
+            BinaryOp::Add => Some(Growth::Sum),
+            BinaryOp::Mul => Some(Growth::Product),
+            BinaryOp::Min => Some(Growth::Least),
+            BinaryOp::Max => Some(Growth::Greatest),
+            // An index made by any other keeps its check.
+            _ => None,
+        }
+    }
+}
+
 impl Growing<'_> {
     /// Whether an expression is the same in all turns.
     fn is_fixed(&self, id: ExprId) -> bool {
@@ -67,9 +89,7 @@ impl Growing<'_> {
             && (self.is_fixed(id)
                 || match self.kernel.exprs[id.index()] {
                     Expr::Slot(slot) => self.slots.contains(&slot),
-                    Expr::Binary(BinaryOp::Add | BinaryOp::Mul | BinaryOp::Min | BinaryOp::Max, x, y) => {
-                        self.grows(x, types) && self.grows(y, types)
-                    }
+                    Expr::Binary(op, x, y) if Growth::of(op).is_some() => self.grows(x, types) && self.grows(y, types),
                     _ => false,
                 })
     }
@@ -191,28 +211,34 @@ impl Emitter<'_> {
 
     /// The value of an index in the last turn; adds whether it wraps around on the way to `fails`.
     fn greatest(&mut self, found: &Hoisted<'_>, id: ExprId, fails: &mut Option<Value>) -> Value {
-        let (op, x, y) = match self.kernel.exprs[id.index()] {
-            Expr::Binary(op, x, y) if !found.growing.is_fixed(id) => (op, x, y),
+        let fixed = found.growing.is_fixed(id);
+        let (growth, x, y) = match self.kernel.exprs[id.index()] {
+            Expr::Binary(op, x, y) if !fixed => match Growth::of(op) {
+                Some(growth) => (growth, x, y),
+                None => unreachable!("indices are made of what grows"),
+            },
+            // A slot, or what is the same in all turns.
             _ => return self.value(id),
         };
         let [x, y] = [x, y].map(|id| self.greatest(found, id, fails));
-        let (name, wraps) = match op {
-            BinaryOp::Add => {
-                let sum = self.op("add.u32", Class::Word, &[x, y]);
-                let wraps = self.op("setp.lt.u32", Class::Predicate, &[sum, x]);
-                *fails = Some(self.either(*fails, wraps));
-                return sum;
-            }
-            BinaryOp::Mul => {
+        let name = match growth {
+            Growth::Sum => "add.u32",
+            Growth::Product => "mul.lo.u32",
+            Growth::Least => "min.u32",
+            Growth::Greatest => "max.u32",
+        };
+        let result = self.op(name, Class::Word, &[x, y]);
+        let wraps = match growth {
+            Growth::Sum => Some(self.op("setp.lt.u32", Class::Predicate, &[result, x])),
+            Growth::Product => {
                 let high = self.op("mul.hi.u32", Class::Word, &[x, y]);
-                ("mul.lo.u32", Some(self.op("setp.ne.u32", Class::Predicate, &[high, Value::word(0)])))
+                Some(self.op("setp.ne.u32", Class::Predicate, &[high, Value::word(0)]))
             }
-            BinaryOp::Min => ("min.u32", None),
-            _ => ("max.u32", None),
+            Growth::Least | Growth::Greatest => None,
         };
         if let Some(wraps) = wraps {
             *fails = Some(self.either(*fails, wraps));
         }
-        self.op(name, Class::Word, &[x, y])
+        result
     }
 }

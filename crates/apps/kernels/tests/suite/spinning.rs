@@ -121,8 +121,8 @@ fn updates_widely_what_another_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32
     }
 }
 
-/// The loop holds an operation of the warp that nobody comes to, which tells its iterations apart; the other block's read has no
-/// source yet when this one comes to the bound.
+/// Block 1 waits for a word that no thread stores. The warp operation in its loop makes the checker tell iterations apart, so
+/// that the thread comes to the loop bound while the load of block 0 is still pending.
 #[kernel]
 fn waits_before_an_operation_of_its_warp(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     if acc.block_in_grid() == 1 {

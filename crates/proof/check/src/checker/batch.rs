@@ -190,7 +190,7 @@ fn most_threads_fit(run: &Run, shape: &LaunchShape) -> Result<()> {
 /// Specifications per Compute Capability"); what Vulkan devices have is a limit of each.
 fn most_shared(run: &Run) -> u64 {
     match run.checker.target {
-        Target::Ptx { sm: 70 } => 96 << 10,
+        Target::Ptx { sm: 70 | 72 } => 96 << 10,
         Target::Ptx { sm: 75 } => 64 << 10,
         Target::Ptx { sm: 80 | 87 } => 163 << 10,
         Target::Ptx { sm: 86 | 89 | 120 } => 99 << 10,

@@ -27,10 +27,12 @@ impl Choice {
     }
 }
 
-/// The read to branch on, of those that may be. One for which no further write can come goes first: every branch of it has a source that is
-/// there, and none waits in vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are
-/// still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in a loop the first
-/// of its thread, since only an iteration whose reads have values can turn out to change nothing.
+/// The read to branch on, of those that may be.
+///
+/// One for which no further write can come goes first: every branch of it has a source that is there, and none waits in
+/// vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are still to come. Of those a
+/// read-modify-write, whose place in the order of writes decides most; but in a loop the first of its thread, since only
+/// an iteration whose reads have values can turn out to change nothing.
 pub(super) fn best<'c>(
     setup: &Setup<'_>,
     state: &State<'_>,
