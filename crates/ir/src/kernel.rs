@@ -143,6 +143,12 @@ impl Kernel {
         }
     }
 
+    /// The bytes of a block's shared arrays together, in a launch that gives this length to those that are sized at launch.
+    pub fn shared_bytes(&self, shared_len: u32) -> u64 {
+        let bytes = |array: &SharedArray| u64::from(array.len.in_launch(shared_len)) * array.element.size() as u64;
+        self.shared.iter().map(bytes).sum()
+    }
+
     /// The type of the extents of a place: `U64` of a view in a kernel that is wide, else `U32`.
     pub fn extent_type(&self, place: Place) -> Type {
         match place {

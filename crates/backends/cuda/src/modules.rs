@@ -209,11 +209,7 @@ impl Context {
 
     /// Fails if a kernel's shared arrays need more memory than a block has.
     fn has_shared(&self, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
-        let arrays = kernel.shared.iter().map(|array| {
-            let len = array.len.in_launch(shared_len);
-            u64::from(len) * array.element.size() as u64
-        });
-        let (asked, available) = (arrays.sum(), self.physical.properties.max_shared_memory);
+        let (asked, available) = (kernel.shared_bytes(shared_len), self.physical.properties.max_shared_memory);
         if asked <= available {
             return Ok(());
         }

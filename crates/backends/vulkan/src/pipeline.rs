@@ -153,11 +153,7 @@ impl Context {
     }
 
     fn build(&self, kernel: wattle_ir::Kernel, shared_len: u32) -> Result<Compiled> {
-        let arrays = kernel.shared.iter().map(|array| {
-            let len = array.len.in_launch(shared_len);
-            u64::from(len) * array.element.size() as u64
-        });
-        self.has_shared(&kernel, arrays.sum())?;
+        self.has_shared(&kernel, kernel.shared_bytes(shared_len))?;
         self.can_compile(&kernel)?;
         let module = wattle_spirv::build(&kernel, &self.physical.features).map_err(|lacking| self.lacks(&lacking))?;
         let views = module.layout.views.len();

@@ -201,9 +201,7 @@ fn most_shared(run: &Run) -> u64 {
 
 /// Refuses blocks with more shared memory than any device has.
 fn shared_fits(run: &Run, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
-    let bytes =
-        kernel.shared.iter().map(|array| u64::from(array.len.in_launch(shared_len)) * array.element.size() as u64);
-    let (asked, most) = (bytes.sum::<u64>(), most_shared(run));
+    let (asked, most) = (kernel.shared_bytes(shared_len), most_shared(run));
     if asked <= most {
         return Ok(());
     }
