@@ -10,7 +10,7 @@ use crate::address;
 pub use crate::exchange::{Combine, CombinedLanes, Combiner, Exchange, Match, Vote};
 pub use crate::meaning::exact::{Rounded, Rounding};
 pub use crate::module::{Global, Kernel, Module, Parameter, Source};
-pub use crate::op::{Copied, Gather, Lanes, Next, Op, Outline, TestJoin};
+pub use crate::op::{Copied, Gather, Lanes, Next, Op, Outline, TableJoin, TestJoin};
 use crate::types::{Space, Type};
 use crate::value::Value;
 

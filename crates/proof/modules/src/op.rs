@@ -65,6 +65,8 @@ pub enum Op {
         b: Src,
     },
     TestJoin(Box<TestJoin>),
+    /// `lop3.{or,and}`: `lop3` whose result also sets a predicate
+    TableJoin(Box<TableJoin>),
     /// `selp`
     Select {
         d: Reg,
@@ -293,6 +295,25 @@ pub struct TestJoin {
     pub negated: bool,
 }
 
+/// `lop3` with a predicate (PTX ISA 8.8, 9.7.8.6).
+#[derive(Debug)]
+pub struct TableJoin {
+    /// The table, of one bit for each combination of the operands' bits.
+    pub table: u64,
+    /// What joins "the result is not 0" with the predicate `q`.
+    pub join: Join,
+    /// The destination of the result, or [`NO_REG`].
+    pub d: Reg,
+    /// The destination of the joined predicate.
+    pub p: Reg,
+    /// The operands.
+    pub operands: [Src; 3],
+    /// The predicate that is joined.
+    pub q: Src,
+    /// Whether the joined predicate is negated: `!q`.
+    pub negated: bool,
+}
+
 /// What there is to know of an operation without its meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline<'o> {
@@ -366,6 +387,11 @@ impl Op {
                     sources(&[Src::reg(c)]);
                 }
                 results(&[d, q]);
+            }
+            Op::TableJoin(logic) => {
+                sources(&logic.operands);
+                sources(&[logic.q]);
+                results(&[logic.d, logic.p]);
             }
             Op::Select { d, a, b, p } => {
                 sources(&[*a, *b, Src::reg(*p)]);

@@ -2,7 +2,7 @@
 
 use crate::address;
 use crate::code::{Access, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src};
-use crate::meaning::{convert, exact, int};
+use crate::meaning::{bits, convert, exact, int};
 use crate::value::Value;
 
 /// The position of a thread in its kernel.
@@ -131,6 +131,15 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             registers[test.d as usize] = found.zip(joined, |found, joined| join(found != 0, joined) * test.yes);
             if test.q != NO_REG {
                 registers[test.q as usize] = found.zip(joined, |found, joined| join(found == 0, joined));
+            }
+        }
+        Op::TableJoin(logic) => {
+            let [a, b, c] = logic.operands;
+            let found = get!(a).zip3(get!(b), get!(c), |a, b, c| bits::lop3(a, b, c, logic.table));
+            let join = |found: u64, q: u64| u64::from((logic.join)(found != 0, (q != 0) != logic.negated));
+            registers[logic.p as usize] = found.zip(get!(logic.q), join);
+            if logic.d != NO_REG {
+                registers[logic.d as usize] = found;
             }
         }
         Op::Select { d, a, b, p } => {

@@ -32,6 +32,43 @@ pub fn lop3(a: u64, b: u64, c: u64, table: u64) -> u64 {
     rows.fold(0, |d, row| d | chosen(a, row & 4 != 0) & chosen(b, row & 2 != 0) & chosen(c, row & 1 != 0) & LOW)
 }
 
+/// The function of `cvt.pack` to a type.
+pub enum Packing {
+    /// Two fields fill the word.
+    Word(Bin),
+    /// Two fields of so many bits go below the third operand, whose highest bits are lost.
+    Below {
+        /// The bits of each field.
+        bits: u32,
+        /// The function of the two numbers and the word above them.
+        f: Tern,
+    },
+}
+
+/// What `cvt.pack` does for a type of its result: numbers with a sign are limited to the field's range, and the second one
+/// is the low field (9.7.9.22).
+pub fn packing(word: &str) -> Option<Packing> {
+    fn two<const BITS: u32, const SIGNED: bool>(a: u64, b: u64) -> u64 {
+        let (least, most) = if SIGNED { (-1i64 << (BITS - 1), (1 << (BITS - 1)) - 1) } else { (0, (1 << BITS) - 1) };
+        let field = |of: u64| part(of, 0, 32, true).clamp(least, most) as u64 & ((1 << BITS) - 1);
+        field(a) << BITS | field(b)
+    }
+    fn below<const BITS: u32, const SIGNED: bool>(a: u64, b: u64, c: u64) -> u64 {
+        (c << (2 * BITS) | two::<BITS, SIGNED>(a, b)) & LOW
+    }
+    Some(match word {
+        "u16" => Packing::Word(two::<16, false>),
+        "s16" => Packing::Word(two::<16, true>),
+        "u8" => Packing::Below { bits: 8, f: below::<8, false> },
+        "s8" => Packing::Below { bits: 8, f: below::<8, true> },
+        "u4" => Packing::Below { bits: 4, f: below::<4, false> },
+        "s4" => Packing::Below { bits: 4, f: below::<4, true> },
+        "u2" => Packing::Below { bits: 2, f: below::<2, false> },
+        "s2" => Packing::Below { bits: 2, f: below::<2, true> },
+        _ => return None,
+    })
+}
+
 /// The function of `prmt`, by its mode: which of the bytes of `b` and `a`, from `a`'s lowest on, each byte of the result is
 /// (9.7.9.7).
 pub fn permute(mode: Option<&str>) -> Option<Tern> {

@@ -113,6 +113,51 @@ fn tables_of_three_operands() {
     agrees("lop3.b32 {d}, {a}, {b}, {c}, 255;", W, |_, _, _| u64::MAX);
 }
 
+#[test]
+fn a_table_sets_a_predicate_too() {
+    // 9.7.8.6: p = (d != 0) BoolOp q.
+    let both = |op: &str, q: &str| {
+        format!(
+            "setp.gt.u32 %p1, {{c}}, 0x7FFF;\nlop3.{op}.b32 %w4|%p0, {{a}}, {{b}}, {{c}}, 0x80, {q};\n\
+             @%p0 add.u32 %w4, %w4, 1;\nmov.b32 {{d}}, %w4;"
+        )
+    };
+    let d = |a: u64, b: u64, c: u64| a & b & c;
+    agrees(&both("or", "%p1"), W, |a, b, c| d(a, b, c) + u64::from(d(a, b, c) != 0 || c > 0x7FFF));
+    agrees(&both("and", "%p1"), W, |a, b, c| d(a, b, c) + u64::from(d(a, b, c) != 0 && c > 0x7FFF));
+    agrees(&both("and", "!%p1"), W, |a, b, c| d(a, b, c) + u64::from(d(a, b, c) != 0 && c <= 0x7FFF));
+    agrees("lop3.or.b32 _|%p0, {a}, {b}, {c}, 0x80, !%p1;\nselp.u32 {d}, 1, 0, %p0;", W, |_, _, _| 1);
+    agrees("lop3.and.b32 _|%p0, {a}, {b}, {c}, 0x96, 1;\nselp.u32 {d}, 1, 0, %p0;", W, |a, b, c| {
+        u64::from(a ^ b ^ c != 0)
+    });
+}
+
+#[test]
+fn numbers_are_packed_within_their_fields_range() {
+    // 9.7.9.22, with the fields as they are written: bit by bit for the two numbers, and the third word above them.
+    for (name, bits, least, most) in [
+        ("u16", 16, 0, 0xFFFF),
+        ("s16", 16, -0x8000, 0x7FFF),
+        ("u8", 8, 0, 255),
+        ("s8", 8, -128, 127),
+        ("u4", 4, 0, 15),
+        ("s4", 4, -8, 7),
+        ("u2", 2, 0, 3),
+        ("s2", 2, -2, 1),
+    ] {
+        let field = |word: u64| {
+            let number = signed(word, 32);
+            let limited = if number < least { least } else if number > most { most } else { number };
+            limited.rem_euclid(1 << bits) as u64
+        };
+        let (third, operand) = if bits == 16 { ("", "") } else { (".b32", ", {c}") };
+        agrees(&format!("cvt.pack.sat.{name}.s32{third} {{d}}, {{a}}, {{b}}{operand};"), W, |a, b, c| {
+            let above = if bits == 16 { 0 } else { c << (2 * bits) };
+            above + (field(a) << bits) + field(b)
+        });
+    }
+}
+
 /// A table, bit by bit.
 fn lut(table: u64, a: u64, b: u64, c: u64) -> u64 {
     (0..32).map(|at| (table >> ((a >> at & 1) << 2 | (b >> at & 1) << 1 | c >> at & 1) & 1) << at).sum()

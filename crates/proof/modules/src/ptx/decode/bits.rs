@@ -2,13 +2,18 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
+use super::Target;
 use super::arithmetic::{bin, tern, un};
+use super::compare;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::Op;
-use crate::meaning::{bits, int};
+use crate::code::{NO_REG, Op, TableJoin};
+use crate::meaning::bits::{self, Packing};
+use crate::meaning::int;
 use crate::types::{Sort, Type};
+
+const S32: Type = Type { sort: Sort::Signed, bits: 32 };
 
 /// Takes `yes` or `no`, one of which is written.
 fn either(m: &mut Modifiers<'_>, yes: &str, no: &str) -> Parsed<bool> {
@@ -63,26 +68,59 @@ pub fn funnel(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Par
     tern(names, list, [Type::B32, Type::B32, Type::U32], Type::B32, bits::funnel(left, wrap))
 }
 
-/// Decodes `lop3.b32 d, a, b, c, table`.
+/// Decodes `lop3.b32 d, a, b, c, table` and `lop3.{or,and}.b32 d|p, a, b, c, table, {!}q`.
 pub fn lop3(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
-    if matches!(m.peek(), Some("or" | "and")) {
-        return m.fail("'lop3' with a predicate is not known here");
-    }
+    let joins = matches!(m.peek(), Some("or" | "and"));
+    let join = if joins { m.maybe(compare::join) } else { None };
     m.ty(|ty| ty == Type::B32)?;
     m.end()?;
-    let [d, a, b, c, table] = operands(names, list)?;
-    let table = match table {
-        Operand::Int(table @ 0..=255, false) => names.constant(*table),
-        _ => return m.fail("the table of 'lop3' is a constant from 0 to 255"),
+    let (list, joined) = match list {
+        [inner @ .., q] if joins => (inner, Some(q)),
+        _ => (list, None),
     };
-    Ok(Op::Quad {
-        f: bits::lop3,
-        a: names.src(a, Type::B32)?,
-        b: names.src(b, Type::B32)?,
-        c: names.src(c, Type::B32)?,
-        e: table,
-        d: names.destination(d, Type::B32)?,
-    })
+    let [d, a, b, c, table] = operands(names, list)?;
+    let Operand::Int(table @ 0..=255, false) = table else {
+        return m.fail("the table of 'lop3' is a constant from 0 to 255");
+    };
+    let mut source = |operand| names.src(operand, Type::B32);
+    let [a, b, c] = [source(a)?, source(b)?, source(c)?];
+    let Some((join, q)) = join.zip(joined) else {
+        let d = names.destination(d, Type::B32)?;
+        return Ok(Op::Quad { f: bits::lop3, a, b, c, e: names.constant(*table), d });
+    };
+    let Operand::Pair(d, p) = d else {
+        return m.fail("'lop3' with a predicate needs a predicate to write: 'd|p'");
+    };
+    let (q, negated) = match q {
+        Operand::Not(name) => (names.src(&Operand::Name(name.clone()), Type::PRED)?, true),
+        q => (names.src(q, Type::PRED)?, false),
+    };
+    let d = if d == "_" { NO_REG } else { names.destination(&Operand::Name(d.clone()), Type::B32)? };
+    let p = names.destination(&Operand::Name(p.clone()), Type::PRED)?;
+    Ok(Op::TableJoin(Box::new(TableJoin { table: *table, join, d, p, operands: [a, b, c], q, negated })))
+}
+
+/// Decodes `cvt.pack.sat.to.s32 d, a, b` for results of 16 bits, and `cvt.pack.sat.to.s32.b32 d, a, b, c` for smaller ones.
+pub fn pack(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    m.has("pack");
+    target.needs(m, 72, (6, 5), "'.pack'")?;
+    m.must(|word| (word == "sat").then_some(()))?;
+    let to = m.must(bits::packing)?;
+    m.ty(|ty| ty == S32)?;
+    match to {
+        Packing::Word(f) => {
+            m.end()?;
+            bin(names, list, S32, Type::B32, f)
+        }
+        Packing::Below { bits, f } => {
+            if bits < 8 {
+                target.needs(m, 75, (6, 5), "A type of less than 8 bits")?;
+            }
+            m.ty(|ty| ty == Type::B32)?;
+            m.end()?;
+            tern(names, list, [S32, S32, Type::B32], Type::B32, f)
+        }
+    }
 }
 
 /// Decodes `prmt.b32{.mode}`.

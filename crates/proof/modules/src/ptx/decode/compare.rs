@@ -11,7 +11,7 @@ use crate::meaning::compare::{self, test};
 use crate::types::{Sort, Type};
 
 /// The join of a comparison with a predicate.
-fn join(word: &str) -> Option<Join> {
+pub(super) fn join(word: &str) -> Option<Join> {
     Some(match word {
         "and" => |t, c| t & c,
         "or" => |t, c| t | c,
@@ -180,7 +180,7 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         _ => None,
     });
     let written = m.maybe(Rounding::named);
-    if let Some(word @ ("rna" | "rs" | "pack")) = m.peek() {
+    if let Some(word @ ("rna" | "rs")) = m.peek() {
         return m.fail(format!("'cvt' with '.{word}' is not known here"));
     }
     let relu = m.has("relu");

@@ -288,6 +288,7 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "setp" => compare::setp(m, names, list)?,
         "selp" => compare::selp(m, names, list)?,
         "testp" => compare::testp(m, names, list)?,
+        "cvt" if m.peek() == Some("pack") => bits::pack(m, names, list, target)?,
         "cvt" => compare::cvt(m, names, list)?,
         "mov" => movement::mov(m, names, list)?,
         "cvta" => movement::cvta(m, names, list)?,
