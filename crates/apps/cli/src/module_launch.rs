@@ -93,7 +93,8 @@ pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, S
 pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, Stop> {
     if asked.dynamic_shared > 0 {
         return Err(wrong(format!(
-            "{name} is SPIR-V, which has no shared memory that is sized at launch: leave --dynamic-shared out"
+            "{name} is SPIR-V, which has no shared memory that is sized at launch: leave --dynamic-shared out; a kernel's \
+             parameter in local memory is given as --arg part=f32[64]"
         )));
     }
     let module = spirv::read(name, bytes).map_err(wrong)?;

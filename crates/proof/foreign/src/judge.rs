@@ -149,7 +149,10 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         return attempt(world, asserted, options, false);
     }
     let verdict = match (judge.found, end) {
-        (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
+        (Some((violation, steps)), _) => match world.why_too_much() {
+            Some(why) => Verdict::Unknown(why),
+            None => Verdict::Violated(violation, steps),
+        },
         (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
         (None, end) => gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))

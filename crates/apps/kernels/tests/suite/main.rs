@@ -4,6 +4,7 @@ mod advice_together;
 mod algorithms_page;
 mod asserted;
 mod barriers;
+mod before_bounds;
 mod checked;
 mod dead_ends;
 mod dependencies;

@@ -10,7 +10,7 @@ use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
 use super::gates::open_gate;
-use super::leaf::leaf;
+use super::leaf::{cut_off, leaf};
 use super::searcher::{Halt, Known, Open, Search};
 use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
@@ -34,6 +34,7 @@ impl<'w> Search<'_, 'w> {
 
     fn advance(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         let Open { mut state, mut known } = open;
+        self.count_step()?;
         loop {
             self.is_within_limits()?;
             self.settle(&mut state)?;
@@ -62,7 +63,8 @@ impl<'w> Search<'_, 'w> {
                 .collect();
             let at_bound = !bounded.is_empty();
             // A thread that still waits for a read may turn out not to exist.
-            if at_bound && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
+            let ends = at_bound && !self.cuts_off();
+            if ends && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
                 self.end_at_bound(&state, &bounded, endless);
                 return Ok(());
             }
@@ -108,14 +110,17 @@ impl<'w> Search<'_, 'w> {
             }
             let choices = self.choices(&state, &now);
             let gate = open_gate(&state);
-            if at_bound && self.is_hopeless(&state, &now, &choices, gate.is_some()) {
+            if ends && self.is_hopeless(&state, &now, &choices, gate.is_some()) {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
             // At a bound only what its threads have read first, since they may turn out not to be there.
             let may_be = |choice: &Choice| !at_bound || bounded.contains(&choice.thread) && choice.goes_on();
-            let chosen = best(self.setup, &state, &now, &choices, may_be);
-            if at_bound && chosen.is_none() {
+            let mut chosen = best(self.setup, &state, &now, &choices, may_be);
+            if at_bound && !ends {
+                chosen = chosen.or_else(|| best(self.setup, &state, &now, &choices, |_| true));
+            }
+            if ends && chosen.is_none() {
                 self.end_at_bound(&state, &bounded, endless);
                 return Ok(());
             }
@@ -161,7 +166,8 @@ impl<'w> Search<'_, 'w> {
     }
 
     fn leaf(&mut self, state: &State<'_>, analysis: &Analysis) -> Result<(), Halt> {
-        match (leaf(self, state, analysis), self.stopped.take()) {
+        let judged = if self.cuts_off() { cut_off(self, state, analysis) } else { leaf(self, state, analysis) };
+        match (judged, self.stopped.take()) {
             (_, Some(limit)) => Err(Halt::Stopped(limit)),
             (ControlFlow::Break(()), None) => Err(Halt::BrokenOff),
             (ControlFlow::Continue(()), None) => Ok(()),

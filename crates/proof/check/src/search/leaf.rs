@@ -10,7 +10,7 @@ use super::execution::{execution, order_fences, ordered, other_endings};
 use super::failed::failed_iterations;
 use super::gates::Gate;
 use super::searcher::Search;
-use super::state::{State, Status};
+use super::state::{Runner, State, Status};
 use super::{Stuck, Why};
 
 /// Judges a state in which no thread can continue.
@@ -51,6 +51,21 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
             ControlFlow::Continue(())
         }
     }
+}
+
+/// Visits what there is of an execution in which threads are at the bounds of their loops, if it is the beginning of an
+/// execution: whatever races or faults there does so in one in which they go on, or wait.
+pub(super) fn cut_off(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
+    let is_at_bound = |runner: &Runner<'_>| matches!(runner.status, Status::Bounded | Status::Endless);
+    // What a thread does early it may do only because of what it would come to.
+    let promises = state.runners.iter().any(|runner| !runner.promised.is_empty());
+    if promises || !state.runners.iter().any(is_at_bound) || reads_what_never_was(state) || !has_happened(state) {
+        return ControlFlow::Continue(());
+    }
+    let found = ordered(search, state.graph.clone(), analysis.clone());
+    let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
+    search.visitor().cut_off(&execution(state, &graph, &analysis, &[], Vec::new()))?;
+    failed_iterations(search, state, &graph, &analysis, true)
 }
 
 /// Whether a thread was to do something that it has not done, and will not do either in the iteration in which it waits.

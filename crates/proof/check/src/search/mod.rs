@@ -245,6 +245,13 @@ pub trait Visitor: Send {
         ControlFlow::Continue(())
     }
 
+    /// Under [`Setup::failed_iterations`], where a branch ended at the bound of a loop and nothing else was broken off:
+    /// receives an execution as far as it goes with threads that stop at the bounds of their loops. Whatever is wrong with it
+    /// is wrong in some execution.
+    fn cut_off(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        self.failed_iteration(execution)
+    }
+
     /// Under [`Setup::assume_race_free`]: receives no execution, but a graph that shows a race if there is one. A
     /// thread waits here for a write that is there, and that it could only see by a race. If all of it has happened, some
     /// execution begins so; else whatever is wrong with it is so only if a search that assumes nothing finds it.

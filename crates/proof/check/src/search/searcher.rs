@@ -1,6 +1,7 @@
 //! The state shared by the steps of a search: setup, visitor, counts, limits, and the open states.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashSet;
@@ -47,6 +48,9 @@ pub(super) struct Global<'s> {
     pub mixed: MixedCells,
     /// The cells that this search has found to be mixed.
     pub found_mixed: Arc<Mutex<FxHashSet<Address>>>,
+    /// The steps that are left to a search of the executions that are cut off at the bounds of loops; `None` for the search
+    /// of all others.
+    pub cut_off: Option<AtomicU32>,
 }
 
 impl<'s> Global<'s> {
@@ -56,7 +60,12 @@ impl<'s> Global<'s> {
         found_mixed: Arc<Mutex<FxHashSet<Address>>>,
     ) -> Global<'s> {
         let visitor = Mutex::new(visitor);
-        Global { visitor, values: OnceLock::new(), guessed: Mutex::default(), mixed, found_mixed }
+        Global { visitor, values: OnceLock::new(), guessed: Mutex::default(), mixed, found_mixed, cut_off: None }
+    }
+
+    /// The search of the executions that are cut off, which takes no more steps than these.
+    pub fn of_cut_off(self, steps: u32) -> Global<'s> {
+        Global { cut_off: Some(AtomicU32::new(steps)), ..self }
     }
 }
 
@@ -129,6 +138,19 @@ impl<'s, 'w> Search<'s, 'w> {
     /// Fails where a limit has been reached. It is asked before each copy of a state: one state may have thousands of branches.
     pub fn is_within_limits(&mut self) -> Result<(), Halt> {
         self.watch.check().map_or(Ok(()), |limit| Err(Halt::Stopped(limit)))
+    }
+
+    /// Whether executions are searched that are cut off at the bounds of loops.
+    pub fn cuts_off(&self) -> bool {
+        self.shared.cut_off.is_some()
+    }
+
+    /// Counts a step; fails where a search of executions that are cut off has taken as many as it may.
+    pub fn count_step(&self) -> Result<(), Halt> {
+        let count =
+            |left: &AtomicU32| left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let is_over = self.shared.cut_off.as_ref().is_some_and(|left| count(left).is_err());
+        if is_over { Err(Halt::Stopped(Stopped::Cancelled)) } else { Ok(()) }
     }
 
     /// Whether a limit was reached, which ends the step.

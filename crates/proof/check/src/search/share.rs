@@ -92,7 +92,7 @@ impl<'w> Stack<'w> {
         let ended = search.step(open, &mut self.states);
         let branches = self.len() - before;
         self.shares.resize(self.len(), share / branches.max(1) as f64);
-        if let Some(meter) = &search.setup.meter {
+        if let Some(meter) = search.setup.meter.as_ref().filter(|_| !search.cuts_off()) {
             meter.abandoned.fetch_add(search.statistics.abandoned.saturating_sub(abandoned), Ordering::Relaxed);
             if branches == 0 && ended.is_ok() {
                 meter.count_share(share);

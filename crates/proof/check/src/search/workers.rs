@@ -27,12 +27,28 @@ pub(super) fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Stat
         let global = Global::new(&mut *visitor, mixed.clone(), Arc::clone(&more));
         let (end, statistics) = stop::watched(asks(setup.limits.clone()), || alone(setup, &global));
         let found = more.lock().unwrap_or_else(PoisonError::into_inner);
-        if end != End::Exhausted || found.is_subset(&mixed) {
+        if end != End::Exhausted {
             return (end, statistics);
+        }
+        if found.is_subset(&mixed) {
+            let is_asked =
+                setup.failed_iterations && setup.sample.is_none() && statistics.bounded + statistics.endless > 0;
+            let breaks_off = is_asked && is_wrong_before_bounds(setup, visitor, &mixed);
+            return (if breaks_off { End::BrokenOff } else { end }, statistics);
         }
         mixed = Arc::new(found.union(&mixed).copied().collect());
         visitor.begin_again();
     }
+}
+
+/// The most steps of the search of executions that are cut off: nothing holds any more, so it only looks for what is wrong.
+const MOST_CUT_OFF: u32 = 1 << 15;
+
+/// Whether the visitor breaks off at an execution that is cut off where its threads are at the bounds of their loops.
+fn is_wrong_before_bounds(setup: &Setup<'_>, visitor: &mut dyn Visitor, mixed: &MixedCells) -> bool {
+    let global = Global::new(visitor, mixed.clone(), Arc::default()).of_cut_off(MOST_CUT_OFF);
+    let (end, _) = stop::watched(asks(setup.limits.clone()), || alone(setup, &global));
+    end == End::BrokenOff
 }
 
 fn alone<'s>(setup: &'s Setup<'_>, global: &'s Global<'s>) -> (End, Statistics) {

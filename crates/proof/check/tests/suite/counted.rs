@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::brute::random::{Case, Random, show, shrink};
 use crate::script::{Op, Value, constant, register, setup};
 use wattle_check::search::{Address, Answers, Counted, End, Execution, Visitor, counted_runs, last_values, search};
-use wattle_memory::{Kind, Label, Level, Model, Placement};
+use wattle_memory::{Classes, Kind, Label, Level, Model, Placement};
 
 /// The values that are left in the cells that some thread writes.
 type Left = Vec<(Address, u64)>;
@@ -117,7 +117,7 @@ fn one_round(random: &mut Random, shape: &Shape, thread: usize, round: u64, last
     // The first thread of block 0 counts for the whole block.
     let counts = !(thread > 0 && thread < together);
     let comers = (threads - together + 1) as u64;
-    let barrier = Op::Barrier { members: together as u32 };
+    let barrier = Op::Barrier { members: together as u32, about: Classes::BOTH };
     let cell = if round == 0 { thread as u64 } else { 4 + thread as u64 };
     if stray(random, 8) {
         let label = if random.one_in(2) { Label::plain_read() } else { Label::atomic_read(Level::Device) };
@@ -395,7 +395,7 @@ fn a_counter_that_is_set_while_others_wait_is_searched() {
 /// Only what comes before the barrier of a block is released by the thread that counts for the block.
 #[test]
 fn what_a_block_leaves_behind_its_barrier_is_searched() {
-    let barrier = Op::Barrier { members: 2 };
+    let barrier = Op::Barrier { members: 2, about: Classes::BOTH };
     let program = |early: bool| {
         let other =
             if early { vec![store(0, 1), barrier.clone()] } else { vec![store(32, 1), barrier.clone(), store(0, 1)] };

@@ -8,7 +8,7 @@ use crate::script::{Op, constant, setup};
 use wattle_check::search::{
     Address, Execution, SingleRun, Spawn, Statistics, Updates, Visitor, last_values, search, single_run,
 };
-use wattle_memory::{Kind, Label, Level, Model, Placement};
+use wattle_memory::{Classes, Kind, Label, Level, Model, Placement};
 
 /// The values that are left in the cells that some thread writes.
 type Left = Vec<(Address, u64)>;
@@ -132,6 +132,7 @@ fn case(random: &mut Random, accesses: u64) -> Case {
     let (shift, plain_only, atomics) = (random.below(4), random.one_in(2), random.below(4));
     let mut program = vec![Vec::new(); threads];
     for phase in 0..=barriers {
+        let about = random.pick(&[Classes::BOTH, Classes::BOTH, Classes::BLOCK, Classes::BUFFER, Classes::NONE]);
         for (thread, ops) in program.iter_mut().enumerate() {
             for _ in 0..random.below(1 + accesses / threads as u64 / (1 + barriers)) + 1 {
                 let near = (thread as u64 + phase * shift) % cells;
@@ -140,7 +141,7 @@ fn case(random: &mut Random, accesses: u64) -> Case {
                 ops.push(op(random, ops.len(), cell, atomic));
             }
             if phase < barriers && thread < together {
-                ops.push(Op::Barrier { members: together as u32 });
+                ops.push(Op::Barrier { members: together as u32, about });
             }
         }
     }
@@ -149,14 +150,16 @@ fn case(random: &mut Random, accesses: u64) -> Case {
 
 fn op(random: &mut Random, at: usize, cell: u64, atomic: bool) -> Op {
     let (to, value) = (at % 8, constant(1 + random.below(9)));
+    // A cell is in one storage class.
+    let class = if cell.is_multiple_of(2) { Classes::BUFFER } else { Classes::BLOCK };
     if !atomic {
         return match random.below(2) {
-            0 => Op::Load { to, cell, label: Label::plain_read() },
-            _ => Op::Store { cell, value, label: Label::plain_write() },
+            0 => Op::Load { to, cell, label: Label::plain_read().of(class) },
+            _ => Op::Store { cell, value, label: Label::plain_write().of(class) },
         };
     }
     let level = random.pick(&[Level::Block, Level::Device, Level::Device]);
-    let (mut read, mut write) = (Label::atomic_read(level), Label::atomic_write(level));
+    let (mut read, mut write) = (Label::atomic_read(level).of(class), Label::atomic_write(level).of(class));
     (read.coherent, write.coherent) = (true, true);
     if random.one_in(4) {
         (read, write) = (read.acquiring(), write.releasing());

@@ -198,7 +198,13 @@ impl Prepared {
                 }
             }
         }
-        Ok(collector.into_judged())
+        let mut judged = collector.into_judged();
+        if let Some(why) = self.world.why_too_much() {
+            // What the scenario does with an outcome that cannot be would be wrong too.
+            judged.violations.clear();
+            judged.unknown.push(Unknown::Stopped(why));
+        }
+        Ok(judged)
     }
 
     /// Searches once; returns whether it has to begin again without the assumption that there are no races.

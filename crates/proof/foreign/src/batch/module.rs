@@ -63,7 +63,7 @@ fn of_ptx(kernel: &BatchKernel, variant: Option<&Variant>) -> Result<Part> {
 }
 
 fn of_spirv(kernel: &BatchKernel, buffers: &[BatchBuffer], variant: Option<&Variant>) -> Result<Part> {
-    let BatchKernel::Module { entry, grid, block, warp_size, arguments, .. } = kernel else {
+    let BatchKernel::Module { entry, grid, block, warp_size, shared_bytes, arguments, .. } = kernel else {
         unreachable!("the caller has looked")
     };
     let file = &entry.code.file;
@@ -77,7 +77,16 @@ fn of_spirv(kernel: &BatchKernel, buffers: &[BatchBuffer], variant: Option<&Vari
             format!("launch `{}` of {file} with blocks of {block:?} threads: its own have {size:?}", entry.name());
         return Err(Error::capability("checker", what, "launch it with as many threads per block as it declares"));
     }
-    let mut bound = Bound { push: vec![0; parameters.push_bytes()], ..Bound::default() };
+    if parameters.workgroup() > 1 {
+        let what = format!(
+            "launch `{}` of {file}: {} of its parameters are memory of the workgroup, and a launch gives one size",
+            entry.name(),
+            parameters.workgroup()
+        );
+        return Err(Error::capability("checker", what, "give the kernel one of them, or declare the arrays in it"));
+    }
+    let workgroup_bytes = u64::from(*shared_bytes);
+    let mut bound = Bound { push: vec![0; parameters.push_bytes()], workgroup_bytes, ..Bound::default() };
     for (place, argument) in arguments {
         match argument {
             BatchArgument::Bytes(bytes) => {

@@ -59,6 +59,8 @@ pub struct SpirvLaunch {
     fill: u64,
     /// For each step that accesses memory, the number of the variable, where the text shows which.
     roots: HashMap<usize, Option<usize>>,
+    /// The first step that is sequentially consistent where the environment means more by that than acquire and release.
+    pub(crate) sequential: Option<usize>,
     /// The buffers whose stores are left unordered.
     unordered: Vec<u32>,
     pub(crate) origin: Option<Box<Origin>>,
@@ -206,12 +208,18 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
 /// The module uses something that is not supported, or the setting does not fit it.
 pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
     let lowered = module.lower(entry, setting).map_err(|refused| refused.with_text(file, &module.text))?;
-    if let Some(name) = setting.inputs.keys().find(|name| module.id(name).is_none()) {
-        return Err(Unsupported::Shape(format!("the module has no result `%{name}`, which is given contents")));
-    }
-    if let Some(name) = setting.inputs.keys().find(|name| !module.takes_contents(name)) {
-        let what = format!("`%{name}` is given contents, and is no variable or specialization constant");
-        return Err(Unsupported::Shape(what));
+    if let Some(name) = setting.inputs.keys().find(|name| !module.takes_contents(name, entry)) {
+        let parameters = module.parameter_names(entry).unwrap_or_default();
+        return Err(Unsupported::Shape(match (parameters.as_slice(), module.id(name)) {
+            ([_, ..], _) => {
+                let parameters = parameters.join("`, `");
+                format!("the kernel has no parameter `{name}`, which is given a value: there are `{parameters}`")
+            }
+            ([], None) => format!("the module has no result `%{name}`, which is given contents"),
+            ([], Some(_)) => {
+                format!("`%{name}` is given contents, and is no variable or specialization constant")
+            }
+        }));
     }
     let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
     let source = Source { file: file.to_owned(), text: module.text.clone() };
@@ -270,6 +278,7 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
         open,
         fill: 0,
         roots: lowered.roots,
+        sequential: lowered.sequential,
         unordered: Vec::new(),
         origin: None,
     };

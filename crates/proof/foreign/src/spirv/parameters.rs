@@ -2,7 +2,7 @@
 //! sets and bindings, and behind them the members of its push constants.
 
 use wattle_core::{ModuleNumber, ModuleParam, lasting};
-use wattle_modules::spirv::{BoundBuffer, Interface, Kind, Spirv};
+use wattle_modules::spirv::{BoundBuffer, Given, Interface, Kind, PushMember, Spirv};
 
 use crate::unsupported::Unsupported;
 
@@ -37,15 +37,20 @@ impl Parameters {
         self.interface.push.iter().map(|member| (member.offset + member.bytes) as usize).max().unwrap_or(0)
     }
 
-    /// The parameters as launches have them.
+    /// How many parameters are memory of a workgroup, whose size the host gives.
+    pub fn workgroup(&self) -> usize {
+        self.interface.workgroup.len()
+    }
+
+    /// The parameters as launches have them, in the order in which they are given.
     pub fn params(&self) -> Vec<ModuleParam> {
-        let buffers = self.interface.buffers.iter().enumerate().map(|(number, (_, name))| ModuleParam {
-            name: lasting(name),
+        let buffer = |number: usize| ModuleParam {
+            name: lasting(&self.interface.buffers[number].1),
             offset: (number * ADDRESS) as u32,
             bytes: ADDRESS as u32,
             takes: ModuleNumber::Buffer,
-        });
-        let push = self.interface.push.iter().map(|member| ModuleParam {
+        };
+        let push = |member: &PushMember| ModuleParam {
             name: lasting(&member.name),
             offset: self.push_at() as u32 + member.offset as u32,
             bytes: member.bytes as u32,
@@ -54,15 +59,29 @@ impl Parameters {
                 Some(Kind::Int(_)) => ModuleNumber::Integer,
                 Some(Kind::Bool) | None => ModuleNumber::Any,
             },
-        });
-        buffers.chain(push).collect()
+        };
+        let one = |given: &Given| match given {
+            Given::Buffer(number) => buffer(*number),
+            Given::Push(number) => push(&self.interface.push[*number]),
+        };
+        self.interface.order.iter().map(one).collect()
     }
 
     /// The entry point with its parameters.
     pub fn signature(&self, entry: &str) -> String {
-        let buffer = |((set, binding), name): &BoundBuffer| format!("buffer {name} (set {set}, binding {binding})");
-        let buffers = self.interface.buffers.iter().map(buffer);
-        let push = self.interface.push.iter().map(|member| format!("{} of {} bytes", member.name, member.bytes));
-        format!("{entry}({})", buffers.chain(push).collect::<Vec<_>>().join(", "))
+        let buffer = |((set, binding), name): &BoundBuffer| match self.interface.is_kernel {
+            true => format!("buffer {name}"),
+            false => format!("buffer {name} (set {set}, binding {binding})"),
+        };
+        let one = |given: &Given| match given {
+            Given::Buffer(number) => buffer(&self.interface.buffers[*number]),
+            Given::Push(number) => {
+                let member = &self.interface.push[*number];
+                format!("{} of {} bytes", member.name, member.bytes)
+            }
+        };
+        let workgroup = self.interface.workgroup.iter().map(|name| format!("{name}, memory of the workgroup"));
+        let all = self.interface.order.iter().map(one).chain(workgroup);
+        format!("{entry}({})", all.collect::<Vec<_>>().join(", "))
     }
 }

@@ -165,6 +165,9 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
             if seen.unsure && seen.found.is_none() {
                 return None;
             }
+            if let Some(why) = world.why_too_much().filter(|_| seen.found.is_some()) {
+                (seen.found, seen.undecided) = (None, Some(why));
+            }
             statistics
         }
     };

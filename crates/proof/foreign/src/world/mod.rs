@@ -345,6 +345,19 @@ impl World {
         ))
     }
 
+    /// Why what a search has found may be impossible, if it may: OpenCL's sequentially consistent operations are taken as
+    /// operations that release and acquire, which permit more.
+    pub(crate) fn why_too_much(&self) -> Option<String> {
+        let one = |part: &Part| part.spirv.as_ref()?.sequential;
+        let at = self.parts.iter().find_map(one)?;
+        Some(format!(
+            "the order of sequentially consistent operations, such as the one at {}, is not known here: they are taken as \
+             ones that release and acquire, for which something goes wrong; write memory_order_acq_rel, or what it needs, \
+             to see it",
+            self.place_of(at)
+        ))
+    }
+
     /// Why the host may read values at the end that nothing fixes, if it may: buffers hold some.
     pub(crate) fn why_open_at_the_end(&self) -> Option<String> {
         let in_buffer = |address: &Address| (address.memory as usize) < self.ranges.len();

@@ -42,6 +42,8 @@ struct Rules {
     orders_fences: bool,
     /// Whether accesses through different references to a location are not those through one.
     has_references: bool,
+    /// Whether synchronization is about storage classes, each by itself.
+    has_classes: bool,
     /// Whether a thread's accesses to cells that no other thread uses can order its other accesses.
     private_cells_order: bool,
     /// The conflicting accesses that race.
@@ -154,6 +156,12 @@ impl Model {
     /// model, whose availability and visibility go by reference.
     pub fn has_references(self) -> bool {
         self.rules().has_references
+    }
+
+    /// Whether synchronization is about storage classes, each by itself, as in Vulkan's model: a barrier that is about the memory
+    /// of blocks orders no accesses of buffers.
+    pub fn has_classes(self) -> bool {
+        self.rules().has_classes
     }
 
     /// Whether what a thread does with a cell that no other thread uses can order its other accesses. If not, such

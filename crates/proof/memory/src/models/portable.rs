@@ -31,6 +31,7 @@ pub(super) const RULES: Rules = Rules {
     comes_between: |_, _, _, _| true,
     orders_fences: true,
     has_references: false,
+    has_classes: false,
     private_cells_order: false,
     races: Races::Forbidden(Race { except: ptx::morally_strong, clause: ptx::DATA_RACE }),
     definitions: ptx::DEFINITIONS,

@@ -20,6 +20,7 @@ pub(super) const RULES: Rules = Rules {
     comes_between: |_, _, _, _| true,
     orders_fences: true,
     has_references: false,
+    has_classes: false,
     private_cells_order: false,
     races: Races::Allowed(Race { except: morally_strong, clause: DATA_RACE }),
     definitions: DEFINITIONS,

@@ -12,6 +12,7 @@ pub(super) const RULES: Rules = Rules {
     comes_between: |_, _, _, _| true,
     orders_fences: false,
     has_references: false,
+    has_classes: false,
     private_cells_order: false,
     races: Races::Never,
     definitions: Definitions::NONE,

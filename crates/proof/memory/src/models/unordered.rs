@@ -17,6 +17,7 @@ pub(super) const RULES: Rules = Rules {
     comes_between: |_, _, _, _| true,
     orders_fences: false,
     has_references: false,
+    has_classes: false,
     private_cells_order: true,
     races: Races::Never,
     definitions: Definitions::NONE,

@@ -27,6 +27,7 @@ pub(super) const RULES: Rules = Rules {
     comes_between: read_before,
     orders_fences: false,
     has_references: true,
+    has_classes: true,
     private_cells_order: false,
     races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),
     definitions: DEFINITIONS,

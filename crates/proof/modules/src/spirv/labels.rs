@@ -4,6 +4,10 @@
 //! A module with the GLSL450 memory model means what SPIRV-Tools' `--upgrade-memory-model` makes of it: accesses of
 //! variables that are `Coherent`, and of workgroup memory, are non-private and make their location available or visible,
 //! and releases and acquires are of what they apply to.
+//!
+//! In the OpenCL environment, whose model is that of C11 with scopes and a happens-before of its own for each of global and
+//! local memory (OpenCL C 3.0, 6.15.12; OpenCL API 3.0, 3.3.6), every plain access is non-private, a release makes
+//! everything before it available and an acquire everything behind it visible, in the memory that its flags name.
 
 use rspirv::spirv::{MemoryAccess, MemoryModel, MemorySemantics, StorageClass};
 use wattle_memory::{Classes, Kind, Label, Level};
@@ -14,8 +18,11 @@ use crate::types::Space;
 const OUTPUT: Classes = Classes(4);
 
 /// The address space of a storage class, and its class in the model.
-pub fn space(class: StorageClass) -> Option<(Space, Classes)> {
+pub fn space(class: StorageClass, model: MemoryModel) -> Option<(Space, Classes)> {
     Some(match class {
+        // Images and samplers, where it is not OpenCL's constant memory.
+        StorageClass::UniformConstant if model != MemoryModel::OpenCL => return None,
+        StorageClass::UniformConstant => (Space::Global, Classes::BUFFER),
         StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::CrossWorkgroup => {
             (Space::Global, Classes::BUFFER)
         }
@@ -50,6 +57,9 @@ pub struct Semantics {
     classes: Classes,
     makes_available: bool,
     makes_visible: bool,
+    is_opencl: bool,
+    /// Whether they say more than that they acquire and release: OpenCL's sequentially consistent operations have one order.
+    pub sequential: bool,
 }
 
 impl Semantics {
@@ -68,13 +78,15 @@ impl Semantics {
         ] {
             classes.0 |= if has(wanted) { class.0 } else { 0 };
         }
-        let is_old = model == MemoryModel::GLSL450;
+        let is_implied = model != MemoryModel::Vulkan;
         Some(Semantics {
             acquire,
             release,
             classes,
-            makes_available: release && (is_old || has(MemorySemantics::MAKE_AVAILABLE)),
-            makes_visible: acquire && (is_old || has(MemorySemantics::MAKE_VISIBLE)),
+            makes_available: release && (is_implied || has(MemorySemantics::MAKE_AVAILABLE)),
+            makes_visible: acquire && (is_implied || has(MemorySemantics::MAKE_VISIBLE)),
+            is_opencl: model == MemoryModel::OpenCL,
+            sequential: model == MemoryModel::OpenCL && has(MemorySemantics::SEQUENTIALLY_CONSISTENT),
         })
     }
 
@@ -107,8 +119,15 @@ impl Semantics {
         self.on(Label::fence(level), acquire, release)
     }
 
-    /// The labels of an atomic operation's read and write.
+    /// The labels of an atomic operation's read and write. One in the OpenCL environment that names no memory orders that of its
+    /// own object (OpenCL API 3.0, 3.3.6.3: global-synchronizes-with is of global objects, and local- of local ones).
     pub fn atomic(&self, level: Level, storage: Classes) -> [Label; 2] {
+        let is_silent = self.is_opencl && self.classes == Classes::NONE;
+        let named = Semantics { classes: if is_silent { storage } else { self.classes }, ..*self };
+        named.labels(level, storage)
+    }
+
+    fn labels(&self, level: Level, storage: Classes) -> [Label; 2] {
         let read = Label { coherent: true, ..Label::atomic_read(level).of(storage) };
         [self.on(read, true, false), self.on(Label { kind: Kind::Write, ..read }, false, true)]
     }
@@ -126,14 +145,15 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// What the GLSL450 memory model makes of accesses of a class, to a variable that is `Coherent` or not.
+    /// What an older memory model makes of accesses of a class, to a variable that is `Coherent` or not.
     pub fn implied(model: MemoryModel, class: StorageClass, coherent: bool) -> Operands {
         let level = match (model, class) {
             (MemoryModel::GLSL450, StorageClass::Workgroup) => Some(Level::Block),
             (MemoryModel::GLSL450, _) if coherent => Some(Level::QueueFamily),
             _ => None,
         };
-        Operands { non_private: level.is_some(), available: level, visible: level }
+        let non_private = level.is_some() || model == MemoryModel::OpenCL;
+        Operands { non_private, available: level, visible: level }
     }
 
     /// Reads memory operands: the mask, and the words behind it; returns how many those are.

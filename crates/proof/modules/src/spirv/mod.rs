@@ -8,8 +8,9 @@
 //! # What is assumed and refused
 //! An undefined result, and a thread's own variable that nobody has written, may be anything, which is carried along
 //! ([`Deferred::Any`](crate::Deferred::Any)). Floats are rounded once for each operation: Vulkan lets a quotient be off by 2.5
-//! units in the last place, and a product and a sum be fused, and this is one of the results. Addresses are logical; images,
-//! atomic operations on less than 32 bits, and extended instructions without one exact result are refused by line.
+//! units in the last place, and a product and a sum be fused, and this is one of the results. Addresses are logical, or of
+//! 64 bits in the OpenCL environment; images, atomic operations on less than 32 bits, pointers whose storage class the text
+//! does not show, and extended instructions without one exact result are refused by line.
 
 mod arithmetic;
 mod edit;
@@ -26,7 +27,7 @@ mod undefined;
 
 pub use edit::{Added, Edit, Orders, SourceLanguage, Synchronization};
 pub use instruction::Id;
-pub use lower::{BoundBuffer, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
+pub use lower::{BoundBuffer, Given, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
 pub use module::Spirv;
 pub use setting::{Bound, BoundMemory, BuiltInVariable, Contents, Setting, Shape, scalar_bits};
 pub use types::{Kind, Leaf, Scalar, Type, Types};

@@ -34,6 +34,9 @@ impl Declarations {
     }
 }
 
+/// The set of the debug information that compilers of OpenCL write.
+pub(super) const OPENCL_DEBUG: &str = "OpenCL.DebugInfo.100";
+
 /// An entry point.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -209,6 +212,12 @@ impl Spirv {
         Ok(Spirv { listing, declared, model, entries, functions, global, sets, strings, text })
     }
 
+    /// Whether an extended instruction is only for debuggers.
+    pub(super) fn is_debug(&self, instruction: &Instruction) -> bool {
+        let set = instruction.operands.first().and_then(|set| self.sets.get(set));
+        set.is_some_and(|set| set == OPENCL_DEBUG || set == "NonSemantic.Shader.DebugInfo.100")
+    }
+
     /// The names of the entry points.
     pub fn entries(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.name.as_str())
@@ -219,8 +228,12 @@ impl Spirv {
         self.listing.names.iter().find(|(_, known)| *known == name).map(|(&id, _)| id)
     }
 
-    /// Whether a launch may give the result of that name contents: a variable, or a specialization constant.
-    pub fn takes_contents(&self, name: &str) -> bool {
+    /// Whether a launch may give the result of that name contents: a variable, a specialization constant, or a parameter of the
+    /// kernel.
+    pub fn takes_contents(&self, name: &str, entry: Option<&str>) -> bool {
+        if self.parameter_names(entry).is_ok_and(|names| names.iter().any(|parameter| parameter == name)) {
+            return true;
+        }
         let takes = |instruction: &&Instruction| {
             use Op::{SpecConstant, SpecConstantComposite, SpecConstantFalse, SpecConstantTrue, Variable};
             matches!(
@@ -238,16 +251,23 @@ impl Spirv {
     }
 }
 
-/// The memory model; addresses are logical.
+/// The memory model; addresses are logical, but for OpenCL's of 64 bits.
 fn memory_model(instruction: &Instruction) -> Result<MemoryModel, Refused> {
-    match AddressingModel::from_u32(instruction.operand(0)?) {
-        Some(AddressingModel::Logical) => {}
-        Some(other) => return Err(instruction.refused(format!("the addressing model {other:?} is not supported"))),
-        None => return Err(instruction.refused("its addressing model is unknown")),
-    }
-    match MemoryModel::from_u32(instruction.operand(1)?) {
-        Some(model @ (MemoryModel::Vulkan | MemoryModel::GLSL450)) => Ok(model),
-        Some(other) => Err(instruction.refused(format!("the memory model {other:?} is not supported"))),
-        None => Err(instruction.refused("its memory model is unknown")),
+    let addresses = AddressingModel::from_u32(instruction.operand(0)?);
+    let addresses = addresses.ok_or_else(|| instruction.refused("its addressing model is unknown"))?;
+    let model = MemoryModel::from_u32(instruction.operand(1)?);
+    let model = model.ok_or_else(|| instruction.refused("its memory model is unknown"))?;
+    match (addresses, model) {
+        (AddressingModel::Logical, MemoryModel::Vulkan | MemoryModel::GLSL450)
+        | (AddressingModel::Physical64, MemoryModel::OpenCL) => Ok(model),
+        (AddressingModel::Physical32, MemoryModel::OpenCL) => Err(instruction
+            .refused("addresses of 32 bits are not supported: compile it for 64, such as with -target spir64")),
+        (_, MemoryModel::Vulkan | MemoryModel::GLSL450) => {
+            Err(instruction.refused(format!("the addressing model {addresses:?} is not supported")))
+        }
+        _ => {
+            Err(instruction
+                .refused(format!("the memory model {model:?} with addresses {addresses:?} is not supported")))
+        }
     }
 }

@@ -32,8 +32,10 @@ pub struct Bound {
     pub memories: HashMap<(u32, u32), BoundMemory>,
     /// The values of specialization constants, by their `SpecId`.
     pub constants: HashMap<u32, u64>,
-    /// The push constants.
+    /// The push constants, or the values of a kernel's parameters.
     pub push: Vec<u8>,
+    /// The size of the memory of a workgroup that a kernel's parameter points to.
+    pub workgroup_bytes: u64,
 }
 
 /// A part of a buffer that is bound to a variable.
@@ -179,6 +181,11 @@ impl Shape {
             }
             BuiltIn::GlobalSize => [0, 1, 2].map(total),
             BuiltIn::GlobalOffset => [0; 3],
+            BuiltIn::GlobalLinearId => {
+                let [x, y, z] =
+                    [0, 1, 2].map(|number| group[number] * u64::from(self.local_size[number]) + local[number]);
+                [(z * total(1) + y) * total(0) + x, 0, 0]
+            }
             BuiltIn::LocalInvocationIndex => one(thread),
             BuiltIn::SubgroupSize | BuiltIn::SubgroupMaxSize => one(subgroup),
             BuiltIn::NumSubgroups => one(self.threads().div_ceil(subgroup)),

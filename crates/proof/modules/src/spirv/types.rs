@@ -1,12 +1,13 @@
 //! Types, and where their parts lie in memory (SPIR-V specification, 2.16 "Validation Rules": Offset, ArrayStride,
 //! MatrixStride).
 //!
-//! A type without such decorations has the layout of C: each part at the next multiple of its alignment. SPIR-V leaves
-//! that layout open, so no program that is right depends on it.
+//! A type without such decorations has the layout of C: each part at the next multiple of its alignment. In the OpenCL
+//! environment this is its layout, with a vector of three parts as large as one of four, and vectors aligned to their sizes
+//! (OpenCL C 3.0, 6.3.5 "Alignment of Types"); elsewhere SPIR-V leaves it open, so no program that is right depends on it.
 
 use std::collections::HashMap;
 
-use rspirv::spirv::{Decoration, Op, StorageClass};
+use rspirv::spirv::{Decoration, MemoryModel, Op, StorageClass};
 
 use super::instruction::{Id, Instruction};
 use super::module::Declarations;
@@ -98,6 +99,8 @@ pub struct Leaf {
 #[derive(Debug, Default)]
 pub struct Types {
     all: HashMap<Id, Declared>,
+    /// Whether types without decorations have OpenCL's layout.
+    is_opencl: bool,
 }
 
 /// A type, and what follows from it, once for all types that contain it.
@@ -119,6 +122,29 @@ const MOST_DEPTH: u32 = 255;
 const MOST_LEAVES: usize = 1 << 16;
 
 impl Types {
+    /// No types yet, of a module with that memory model.
+    pub fn of(model: MemoryModel) -> Types {
+        Types { all: HashMap::new(), is_opencl: model == MemoryModel::OpenCL }
+    }
+
+    /// The array of unknown length of a type, as a buffer is.
+    pub fn runtime_array(&mut self, of: Id) -> Id {
+        let array = Type::Many { of, len: None, stride: self.stride(of) };
+        let known = self.all.iter().find(|(_, declared)| declared.ty == array).map(|(&id, _)| id);
+        known.unwrap_or_else(|| {
+            let id = (0..=Id::MAX).rev().find(|id| !self.all.contains_key(id)).unwrap_or(Id::MAX);
+            let depth = self.all.get(&of).map_or(1, |of| of.depth + 1);
+            let alignment = self.alignment(of);
+            self.all.insert(id, Declared { ty: array, size: None, alignment, depth });
+            id
+        })
+    }
+
+    /// Where a value of a type stands that comes behind so many bytes of others.
+    pub fn behind(&self, bytes: u64, ty: Id) -> u64 {
+        bytes.next_multiple_of(self.alignment(ty).max(1))
+    }
+
     /// The type of that number.
     pub fn get(&self, id: Id) -> Option<&Type> {
         self.all.get(&id).map(|declared| &declared.ty)
@@ -128,7 +154,7 @@ impl Types {
     ///
     /// # Errors
     /// There is none; the refusal names the instruction that wants it.
-    pub fn of(&self, id: Id, by: &Instruction) -> Result<&Type, Refused> {
+    pub fn named(&self, id: Id, by: &Instruction) -> Result<&Type, Refused> {
         self.get(id).ok_or_else(|| by.refused("its type is declared nowhere, or is not supported"))
     }
 
@@ -150,13 +176,14 @@ impl Types {
         };
         let mut depth = 1;
         for part in parts.unwrap_or_default() {
-            self.of(*part, instruction)?;
+            self.named(*part, instruction)?;
             depth = self.all.get(part).map_or(depth, |part| depth.max(part.depth + 1));
         }
         if depth > MOST_DEPTH {
             return Err(instruction.refused(format!("more than {MOST_DEPTH} types stand in one another")));
         }
         let array_stride = declared.decoration(result, Decoration::ArrayStride);
+        let is_packed = declared.decoration(result, Decoration::CPacked).is_some();
         let scalar = |kind, bits| Type::Scalar(Scalar { kind, bits });
         let many = |types: &Types, of: Id, len, given| Type::Many { of, len, stride: stride(of, types, given) };
         let ty = match instruction.op {
@@ -189,7 +216,7 @@ impl Types {
                         return Err(instruction.refused("matrices by rows are not supported"));
                     }
                     let given = declared.member_decoration(result, number, Decoration::Offset);
-                    let natural = || end.next_multiple_of(self.alignment(member).max(1));
+                    let natural = || if is_packed { end } else { self.behind(end, member) };
                     let offset = given.map_or_else(natural, u64::from);
                     end = offset.saturating_add(self.size(member).unwrap_or(0));
                     members.push((member, offset));
@@ -203,7 +230,15 @@ impl Types {
             }
             _ => Type::Opaque,
         };
-        let (size, alignment) = (self.size_of(&ty), self.alignment_of(&ty));
+        let (mut size, mut alignment) = (self.size_of(&ty), self.alignment_of(&ty));
+        if self.is_opencl && instruction.op == Op::TypeVector {
+            size = size.map(u64::next_power_of_two);
+            alignment = size.unwrap_or(1);
+        }
+        if self.is_opencl && instruction.op == Op::TypeStruct {
+            alignment = if is_packed { 1 } else { alignment };
+            size = size.map(|size| size.next_multiple_of(alignment.max(1)));
+        }
         self.all.insert(result, Declared { ty, size, alignment, depth });
         Ok(())
     }

@@ -147,7 +147,13 @@ fn numbers_are_packed_within_their_fields_range() {
     ] {
         let field = |word: u64| {
             let number = signed(word, 32);
-            let limited = if number < least { least } else if number > most { most } else { number };
+            let limited = if number < least {
+                least
+            } else if number > most {
+                most
+            } else {
+                number
+            };
             limited.rem_euclid(1 << bits) as u64
         };
         let (third, operand) = if bits == 16 { ("", "") } else { (".b32", ", {c}") };

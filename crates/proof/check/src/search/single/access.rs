@@ -7,28 +7,29 @@ use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
 
 impl Runs<'_, '_> {
     /// Whether an earlier access comes before what a thread does now.
-    pub(super) fn is_before(&self, earlier: Epoch, thread: ThreadId) -> bool {
+    pub(super) fn is_before(&self, earlier: Epoch, thread: ThreadId, class: usize) -> bool {
         if earlier.thread == thread {
             return true;
         }
         let (first, second) = (&self.runners[earlier.thread], &self.runners[thread]);
         self.families.before[second.family][first.family]
-            || (first.block == second.block && earlier.phase < second.phase)
+            || (first.block == second.block && earlier.phase < second.phases[class])
     }
 
     /// Whether all accesses come before what a thread does now.
-    pub(super) fn are_before(&self, accesses: &Accesses, thread: ThreadId) -> bool {
+    pub(super) fn are_before(&self, accesses: &Accesses, thread: ThreadId, class: usize) -> bool {
         let own = |recent: &Recent| !recent.several && recent.last.thread == thread;
         accesses.iter().all(|(block, recent)| {
             own(recent)
                 || self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
-                || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phase)
+                || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phases[class])
         })
     }
 
     /// Adds an access of a thread to those of its cell. Those before it need not be kept.
-    pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId) {
-        let Runner { block, phase, .. } = self.runners[thread];
+    pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId, class: usize) {
+        let Runner { block, phases, .. } = self.runners[thread];
+        let phase = phases[class];
         let last = Epoch { thread, phase };
         match accesses.iter_mut().find(|(of, _)| *of == block) {
             Some((_, recent)) if recent.last.phase == phase => {
@@ -40,8 +41,18 @@ impl Runs<'_, '_> {
         }
     }
 
+    /// The number of the storage class of an access; `None` where it is of none that barriers are about.
+    fn class(&self, label: Label) -> Option<usize> {
+        match label.storage.0 {
+            _ if !self.setup.model.has_classes() => Some(0),
+            one if one.is_power_of_two() => Some(one.trailing_zeros() as usize),
+            _ => None,
+        }
+    }
+
     /// The cell of an access. The first one adds it.
     pub(super) fn cell(&mut self, thread: ThreadId, target: Target, label: Label) -> Option<Cell> {
+        let class = self.class(label)?;
         let mut cell = match self.cells.remove(&target.address) {
             Some(cell) => cell,
             None => {
@@ -53,6 +64,7 @@ impl Runs<'_, '_> {
                     reference: target.reference,
                     value: initial.value,
                     unwritten: initial.unwritten,
+                    class,
                     private: false,
                     owner: Some(thread),
                     writer: None,
@@ -68,17 +80,17 @@ impl Runs<'_, '_> {
         let names = cell.reference == target.reference || !self.setup.model.has_references();
         cell.owner = cell.owner.filter(|owner| *owner == thread);
         let alone = !cell.private || cell.owner.is_some();
-        (cell.bytes == target.bytes && names && alone).then_some(cell)
+        (cell.bytes == target.bytes && cell.class == class && names && alone).then_some(cell)
     }
 
     pub(super) fn read(&mut self, thread: ThreadId, target: Target, label: Label, source: u32) -> Option<u64> {
         let mut cell = self.cell(thread, target, label)?;
-        let ordered =
-            cell.writer.is_none_or(|writer| self.is_before(writer, thread)) && self.are_before(&cell.updates, thread);
+        let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
+            && self.are_before(&cell.updates, thread, cell.class);
         if !ordered || cell.unwritten {
             return None;
         }
-        self.add(&mut cell.reads, thread);
+        self.add(&mut cell.reads, thread, cell.class);
         let value = cell.value;
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
             self.graph.iter_mut().for_each(|graph| graph.set_source(event, cell.written));
@@ -109,13 +121,13 @@ impl Runs<'_, '_> {
 
     /// Whether all accesses of a cell come before what a thread does now.
     pub(super) fn is_exclusive(&self, cell: &Cell, thread: ThreadId) -> bool {
-        cell.writer.is_none_or(|writer| self.is_before(writer, thread))
-            && self.are_before(&cell.reads, thread)
-            && self.are_before(&cell.updates, thread)
+        cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
+            && self.are_before(&cell.reads, thread, cell.class)
+            && self.are_before(&cell.updates, thread, cell.class)
     }
 
     pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64) {
-        cell.writer = Some(Epoch { thread, phase: self.runners[thread].phase });
+        cell.writer = Some(Epoch { thread, phase: self.runners[thread].phases[cell.class] });
         cell.reads.clear();
         cell.updates.clear();
         cell.commuting = None;
@@ -147,22 +159,22 @@ impl Runs<'_, '_> {
         };
         match (commuting, written) {
             (Some(_), Some(value)) => {
-                let alone = cell.writer.is_none_or(|writer| self.is_before(writer, thread))
-                    && self.are_before(&cell.reads, thread);
+                let alone = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
+                    && self.are_before(&cell.reads, thread, cell.class);
                 let among = cell.commuting == commuting && self.reach_each_other(&cell, thread, write.level);
-                if !alone || !(among || self.are_before(&cell.updates, thread)) {
+                if !alone || !(among || self.are_before(&cell.updates, thread, cell.class)) {
                     return None;
                 }
                 if cell.commuting != commuting {
                     cell.updates.clear();
                     cell.commuting = commuting;
                 }
-                self.add(&mut cell.updates, thread);
+                self.add(&mut cell.updates, thread, cell.class);
                 cell.value = value;
             }
             _ if !self.is_exclusive(&cell, thread) => return None,
             (_, Some(value)) => self.overwrite(&mut cell, thread, value),
-            (_, None) => self.add(&mut cell.reads, thread),
+            (_, None) => self.add(&mut cell.reads, thread, cell.class),
         }
         let at = |value| Some((cell.location, target.reference, value));
         let first = self.event(thread, read, source, at(old));
@@ -186,7 +198,7 @@ impl Runs<'_, '_> {
             let other = self.setup.threads[recent.last.thread].placement;
             self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
                 || (place.shares(&other, level) && level >= Level::Block)
-                || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phase)
+                || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phases[cell.class])
         })
     }
 }

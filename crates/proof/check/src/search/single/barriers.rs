@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wattle_memory::{EventId, Label, Level, ThreadId};
+use wattle_memory::{Classes, EventId, Label, Level, ThreadId};
 
 use super::super::boundaries::lists;
 use super::super::process::{Barrier, Members};
@@ -13,15 +13,18 @@ impl Runs<'_, '_> {
     pub(super) fn arrive(&mut self, thread: ThreadId, barrier: Barrier, label: Label, source: u32) -> Option<()> {
         let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return None };
         let whole = **members == *self.blocks[self.runners[thread].block];
-        let orders_all = label == Label::barrier(label.level) && label.level >= Level::Block;
-        if !whole || !orders_all || !barrier.waits || barrier.resource != 0 {
+        let full = Label::barrier(label.level);
+        let about = if self.setup.model.has_classes() { label.semantics } else { full.semantics };
+        let orders =
+            Label { semantics: about, ..label } == Label { semantics: about, ..full } && label.level >= Level::Block;
+        if !whole || !orders || !barrier.waits || barrier.resource != 0 {
             return None;
         }
         self.has_effect(thread);
         self.event(thread, label, source, None);
         let runner = &mut self.runners[thread];
         runner.status = Status::AtBarrier;
-        runner.arrival = Some(barrier);
+        runner.arrival = Some((barrier, about));
         Some(())
     }
 
@@ -33,14 +36,18 @@ impl Runs<'_, '_> {
             if !threads.iter().all(|&thread| self.runners[thread].status == Status::AtBarrier) {
                 continue;
             }
-            let arrivals: Vec<Barrier> =
-                threads.iter().filter_map(|&thread| self.runners[thread].arrival.take()).collect();
+            let arrivals = threads.iter().filter_map(|&thread| self.runners[thread].arrival.take());
+            let (arrivals, about): (Vec<Barrier>, Vec<Classes>) = arrivals.unzip();
+            // What threads that stand at different statements order is what each of them names.
+            let about = about.iter().fold(Classes(u8::MAX), |all, one| Classes(all.0 & one.0));
             if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) {
                 return None;
             }
             self.apart |= converge(&arrivals)? == Meeting::Apart;
             for &thread in threads {
-                self.runners[thread].phase += 1;
+                for (class, phase) in self.runners[thread].phases.iter_mut().enumerate() {
+                    *phase += u32::from(about.includes(Classes(1 << class)));
+                }
                 self.runners[thread].status = Status::Ready;
             }
             if let Some(graph) = &mut self.graph {

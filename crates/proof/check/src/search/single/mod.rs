@@ -36,7 +36,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rustc_hash::FxBuildHasher;
 use wattle_ir::{AtomicOp, Type};
-use wattle_memory::{Analysis, EventId, Graph, Level, LocationId, ThreadId};
+use wattle_memory::{Analysis, Classes, EventId, Graph, Level, LocationId, ThreadId};
 
 use super::boundaries::placements;
 use super::process::{Action, Address, Barrier, Change};
@@ -89,7 +89,10 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Option<SingleRun> {
     Some(runs.finish())
 }
 
-/// When an access happened: the thread, and the number of barriers that it had passed.
+/// The number of storage classes that a set of them may have.
+const CLASSES: usize = u8::BITS as usize;
+
+/// When an access happened: the thread, and the number of barriers about its memory that it had passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Epoch {
     thread: ThreadId,
@@ -136,6 +139,8 @@ struct Cell {
     reference: u32,
     value: u64,
     unwritten: bool,
+    /// The number of its storage class.
+    class: usize,
     /// Whether some access is private (Vulkan).
     private: bool,
     /// The thread that alone has accessed the cell; `None` once there are several.
@@ -155,11 +160,12 @@ struct Runner<'w> {
     process: Thread<'w>,
     block: usize,
     family: usize,
-    phase: u32,
+    /// The number of barriers that it has passed, for each storage class of those that order it.
+    phases: [u32; CLASSES],
     status: Status,
     /// The open loops.
     heads: Vec<Head<'w>>,
-    arrival: Option<Barrier>,
+    arrival: Option<(Barrier, Classes)>,
     last_event: Option<EventId>,
 }
 
@@ -223,7 +229,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 process: spawn.process.clone(),
                 block,
                 family: of[thread],
-                phase: 0,
+                phases: [0; CLASSES],
                 status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
                 heads: Vec::new(),
                 arrival: None,

@@ -9,7 +9,7 @@ use wattle_check::search::{
     Statistics, Target, Visitor, search,
 };
 use wattle_ir::{AtomicOp, Type};
-use wattle_memory::{Label, Model, Placement};
+use wattle_memory::{Classes, Label, Level, Model, Placement};
 
 /// A value: a constant plus the values of some registers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +65,8 @@ pub enum Op {
     },
     Barrier {
         members: u32,
+        /// The storage classes that it is about.
+        about: Classes,
     },
     /// Loads until the value is the given one.
     Await {
@@ -156,11 +158,11 @@ impl Process for Script {
                 self.pc += 1;
                 Action::Fence { label: *label, source }
             }
-            Op::Barrier { members } => {
+            Op::Barrier { members, about } => {
                 self.pc += 1;
                 let members = Members::Threads((0..*members as usize).collect());
                 let barrier = Barrier { instance: source as u64, resource: 0, members, waits: true, converges: None };
-                Action::Barrier { barrier, label: Label::barrier(wattle_memory::Level::Block), source }
+                Action::Barrier { barrier, label: Label { semantics: *about, ..Label::barrier(Level::Block) }, source }
             }
             Op::Await { cell, value, label } => match self.step {
                 0 => {

@@ -80,6 +80,7 @@ impl Code {
             checks_indices: true,
             inputs: std::collections::HashMap::new(),
             bound: Some(Bound {
+                workgroup_bytes: 0,
                 memories,
                 constants: SpecConstant::ALL.map(|which| (which as u32, constant(which))).into(),
                 push: push.iter().flat_map(|word| word.to_le_bytes()).collect(),

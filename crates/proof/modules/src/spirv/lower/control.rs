@@ -9,7 +9,7 @@ use super::{Lowering, Pointer, Value};
 use crate::code::{Guard, NO_REG, Op, Ordering, Reg, Source, Src};
 use crate::refused::{MOST_CALLS, Refused};
 use crate::spirv::instruction::{Id, Instruction};
-use crate::spirv::module::{Block, Function};
+use crate::spirv::module::{Block, Entry, Function, OPENCL_DEBUG};
 
 /// A label of a call.
 pub(super) type Target = (u32, Id);
@@ -26,8 +26,12 @@ const BEHIND: Id = 0;
 
 impl Lowering<'_> {
     /// Lowers the entry point's function.
-    pub(super) fn entry(&mut self, function: Id) -> Result<(), Refused> {
-        self.function(function, None)?;
+    pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), Refused> {
+        let module = self.module;
+        if let Some(function) = module.functions.get(&entry.function) {
+            self.parameters(entry, function)?;
+        }
+        self.function(entry.function, None)?;
         // A function whose last block does not return is refused, so nothing comes here.
         self.emit(Op::Exit)
     }
@@ -99,7 +103,7 @@ impl Lowering<'_> {
             match instruction.op {
                 Opcode::Line => self.source = self.source_of(instruction),
                 Opcode::NoLine => self.source = None,
-                Opcode::Phi | Opcode::SelectionMerge | Opcode::Nop => {}
+                Opcode::Phi | Opcode::SelectionMerge | Opcode::Nop | Opcode::LifetimeStart | Opcode::LifetimeStop => {}
                 Opcode::LoopMerge => {
                     let behind = instruction.operand(0)?;
                     self.loops.push(((frame.number, block.label), (frame.number, behind)));
@@ -147,18 +151,23 @@ impl Lowering<'_> {
 
     /// The place in the source that a line names: file, line, column.
     fn source_of(&self, instruction: &Instruction) -> Option<Source> {
+        // Compilers of OpenCL write line 0 for what stands in no line.
         let &[file, line, column] = instruction.operands.as_slice() else { return None };
+        if line == 0 {
+            return None;
+        }
         let file = self.module.strings.get(&file)?;
         Some(Source { file: file.as_str().into(), line, column, inlined_at: None })
     }
 
     /// A line of the debug information's own instructions; `false` for another instruction.
     fn debug_line(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
-        let set = self.module.sets.get(&instruction.operand(0)?);
-        if set.is_none_or(|set| set != "NonSemantic.Shader.DebugInfo.100") {
+        if !self.module.is_debug(instruction) {
             return Ok(false);
         }
-        if instruction.operand(1)? == Debug::DebugLine as u32 {
+        // OpenCL's debug information has no such line: its lines are `OpLine`.
+        let is_opencl = self.module.sets.get(&instruction.operand(0)?).is_some_and(|set| set == OPENCL_DEBUG);
+        if !is_opencl && instruction.operand(1)? == Debug::DebugLine as u32 {
             let (source, line) = (instruction.operand(2)?, instruction.operand(3)?);
             let column = instruction.operands.get(5).copied();
             let number = |id: Option<Id>| id.and_then(|id| self.known_scalar(id, instruction).ok()).unwrap_or(0) as u32;

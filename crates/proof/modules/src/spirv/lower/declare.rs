@@ -1,6 +1,7 @@
 //! What stands outside of functions: types, constants, variables, and what clspv's reflection says of them.
 
 use rspirv::spirv::{BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflection, Op, StorageClass};
+use wattle_memory::Classes;
 
 use super::{Lowering, Place, Pointer, Value, Variable, address_of};
 use crate::code::Src;
@@ -180,10 +181,14 @@ impl Lowering<'_> {
     /// A variable outside of functions.
     fn global_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let id = instruction.id()?;
-        let Some(Pointer { space, classes, class, to, .. }) = self.pointer_type(instruction.ty()?) else {
+        let Some(Pointer { mut space, mut classes, class, to, .. }) = self.pointer_type(instruction.ty()?) else {
             // Images, samplers and inputs of other stages are refused where they are used.
             return Ok(());
         };
+        // What all threads only read may as well be each one's own.
+        if class == StorageClass::UniformConstant {
+            (space, classes) = (Space::Local, Classes::NONE);
+        }
         let name = self.module.name(id);
         let wrong = |why: String| instruction.refused(format!("`%{name}`: {why}"));
         let initializer = match instruction.operands.get(1) {
@@ -317,7 +322,7 @@ impl Lowering<'_> {
     /// The pointer that a type describes, without its address.
     pub(super) fn pointer_type(&self, ty: Id) -> Option<Pointer> {
         let Type::Pointer { class, to, .. } = *self.types.get(ty)? else { return None };
-        let (space, classes) = labels::space(class)?;
+        let (space, classes) = labels::space(class, self.module.model)?;
         Some(Pointer { space, classes, class, address: Src::constant(0), to, coherent: false, root: None })
     }
 

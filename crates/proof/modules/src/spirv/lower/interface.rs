@@ -17,10 +17,25 @@ pub type BoundBuffer = ((u32, u32), String);
 pub struct Interface {
     /// The buffers, by descriptor set and binding.
     pub buffers: Vec<BoundBuffer>,
-    /// The members of the push constants.
+    /// The members of the push constants, or the values that a kernel's parameters take.
     pub push: Vec<PushMember>,
+    /// The order in which a host gives them.
+    pub order: Vec<Given>,
+    /// Whether they are the parameters of a kernel, and no variables.
+    pub is_kernel: bool,
+    /// The parameters of a kernel that are memory of a workgroup, whose size the host gives.
+    pub workgroup: Vec<String>,
     /// The threads of a workgroup, where no specialization constant gives them.
     pub local_size: Option<[u32; 3]>,
+}
+
+/// What a host gives, by its number among the buffers or among the members of the push constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A buffer.
+    Buffer(usize),
+    /// A member of the push constants, or a value.
+    Push(usize),
 }
 
 /// A member of the push constants.
@@ -53,6 +68,10 @@ impl Spirv {
         };
         let mut lowering = Lowering::new(self, &setting);
         lowering.declare(entry)?;
+        let local_size = self.fixes_local_size(entry).then_some(lowering.shape.local_size);
+        if let Some(function) = self.functions.get(&entry.function).filter(|function| !function.parameters.is_empty()) {
+            return Ok(Interface { local_size, ..lowering.kernel_interface(entry, function)? });
+        }
         let mut buffers: Vec<(Id, BoundBuffer)> = Vec::new();
         for &id in &lowering.unbound {
             let of = |which| self.declared.decoration(id, which);
@@ -67,8 +86,9 @@ impl Spirv {
         buffers.sort_by_key(|(_, (binding, _))| *binding);
         let push = lowering.variables.iter().find(|variable| variable.place == Place::Push);
         let push = push.map_or_else(Vec::new, |push| lowering.members(push.ty));
-        let local_size = self.fixes_local_size(entry).then_some(lowering.shape.local_size);
-        Ok(Interface { buffers: buffers.into_iter().map(|(_, buffer)| buffer).collect(), push, local_size })
+        let buffers: Vec<BoundBuffer> = buffers.into_iter().map(|(_, buffer)| buffer).collect();
+        let order = (0..buffers.len()).map(Given::Buffer).chain((0..push.len()).map(Given::Push)).collect();
+        Ok(Interface { buffers, push, order, is_kernel: false, workgroup: Vec::new(), local_size })
     }
 
     /// Whether the size of a workgroup is one for all launches.
@@ -90,7 +110,7 @@ impl Spirv {
     }
 
     /// The name that the source gives a result or a member of a structure; else that of the text.
-    fn debug_name(&self, id: Id, member: Option<u32>) -> String {
+    pub(super) fn debug_name(&self, id: Id, member: Option<u32>) -> String {
         let mut all = self.global.iter().map(|&number| self.instruction(number));
         let named = all.find_map(|instruction| match (instruction.op, member) {
             (Opcode::Name, None) if instruction.operands.first() == Some(&id) => Some(instruction.string(1).0),

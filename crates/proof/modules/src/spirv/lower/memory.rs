@@ -1,6 +1,6 @@
 //! Pointers, loads, stores and atomic operations.
 
-use rspirv::spirv::Op as Opcode;
+use rspirv::spirv::{MemoryAccess, Op as Opcode, StorageClass};
 use wattle_memory::{Classes, Level};
 
 use super::{Lowering, Pointer, Value};
@@ -10,6 +10,9 @@ use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::labels::{self, Operands, Semantics};
 use crate::spirv::types::{Leaf, Scalar, Type};
 use crate::types::Space;
+
+/// The most bytes that one instruction copies.
+const MOST_COPIED: u64 = 1 << 12;
 
 impl Lowering<'_> {
     /// Lowers an instruction about memory; `false` where it is none.
@@ -21,6 +24,15 @@ impl Lowering<'_> {
             Opcode::Load => self.load(instruction)?,
             Opcode::Store => self.store(instruction)?,
             Opcode::CopyMemory => self.copy_memory(instruction)?,
+            Opcode::CopyMemorySized => self.copy_bytes(instruction)?,
+            Opcode::PtrCastToGeneric | Opcode::GenericCastToPtr | Opcode::GenericCastToPtrExplicit => {
+                self.cast_class(instruction)?;
+            }
+            Opcode::Bitcast if self.is_pointer(instruction) => self.cast_pointee(instruction)?,
+            Opcode::ConvertPtrToU | Opcode::ConvertUToPtr => {
+                let parts = self.parts(instruction.operand(0)?, instruction)?;
+                self.set_parts(instruction, parts)?;
+            }
             Opcode::ArrayLength => self.array_length(instruction)?,
             Opcode::AtomicLoad | Opcode::AtomicStore => self.atomic_access(instruction)?,
             Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => self.compare_exchange(instruction)?,
@@ -36,10 +48,53 @@ impl Lowering<'_> {
     pub(super) fn pointer(&self, id: Id, by: &Instruction) -> Result<Pointer, Refused> {
         match self.value(id, by)? {
             Value::Pointer(pointer) => Ok(*pointer),
+            Value::Parts(_) if self.of.get(&id).is_some_and(|&ty| self.class_of(ty) == Some(StorageClass::Generic)) => {
+                Err(by.refused(format!(
+                    "whether `%{}` points to global, local or private memory does not show in the text, which is not supported:                      leave out what makes it generic, such as a pointer without an address space",
+                    self.module.name(id)
+                )))
+            }
             Value::Parts(_) | Value::Registers(..) | Value::BuiltIn(..) => {
                 Err(by.refused(format!("`%{}` is no pointer", self.module.name(id))))
             }
         }
+    }
+
+    /// The storage class of a type of pointers.
+    fn class_of(&self, ty: Id) -> Option<StorageClass> {
+        match self.types.get(ty)? {
+            Type::Pointer { class, .. } => Some(*class),
+            Type::Void | Type::Scalar(_) | Type::Many { .. } | Type::Struct(_) | Type::Opaque => None,
+        }
+    }
+
+    /// Whether a cast is one from pointer to pointer.
+    fn is_pointer(&self, cast: &Instruction) -> bool {
+        let from = cast.operand(0).ok().and_then(|of| self.of.get(&of));
+        let is_one = |ty: Option<&Id>| ty.is_some_and(|&ty| self.class_of(ty).is_some());
+        is_one(from) && is_one(cast.result_type.as_ref())
+    }
+
+    /// A pointer to the same place as another type.
+    fn cast_pointee(&mut self, cast: &Instruction) -> Result<(), Refused> {
+        let pointer = self.pointer(cast.operand(0)?, cast)?;
+        let Some(&Type::Pointer { to, .. }) = self.types.get(cast.ty()?) else { return Err(self.not_supported(cast)) };
+        self.set(cast, Value::Pointer(Pointer { to, ..pointer }))
+    }
+
+    /// A cast to the generic storage class, or from it to the one that the pointer has, as the text shows. One that asks for
+    /// another gives no pointer.
+    fn cast_class(&mut self, cast: &Instruction) -> Result<(), Refused> {
+        let pointer = self.pointer(cast.operand(0)?, cast)?;
+        let class = self.class_of(cast.ty()?).ok_or_else(|| self.not_supported(cast))?;
+        if class == StorageClass::Generic || class == pointer.class {
+            return self.cast_pointee(cast);
+        }
+        if cast.op == Opcode::GenericCastToPtrExplicit {
+            let null = self.constant(0);
+            return self.set_parts(cast, vec![null]);
+        }
+        Err(cast.refused(format!("the pointer is cast to {class:?}, and it is one of {:?}", pointer.class)))
     }
 
     fn local_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
@@ -103,7 +158,7 @@ impl Lowering<'_> {
         }
         for &index in indices {
             let part = self.scalar(index, instruction)?;
-            match (self.types.of(pointer.to, instruction)?.clone(), self.fixed(part)) {
+            match (self.types.named(pointer.to, instruction)?.clone(), self.fixed(part)) {
                 (Type::Struct(_), None) => return Err(instruction.refused("the number of a member is no constant")),
                 (Type::Struct(members), Some(number)) => {
                     let member = members.get(number as usize).copied();
@@ -236,6 +291,36 @@ impl Lowering<'_> {
         self.store_parts(instruction, to, from.to, &parts, target)
     }
 
+    /// A copy of a number of bytes: of the largest integers of which the size and the alignment are multiples.
+    fn copy_bytes(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let (to, from) = (instruction.operand(0)?, instruction.operand(1)?);
+        let (to, from) = (self.pointer(to, instruction)?, self.pointer(from, instruction)?);
+        let size = self.known_scalar(instruction.operand(2)?, instruction)?;
+        if size > MOST_COPIED {
+            return Err(instruction.refused(format!("a copy of more than {MOST_COPIED} bytes is not supported")));
+        }
+        let words = instruction.rest(3);
+        let (operands, _) = self.operands(words, to, instruction)?;
+        let alignment = match words {
+            [mask, alignment, ..] if mask & MemoryAccess::ALIGNED.bits() != 0 => u64::from(*alignment),
+            _ => 1,
+        };
+        let unit = [8, 4, 2].into_iter().find(|unit| (size | alignment) % unit == 0).unwrap_or(1);
+        let ty = Scalar { bits: unit as u32 * 8, ..Scalar::UINT };
+        self.reads(from);
+        for offset in (0..size).step_by(unit as usize) {
+            let leaf = Leaf { offset, ty };
+            let [read, _] = operands.labels(from.classes);
+            let access = self.access(instruction, from, leaf, Strength::Labels { read, write: read })?;
+            let d = self.register("");
+            self.emit(Op::Load { access, d })?;
+            let [_, write] = operands.labels(to.classes);
+            let access = self.access(instruction, to, leaf, Strength::Labels { read: write, write })?;
+            self.emit(Op::Store { access, a: Src::reg(d) })?;
+        }
+        Ok(())
+    }
+
     fn array_length(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let pointer = self.pointer(instruction.operand(0)?, instruction)?;
         let wrong = || instruction.refused("the length of this is not known");
@@ -250,7 +335,7 @@ impl Lowering<'_> {
     }
 
     /// The scope and semantics of an atomic operation.
-    fn ordered(&self, scope: u32, semantics: u32, by: &Instruction) -> Result<(Level, Semantics), Refused> {
+    fn ordered(&mut self, scope: u32, semantics: u32, by: &Instruction) -> Result<(Level, Semantics), Refused> {
         Ok((self.scope(scope, by)?, self.semantics(semantics, by)?))
     }
 
@@ -261,9 +346,14 @@ impl Lowering<'_> {
     }
 
     /// Memory semantics.
-    pub(super) fn semantics(&self, id: Id, by: &Instruction) -> Result<Semantics, Refused> {
+    pub(super) fn semantics(&mut self, id: Id, by: &Instruction) -> Result<Semantics, Refused> {
         let semantics = Semantics::of(self.known_scalar(id, by)?, self.module.model);
-        semantics.ok_or_else(|| by.refused("these memory semantics are unknown"))
+        let semantics = semantics.ok_or_else(|| by.refused("these memory semantics are unknown"))?;
+        // A barrier releases and acquires, whatever compilers write (OpenCL C 3.0, 6.15.8 "Synchronization Functions").
+        if semantics.sequential && by.op != Opcode::ControlBarrier {
+            self.sequential.get_or_insert(self.steps.len());
+        }
+        Ok(semantics)
     }
 
     /// Records that an instruction reads what a pointer points into.

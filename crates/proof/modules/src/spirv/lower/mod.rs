@@ -10,10 +10,11 @@ mod control;
 mod declare;
 mod group;
 mod interface;
+mod kernel;
 mod memory;
 mod whole;
 
-pub use interface::{BoundBuffer, Interface, PushMember};
+pub use interface::{BoundBuffer, Given, Interface, PushMember};
 pub use memory::item_by_word;
 
 use std::collections::{HashMap, HashSet};
@@ -53,6 +54,8 @@ pub struct Lowered {
     pub built_ins: Vec<BuiltInVariable>,
     /// For each step that accesses memory, the number of the variable, where the text shows which.
     pub roots: HashMap<usize, Option<usize>>,
+    /// The first step that is sequentially consistent where the environment means more by that than acquire and release.
+    pub sequential: Option<usize>,
 }
 
 /// The place of a variable.
@@ -138,6 +141,7 @@ struct Lowering<'m> {
     /// The variables that are only loaded and stored whole.
     whole: HashSet<Id>,
     roots: HashMap<usize, Option<usize>>,
+    sequential: Option<usize>,
     steps: Vec<Step>,
     lines: Vec<u32>,
     sources: Vec<Option<Source>>,
@@ -166,7 +170,7 @@ impl Spirv {
         let entry = self.entry(entry)?;
         let mut lowering = Lowering::new(self, setting);
         lowering.declare(entry)?;
-        lowering.entry(entry.function)?;
+        lowering.entry(entry)?;
         lowering.finish(&entry.name)
     }
 
@@ -194,7 +198,7 @@ impl<'m> Lowering<'m> {
             module,
             setting,
             shape: Shape { local_size: [1; 3], workgroups: setting.workgroups, subgroup: 1 },
-            types: Types::default(),
+            types: Types::of(module.model),
             values: HashMap::new(),
             of: HashMap::new(),
             variables: Vec::new(),
@@ -205,6 +209,7 @@ impl<'m> Lowering<'m> {
             built_ins: Vec::new(),
             whole: whole::accessed_whole(module),
             roots: HashMap::new(),
+            sequential: None,
             steps: Vec::new(),
             lines: Vec::new(),
             sources: Vec::new(),
@@ -259,6 +264,7 @@ impl Lowering<'_> {
             unfixed: self.unfixed,
             built_ins: self.built_ins,
             roots: self.roots,
+            sequential: self.sequential,
         })
     }
 

@@ -27,6 +27,8 @@ pub(super) fn accessed_whole(module: &Spirv) -> HashSet<Id> {
     for instruction in blocks.flat_map(|block| block.body.clone()).map(|number| module.instruction(number)) {
         let others = match instruction.op {
             Opcode::Load | Opcode::Variable | Opcode::Line | Opcode::NoLine => &[],
+            Opcode::LifetimeStart | Opcode::LifetimeStop => &[],
+            Opcode::ExtInst if module.is_debug(instruction) => &[],
             Opcode::CompositeExtract => instruction.operands.get(..1).unwrap_or_default(),
             Opcode::Store => instruction.operands.get(1..2).unwrap_or_default(),
             _ => instruction.rest(0),
