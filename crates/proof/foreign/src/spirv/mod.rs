@@ -9,12 +9,12 @@ mod question;
 use std::collections::HashMap;
 
 use wattle_memory::Set;
-use wattle_modules::Deferred;
 use wattle_modules::code::{Kernel, Reg, Step};
 use wattle_modules::spirv::{
     BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Setting, Shape, Spirv, Type, Types, Variable,
 };
 use wattle_modules::types::Space;
+use wattle_modules::{Deferred, Refused};
 
 pub use claim::{Claim, Quantifier};
 pub use header::{Header, WrongHeader};
@@ -207,9 +207,9 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
 /// # Errors
 /// The module uses something that is not supported, or the setting does not fit it.
 pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
-    let lowered = module.lower(entry, setting).map_err(|refused| refused.with_text(file, &module.text))?;
+    let wrong = |refused: Refused| refused.with_text(file, &module.text);
+    let parameters = module.parameter_names(entry).map_err(wrong)?;
     if let Some(name) = setting.inputs.keys().find(|name| !module.takes_contents(name, entry)) {
-        let parameters = module.parameter_names(entry).unwrap_or_default();
         return Err(Unsupported::Shape(match (parameters.as_slice(), module.id(name)) {
             ([_, ..], _) => {
                 let parameters = parameters.join("`, `");
@@ -221,6 +221,7 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
             }
         }));
     }
+    let lowered = module.lower(entry, setting).map_err(wrong)?;
     let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
     let source = Source { file: file.to_owned(), text: module.text.clone() };
     let mut part = part(lowered, source)?;

@@ -74,7 +74,14 @@ fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
         | Name::NMin
         | Name::NMax
         | Name::Sqrt
-        | Name::Fma => return None,
+        | Name::Fma
+        | Name::Mad
+        | Name::CopySign
+        | Name::SMulHi
+        | Name::UMulHi
+        | Name::SAbsDiff
+        | Name::UAbsDiff
+        | Name::Rotate => return None,
     }))
 }
 
@@ -105,6 +112,17 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
         Name::Clz => ints!(bits, One, |U, S| |a| (a as U).leading_zeros().into()),
         Name::Ctz => ints!(bits, One, |U, S| |a| (a as U).trailing_zeros().into()),
         Name::Popcount => Meaning::One(|a| a.count_ones().into()),
+        Name::SMulHi => ints!(bits, Two, |U, S| |a, b| {
+            let whole = i128::from(a as S) * i128::from(b as S);
+            ((whole >> S::BITS) as U).into()
+        }),
+        Name::UMulHi => ints!(bits, Two, |U, S| |a, b| {
+            let whole = u128::from(a as U) * u128::from(b as U);
+            ((whole >> U::BITS) as U).into()
+        }),
+        Name::SAbsDiff => ints!(bits, Two, |U, S| |a, b| (a as S).abs_diff(b as S).into()),
+        Name::UAbsDiff => ints!(bits, Two, |U, S| |a, b| (a as U).abs_diff(b as U).into()),
+        Name::Rotate => ints!(bits, Two, |U, S| |a, b| (a as U).rotate_left((b % u64::from(U::BITS)) as u32).into()),
         _ if !is_float => return None,
         Name::FAbs => floats!(bits, One, |F| |a| F::bits(F::of(a).abs())),
         Name::FSign => {
@@ -122,6 +140,9 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
         }
         Name::Sqrt => floats!(bits, One, |F| |a| F::bits(F::of(a).sqrt())),
         Name::Fma => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).mul_add(F::of(b), F::of(c)))),
+        // How it rounds is the device's affair; one of the results is that of a product and a sum.
+        Name::Mad => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a) * F::of(b) + F::of(c))),
+        Name::CopySign => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).copysign(F::of(b)))),
         Name::FindLsb | Name::FindUMsb | Name::FindSMsb => return None,
     })
 }
@@ -163,6 +184,13 @@ enum Name {
     NClamp,
     Sqrt,
     Fma,
+    Mad,
+    CopySign,
+    SMulHi,
+    UMulHi,
+    SAbsDiff,
+    UAbsDiff,
+    Rotate,
 }
 
 /// The instructions of `GLSL.std.450`.
@@ -197,7 +225,7 @@ const GLSL: [(u32, Name); 27] = [
 ];
 
 /// The instructions of `OpenCL.std`.
-const OPENCL: [(u32, Name); 25] = [
+const OPENCL: [(u32, Name); 32] = [
     (OpenCl::sqrt as u32, Name::Sqrt),
     (OpenCl::s_abs as u32, Name::SAbs),
     (OpenCl::s_min as u32, Name::SMin),
@@ -223,4 +251,11 @@ const OPENCL: [(u32, Name); 25] = [
     (OpenCl::fmax as u32, Name::NMax),
     (OpenCl::fclamp as u32, Name::FClamp),
     (OpenCl::fma as u32, Name::Fma),
+    (OpenCl::mad as u32, Name::Mad),
+    (OpenCl::copysign as u32, Name::CopySign),
+    (OpenCl::s_mul_hi as u32, Name::SMulHi),
+    (OpenCl::u_mul_hi as u32, Name::UMulHi),
+    (OpenCl::s_abs_diff as u32, Name::SAbsDiff),
+    (OpenCl::u_abs_diff as u32, Name::UAbsDiff),
+    (OpenCl::rotate as u32, Name::Rotate),
 ];

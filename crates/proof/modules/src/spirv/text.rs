@@ -10,6 +10,7 @@ use rspirv::grammar::{self, ExtInstOp, Instruction as Grammar, InstructionTable,
 use rspirv::spirv::{self, Op};
 
 use super::instruction::{Id, Instruction, Listing, grammar, has};
+use super::module::OPENCL_DEBUG;
 use crate::refused::Refused;
 
 /// Reads the text form.
@@ -179,6 +180,10 @@ impl Assembler {
         let unknown = || format!("`{word}` is unknown here");
         if known.opcode == Op::ExtInst {
             let set = before.first().and_then(|set| self.sets.get(set)).ok_or("its set is not imported")?;
+            // Flags and encodings, which only debuggers look at.
+            if set == OPENCL_DEBUG && before.len() > 1 {
+                return Ok(0);
+            }
             return extended(set, word).ok_or_else(|| format!("`{word}` is no instruction of {set}"));
         }
         if known.opcode == Op::SpecConstantOp && before.is_empty() {
@@ -248,6 +253,7 @@ fn extended(set: &str, name: &str) -> Option<u32> {
     match set {
         "GLSL.std.450" => of(&grammar::GLSL_STD_450_INSTRUCTION_TABLE),
         "OpenCL.std" => of(&grammar::OPENCL_STD_100_INSTRUCTION_TABLE),
+        OPENCL_DEBUG => of(&grammar::OPENCL_DEBUGINFO_100_INSTRUCTION_TABLE),
         _ if set.starts_with("NonSemantic.ClspvReflection") => {
             of(&grammar::NONSEMANTIC_CLSPVREFLECTION_INSTRUCTION_TABLE)
         }

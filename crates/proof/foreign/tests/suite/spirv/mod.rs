@@ -6,6 +6,7 @@ mod groups;
 mod instances;
 mod meaning;
 mod mutated;
+mod opencl;
 mod public;
 mod refused;
 mod sharing;

@@ -37,7 +37,8 @@ impl Spirv {
         let Some(function) = self.functions.get(&entry.function) else { return Vec::new() };
         let from_source = self.source_names(&entry.name);
         let name = |(number, &(_, id)): (usize, &(Id, Id))| {
-            let own = Some(self.debug_name(id, None)).filter(|name| *name != id.to_string());
+            let is_number = |name: &String| name.bytes().all(|byte| byte.is_ascii_digit());
+            let own = Some(self.debug_name(id, None)).filter(|name| !is_number(name));
             own.or_else(|| from_source.get(&number).cloned()).unwrap_or_else(|| format!("arg{number}"))
         };
         function.parameters.iter().enumerate().map(name).collect()

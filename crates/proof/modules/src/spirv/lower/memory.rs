@@ -50,7 +50,8 @@ impl Lowering<'_> {
             Value::Pointer(pointer) => Ok(*pointer),
             Value::Parts(_) if self.of.get(&id).is_some_and(|&ty| self.class_of(ty) == Some(StorageClass::Generic)) => {
                 Err(by.refused(format!(
-                    "whether `%{}` points to global, local or private memory does not show in the text, which is not supported:                      leave out what makes it generic, such as a pointer without an address space",
+                    "whether `%{}` points to global, local or private memory does not show in the text, which is not supported: \
+                     leave out what makes it generic, such as a pointer without an address space",
                     self.module.name(id)
                 )))
             }

@@ -1,0 +1,137 @@
+//! Kernels of OpenCL C as a compiler for its environment makes them (`opencl/kernels.cl`): parameters, address spaces, layouts,
+//! and what its orders mean.
+
+use wattle_check::Simulated as _;
+use wattle_core::{Device, Error, Result, ThreadSpec};
+use wattle_foreign::spirv::{self, Header};
+use wattle_foreign::{Condition, Module, Options, Unsupported, Verdict, World};
+use wattle_memory::Model;
+
+use crate::simulated::{holds, refuted};
+
+fn kernels() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/opencl/kernels.spvasm");
+    std::fs::read_to_string(path).expect("the file is there")
+}
+
+/// A launch of a kernel, with the arguments as the command line has them.
+fn launch(kernel: &str, [groups, threads]: [u32; 2], arguments: &str) -> std::result::Result<World, Unsupported> {
+    let arguments: Vec<_> = arguments.split_whitespace().map(|one| one.parse().expect("an argument")).collect();
+    let mut setting = Header::default().setting();
+    setting.checks_indices = true;
+    (setting.workgroups, setting.local_size) = ([groups, 1, 1], Some([threads, 1, 1]));
+    setting.subgroup = None;
+    setting.inputs.extend(spirv::contents(&arguments));
+    let module = spirv::read("kernels.spvasm", kernels().as_bytes()).expect("a module");
+    spirv::launch("kernels.spvasm", &module, Some(kernel), &setting)
+}
+
+/// What is wrong with a launch, if anything is; with the reason where that is not known.
+fn wrong(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
+    let mut world = launch(kernel, shape, arguments).unwrap_or_else(|error| panic!("{error}"));
+    let asserted: Vec<_> =
+        asserted.iter().map(|text| Condition::parse(text, world.ranges()).expect("a condition")).collect();
+    let report = wattle_foreign::judge(&mut world, &asserted, &Options { model: Model::Vulkan, ..Options::default() });
+    match report.unwrap_or_else(|error| panic!("{kernel}: {error}")).verdict {
+        Verdict::Holds => String::new(),
+        Verdict::Violated(violation, _) => violation.sentence(&world),
+        Verdict::Unknown(why) => format!("unknown: {why}"),
+    }
+}
+
+#[test]
+fn right_kernels_hold() {
+    fn case(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) {
+        assert_eq!(wrong(kernel, shape, arguments, asserted), "", "{kernel}");
+        // Each assertion is looked at: what is not so is refuted.
+        for text in asserted {
+            let not = text.replace("==", "!=");
+            assert!(wrong(kernel, shape, arguments, &[&not]).contains(&not), "{kernel}: {not}");
+        }
+    }
+    case("sum", [2, 8], "in=f32[16]:1.0 out=f32[2]:0 part=f32[8] n=15", &["out[0] == 8.0", "out[1] == 7.0"]);
+    case("names_the_right_memory", [1, 4], "data=i32[4]:9 out=i32[4]:9", &["out[2] == 3", "out[3] == 0"]);
+    case("publishes", [2, 1], "flag=i32[1]:0 data=i32[1]:0 out=i32[1]:42", &["out == 42"]);
+    case("counts", [2, 8], "in=i32[16]:1 out=i32[2]:0", &["out[0] == 16", "out[1] == 16"]);
+    // A body has 32 bytes: a vector of three floats takes the place of four, and the whole is aligned to 16.
+    let bodies = "in=f32[16]:0,0,3,0,10,0,0,0,0,0,5,0,20,0,0,0 extra=f32[8]:0,0,1,0,2,0,0,0";
+    let arguments = format!("{bodies} out=f32[2]:0 scale=f32[1]:100 k=6");
+    case("weighs", [1, 2], &arguments, &["out[0] == 4309.0", "out[1] == 8509.0"]);
+    case("points_anywhere", [1, 3], "a=i32[1]:1 b=i32[3]:0 out=i32[3]:0", &["out[0] == 9", "out[2] == 11"]);
+    for (n, result) in [("0", 1), ("5", 2), ("7", 4), ("8", 4), ("3", 4)] {
+        case("chooses", [1, 4], &format!("a=i32[4]:1 n={n}"), &[&format!("a[1] == {result}")]);
+    }
+    // 0x12345678 * 2^16 / 2^32 + 0x34567812, and 12 + the high half of 7 * 65536.
+    case("computes", [1, 1], "a=u32[2]:305419896 b=i32[2]:-7", &["a[1] == 878086726", "b[1] == 12"]);
+}
+
+#[test]
+fn mistakes_are_found_at_their_lines() {
+    let missing = wrong("forgets_the_barrier", [1, 4], "in=i32[4]:1 out=i32[4]:0 part=i32[4]", &[]);
+    assert!(missing.contains("data race on part") && missing.contains("kernels.cl:18:"), "{missing}");
+    let other = wrong("names_the_wrong_memory", [1, 4], "data=i32[4]:9 out=i32[4]:9", &[]);
+    assert!(other.contains("data race on data[") && other.contains("kernels.cl:27:"), "{other}");
+    let relaxed = wrong("publishes_relaxed", [2, 1], "flag=i32[1]:0 data=i32[1]:0 out=i32[1]:42", &[]);
+    assert!(relaxed.contains("data race on data") && relaxed.contains("is relaxed"), "{relaxed}");
+    // Its own element and no other is in the buffer.
+    let short = wrong("chooses", [1, 4], "a=i32[3]:1 n=0", &[]);
+    assert!(short.contains("a") && short.contains("kernels.cl:"), "{short}");
+}
+
+/// Sequentially consistent operations do more than release and acquire: what needs that is not answered, and what does not holds.
+#[test]
+fn the_order_of_sequentially_consistent_operations_is_not_known() {
+    let arguments = "x=i32[1]:0 y=i32[1]:0 seen=i32[2]:9";
+    let buffered = wrong("buffers_no_store", [2, 1], arguments, &["seen[0] == 1 || seen[1] == 1"]);
+    assert!(buffered.starts_with("unknown: ") && buffered.contains("sequentially consistent"), "{buffered}");
+    assert_eq!(wrong("buffers_no_store", [2, 1], arguments, &["seen[0] != 9"]), "");
+}
+
+#[test]
+fn what_is_missing_or_not_supported_is_named() {
+    for (kernel, arguments, text) in [
+        ("chooses", "a=i32[4]:1 m=3", "no parameter `m`, which is given a value: there are `a`, `n`"),
+        ("chooses", "a=i32[4]:1", "the parameter `n`: its value is given at launch: write --arg n="),
+        ("chooses", "n=3", "the parameter `a`: its memory is given at launch: write --arg a=u32[8]:0"),
+        ("points_to_one_of_two", "a=i32[1]:1 b=i32[1] which=1", "points to global, local or private memory"),
+    ] {
+        let refused = launch(kernel, [1, 4], arguments).expect_err(text).to_string();
+        assert!(refused.contains(text) && !refused.contains("  leave"), "{refused}");
+    }
+    let narrow = kernels().replace("Physical64", "Physical32");
+    let refused = spirv::read("k.spvasm", narrow.as_bytes()).expect_err("it is refused").to_string();
+    assert!(refused.contains("addresses of 32 bits"), "{refused}");
+}
+
+/// The kernels of a scenario take their arguments in the order of their parameters.
+fn scenario(device: &Device, name: &str) -> Result<String> {
+    let kernel = Module::spirv_file("kernels.spvasm", kernels())?.kernel(name)?;
+    let queue = device.queue()?;
+    let [data, out] = [device.alloc_zeroed::<u32>(4)?, device.alloc_zeroed::<u32>(4)?];
+    match name {
+        "chooses" => queue.launch(ThreadSpec::new(1, 4), kernel.args((&out, 5i32)))?,
+        _ => queue.launch(ThreadSpec::new(1, 4), kernel.args((&data, &out)))?,
+    }
+    Ok(format!("{:?}", out.read(&queue)?))
+}
+
+#[test]
+fn scenarios() {
+    holds(Model::Vulkan, 10, "[2, 2, 2, 2]", &|device| scenario(device, "chooses"));
+    holds(Model::Vulkan, 10, "[1, 2, 3, 0]", &|device| scenario(device, "names_the_right_memory"));
+    let texts = ["data race", "kernels.cl:"];
+    refuted(Model::Vulkan, 20, &texts, &|device| scenario(device, "names_the_wrong_memory"));
+}
+
+#[test]
+fn a_signature_has_the_parameters_in_their_order() {
+    let wrong_arguments = || -> Result<()> {
+        let kernel = Module::spirv_file("kernels.spvasm", kernels())?.kernel("weighs")?;
+        let device = Device::simulated(1);
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(1, 1), kernel.args((1u32,)))
+    };
+    let error: Error = wrong_arguments().expect_err("there are too few arguments");
+    let text = error.to_string();
+    assert!(text.contains("buffer in, buffer out, buffer scale, k of 4 bytes, extra of 32 bytes"), "{text}");
+}
