@@ -217,12 +217,12 @@ macro_rules! compositions {
             /// An angle in radians as degrees: the product with the nearest number to 180/π.
             fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded {
                 float: x * Self::cast_from(57.29577951308232),
-                half: x * Self::cast_from(57.29577951308232).widen()
+                half: x * 57.29577951308232f64 as f32
             }
             /// An angle in degrees as radians: the product with the nearest number to π/180.
             fn Float ToRadians "to_radians" to_radians(x) -> Self, rounded {
                 float: x * Self::cast_from(0.017453292519943295),
-                half: x * Self::cast_from(0.017453292519943295).widen()
+                half: x * 0.017453292519943295f64 as f32
             }
             /// Whether it is neither infinite nor NaN.
             fn Float IsFinite "is_finite" is_finite(x) -> bool, exact { float: x.is_finite() }
@@ -265,7 +265,7 @@ macro_rules! compositions {
         binary {
             /// The size of the first number with the sign of the second.
             fn Float Copysign "copysign" copysign(x, y) -> Self, exact { float: x.copysign(y) }
-            /// The quotient, within 4 ulp for divisors whose size is from 2^-126 to 2^126 (CUDA's `__fdividef`).
+            /// The quotient, within 5 ulp for divisors whose size is from 2^-126 to 2^126 (CUDA's `__fdividef`).
             #[doc(alias("__fdividef", "div.approx"))]
             fn Float DivFast "div_fast" div_fast(x, y) -> Self, near { float: math::div_fast(x, y) }
             /// A positive number to the power of the second one, by the logarithm: within 2^-21 + |y log2(x)| 2^-21 of

@@ -23,6 +23,9 @@ pub struct OrdersArgs {
     /// The size of the work [default: the scenario's own for proofs]
     #[arg(long, short = 'n')]
     pub size: Option<usize>,
+    /// The maximum number of iterations of a loop that may go on for ever
+    #[arg(long, value_name = "N")]
+    pub loop_bound: Option<u32>,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
@@ -31,7 +34,10 @@ pub struct OrdersArgs {
 pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
     let (scenario, size) = (*scenario, args.size);
-    let checker = limited(&Checker::new(Model::Portable), &session.limits);
+    let mut checker = limited(&Checker::new(Model::Portable), &session.limits);
+    if let Some(bound) = args.loop_bound {
+        checker = checker.loop_bound(bound);
+    }
     let table = session.limits.within(move || panics::kept(|| OrderTable::of(&checker, &scenario, size)).0);
     let table = table.map_err(Input::from)?;
     let mut table = table.map_err(|error| Input::new("orders", error.to_string()))?;

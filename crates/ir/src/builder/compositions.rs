@@ -50,12 +50,22 @@ impl<'b, T: Float> Val<'b, T> {
 
     /// See [`FloatOps::to_degrees`].
     pub fn to_degrees(self) -> Self {
-        self.builder.mul(self, self.lit(T::cast_from(57.29577951308232)))
+        self.times(57.29577951308232)
+    }
+
+    /// The product with the nearest number to a constant; of floats of 16 bits that of `f32`, rounded once more.
+    fn times(self, factor: f64) -> Self {
+        let builder = self.builder;
+        if T::TYPE.is_half() {
+            let wide = self.cast::<f32>();
+            return builder.mul(wide, wide.lit(factor as f32)).cast::<T>();
+        }
+        builder.mul(self, self.lit(T::cast_from(factor)))
     }
 
     /// See [`FloatOps::to_radians`].
     pub fn to_radians(self) -> Self {
-        self.builder.mul(self, self.lit(T::cast_from(0.017453292519943295)))
+        self.times(0.017453292519943295)
     }
 
     /// See [`FloatOps::is_finite`]. By the bits: targets may assume in comparisons of floats that they are finite.

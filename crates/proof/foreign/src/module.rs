@@ -95,7 +95,8 @@ impl Module {
 
     /// Reads a SPIR-V module, as text or as the bytes of its words. Its kernels are its entry points for compute, and their
     /// parameters the buffers, in the order of their descriptor sets and bindings, and then each member of the push
-    /// constants. The checker takes it through every execution under Vulkan's memory model, and a simulated device through one
+    /// constants; a kernel of the OpenCL environment has its own parameters, without one in local memory, whose size is
+    /// that of the launch's shared memory. The checker takes it through every execution under Vulkan's memory model, and a simulated device through one
     /// interleaving for each seed.
     ///
     /// # Errors

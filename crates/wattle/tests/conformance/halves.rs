@@ -71,6 +71,8 @@ kernels! {
     fma |x, y, z| x.fma(y, z);
     exp |x, _y, _z| x.exp();
     sin |x, _y, _z| x.sin();
+    to_degrees |x, _y, _z| x.to_degrees();
+    to_radians |x, _y, _z| x.to_radians();
     literal |x, _y, _z| x * 0.1 + 2.5;
 }
 
@@ -301,7 +303,8 @@ fn compared<T: Format>(device: &Device) -> Outcome {
 fn functions<T: Format>(device: &Device) -> Outcome {
     let operands: Vec<[u16; 3]> = all::<T>().into_iter().map(|bits| [bits, 0, 0]).collect();
     type Function = (&'static str, fn(f64) -> f64);
-    let functions: [Function; 2] = [("exp", f64::exp), ("sin", f64::sin)];
+    let functions: [Function; 4] =
+        [("exp", f64::exp), ("sin", f64::sin), ("to_degrees", f64::to_degrees), ("to_radians", f64::to_radians)];
     for (name, of) in functions {
         let found = apply::<T>(device, name, &operands)?;
         for (&[x, ..], found) in operands.iter().zip(found) {

@@ -133,7 +133,8 @@ fn overlaps(scenario: fn(&Device, Between) -> Result<()>) {
         for model in MODELS {
             let found = report(model, |device| scenario(device, between));
             assert_eq!(found.verdict, Verdict::Unknown, "{between:?} under {model}: {found}");
-            assert!(found.unknown.contains(&Unknown::Overlap), "{between:?}: {found}");
+            let why = [Unknown::Overlap, Unknown::WaitedElsewhere];
+            assert!(found.unknown.iter().any(|unknown| why.contains(unknown)), "{between:?}: {found}");
         }
     }
 }
@@ -182,4 +183,26 @@ fn seeds_show_what_overlaps_a_launch_that_nobody_waits_for() {
         };
         assert!((0..200).any(shows), "no seed shows it with {between:?}");
     }
+}
+
+/// The first queue's launch waits for ever, and the host waits for the other queue first, or for it.
+fn waits_for_nothing(device: &Device, other_first: bool) -> Result<()> {
+    let (a, b) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+    a.launch(one(), waits(&x))?;
+    b.launch(one(), stores(&y))?;
+    if other_first { b.wait().and(a.wait()) } else { a.wait().and(b.wait()) }
+}
+
+#[test]
+fn whoever_waits_for_another_queue_first_is_told_so() {
+    let found = report(Model::Portable, |device| waits_for_nothing(device, true));
+    assert_eq!(
+        (found.verdict, found.unknown.as_slice()),
+        (Verdict::Unknown, &[Unknown::WaitedElsewhere][..]),
+        "{found}"
+    );
+    assert!(found.to_string().contains("wait for their launch's queue first"), "{found}");
+    let found = report(Model::Portable, |device| waits_for_nothing(device, false));
+    assert_eq!(found.verdict, Verdict::Violated, "{found}");
 }

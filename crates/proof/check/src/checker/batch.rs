@@ -129,7 +129,7 @@ fn forgive_waiting(phase: &mut Phase, groups: &[Group], is_final: IsFinal<'_>) {
     let before = phase.violations.len();
     phase.violations.retain(counts);
     if phase.violations.len() < before {
-        note(&mut phase.unknown, Unknown::Overlap);
+        note(&mut phase.unknown, Unknown::WaitedElsewhere);
     }
 }
 

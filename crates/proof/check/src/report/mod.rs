@@ -58,6 +58,9 @@ pub enum Unknown {
     /// Launches on several queues overlap across copies or events between them, and not all interleavings were
     /// searched.
     Overlap,
+    /// Threads wait for what no other launch does that was looked at with theirs, and the host had waited for another queue
+    /// then: it may go on, and let them go.
+    WaitedElsewhere,
     /// The host saw one of several answers that devices may give.
     Decided(Decided),
     /// No execution finished, and no reason is known.
@@ -82,6 +85,7 @@ impl Unknown {
             Unknown::LoopBound(_)
             | Unknown::LoopsAtBound { .. }
             | Unknown::Overlap
+            | Unknown::WaitedElsewhere
             | Unknown::Decided(_)
             | Unknown::Nothing
             | Unknown::Sampled(_) => false,
@@ -103,6 +107,10 @@ impl fmt::Display for Unknown {
                 "launches on several queues overlap, and not every such overlap was looked at: a launch that the host has not \
                  waited for may still run while others come that were enqueued behind a wait, a copy, a task or an event; \
                  wait for it first, or let the others' queue wait for an event recorded behind it",
+            ),
+            Unknown::WaitedElsewhere => f.write_str(
+                "threads wait for what nothing does that was looked at with them, while the host waits for another queue, behind \
+                 which it may still let them go; wait for their launch's queue first",
             ),
             Unknown::Decided(Decided::EventIsComplete) => f.write_str(
                 "the scenario asks whether an event is complete for which it has not waited, and was told that it is; wait for \

@@ -36,6 +36,29 @@ const LANES: &str = "%v4 = OpTypeVector %uint 4\n---%sum = OpGroupNonUniformIAdd
     %add5 = OpIAdd %uint %add4 %chosen\nOpControlBarrier %3 %3 %264\n\
     %mine = OpAccessChain %word %out %0 %thread\nOpStore %mine %add5\nOpReturn";
 
+/// A kernel of the OpenCL environment: parameters of each kind, casts of pointers, and vectors of three.
+const KERNEL: &str = "OpCapability Kernel\nOpCapability Addresses\nOpCapability Int64\n%std = OpExtInstImport \"OpenCL.std\"\n\
+    OpMemoryModel Physical64 OpenCL\nOpEntryPoint Kernel %main \"main\" %gid\nOpDecorate %gid BuiltIn GlobalInvocationId\n\
+    %void = OpTypeVoid\n%uint = OpTypeInt 32 0\n%ulong = OpTypeInt 64 0\n%v3ulong = OpTypeVector %ulong 3\n\
+    %v3uint = OpTypeVector %uint 3\n%pair = OpTypeStruct %v3uint %uint\n%in3 = OpTypePointer Input %v3ulong\n\
+    %global = OpTypePointer CrossWorkgroup %uint\n%pairs = OpTypePointer CrossWorkgroup %pair\n\
+    %local = OpTypePointer Workgroup %uint\n%generic = OpTypePointer Generic %uint\n%own = OpTypePointer Function %pair\n\
+    %type = OpTypeFunction %void %global %pairs %local %uint %own\n%0 = OpConstant %uint 0\n%1 = OpConstant %uint 1\n\
+    %2 = OpConstant %uint 2\n%272 = OpConstant %uint 272\n%16 = OpConstant %ulong 16\n%gid = OpVariable %in3 Input\n\
+    %main = OpFunction %void None %type\n%out = OpFunctionParameter %global\n%data = OpFunctionParameter %pairs\n\
+    %part = OpFunctionParameter %local\n%n = OpFunctionParameter %uint\n%mine = OpFunctionParameter %own\n\
+    %entry = OpLabel\n%ids = OpLoad %v3ulong %gid\n%i = OpCompositeExtract %ulong %ids 0\n\
+    %item = OpInBoundsPtrAccessChain %pairs %data %i\nOpCopyMemorySized %item %mine %16 Aligned 16\n\
+    %second = OpInBoundsPtrAccessChain %global %data %i %1\n%v = OpLoad %uint %second Aligned 4\n\
+    %there = OpInBoundsPtrAccessChain %local %part %i\n%any = OpPtrCastToGeneric %generic %there\n\
+    OpStore %any %n Aligned 4\nOpControlBarrier %2 %2 %272\n%back = OpGenericCastToPtr %local %any\n\
+    %w = OpLoad %uint %back Aligned 4\n%high = OpExtInst %uint %std u_mul_hi %v %w\n\
+    %old = OpAtomicIAdd %uint %out %1 %0 %high\nOpReturn\nOpFunctionEnd\n";
+
+/// What the kernel is given.
+const KERNEL_HEAD: &str = "; @Config: 2, 1, 1\n; @Input: %out = {0}, %data = {{{1, 2, 3}, 4}, {{5, 6, 7}, 8}}, %part = {0, 0}, %n = 3\n\
+    ; @Input: %mine = {{1, 2, 3}, 4}\n; @Output: forall (%out[0] == 0)\n";
+
 /// What became of damage.
 #[derive(Default)]
 struct Tally {
@@ -86,14 +109,19 @@ impl Tally {
 #[test]
 fn damage_is_an_error_or_an_answer() {
     let count = std::env::var("WATTLE_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(150u64);
-    for (config, body, claim) in [
+    let ours = [
         ("2, 1, 2", LOOP, "forall (%out[0][0] == 7 or %data[0][1] != 2)"),
         ("4, 1, 1", LANES, "forall (%data[0][1] == 1 and %out[0][0] < 40)"),
-    ] {
+    ];
+    let ours = ours.map(|(config, body, claim)| {
         let head = format!("{}\n; @Output: {claim}", head(config));
         let (declared, body) = body.split_once("---").unwrap_or(("", body));
         let text =
             module(&head, "Vulkan", body).replace("%main = OpFunction", &format!("{declared}%main = OpFunction"));
+        (head, text)
+    });
+    let kernel = (KERNEL_HEAD.to_owned(), format!("{KERNEL_HEAD}{KERNEL}"));
+    for (head, text) in ours.into_iter().chain([kernel]) {
         let mut tally = Tally::default();
         tally.judge(text.as_bytes(), &head);
         assert_eq!(tally.answered, 1, "{text}");

@@ -34,11 +34,11 @@ fn instructions() {
     }
     let text = module(&head("1, 1, 1"), "Vulkan", "OpReturn");
     for (from, to, said) in [
-        ("Logical Vulkan", "Logical OpenCL", "the memory model OpenCL is not supported"),
+        ("Logical Vulkan", "Logical OpenCL", "the memory model OpenCL with addresses Logical is not supported"),
         ("%out = {{0, 0, 0, 0}}, ", "", "its length is given at launch"),
         ("%data = {{", "%data = {{0, 0}, {", "more parts are given than it has"),
         ("Binding 1", "Binding 0", "another variable has binding 0"),
-        ("%data = {{", "%what = {{", "its length is given at launch"),
+        ("%data = {{", "%what = {{", "the module has no result `%what`, which is given contents"),
         ("%words = OpTypeRuntimeArray %uint", "%words = OpTypeRuntimeArray %words", "its type is declared nowhere"),
         ("%words = OpTypeRuntimeArray %uint", "%uint = OpTypeRuntimeArray %uint", "is another instruction's too"),
         ("%main \"main\"", "%other \"main\"", "there is no function `%other`"),
