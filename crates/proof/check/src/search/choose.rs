@@ -15,6 +15,9 @@ use super::searcher::{Halt, Known, Open, Search};
 use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
 
+/// The most events of an execution that is cut off.
+const MOST_CUT_OFF_EVENTS: usize = 1024;
+
 impl<'w> Search<'_, 'w> {
     /// Counts a branch that ends with these threads at the bounds of their loops, and reports the loops.
     fn end_at_bound(&mut self, state: &State<'_>, bounded: &[ThreadId], endless: bool) {
@@ -34,7 +37,7 @@ impl<'w> Search<'_, 'w> {
 
     fn advance(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         let Open { mut state, mut known } = open;
-        self.count_step()?;
+        self.count_step(state.graph.len())?;
         loop {
             self.is_within_limits()?;
             self.settle(&mut state)?;
@@ -64,6 +67,10 @@ impl<'w> Search<'_, 'w> {
             let at_bound = !bounded.is_empty();
             // A thread that still waits for a read may turn out not to exist.
             let ends = at_bound && !self.cuts_off();
+            // A loop that only computes may have thousands of events with the other lanes of its warp, too many to relate.
+            if at_bound && !ends && state.graph.len() > MOST_CUT_OFF_EVENTS {
+                return Ok(());
+            }
             if ends && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
                 self.end_at_bound(&state, &bounded, endless);
                 return Ok(());

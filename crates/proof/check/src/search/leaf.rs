@@ -65,6 +65,10 @@ pub(super) fn cut_off(search: &mut Search<'_, '_>, state: &State<'_>, analysis: 
     let found = ordered(search, state.graph.clone(), analysis.clone());
     let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
     search.visitor().cut_off(&execution(state, &graph, &analysis, &[], Vec::new()))?;
+    // What threads do that only compute has no end.
+    if state.runners.iter().any(|runner| runner.status == Status::Endless) {
+        return ControlFlow::Continue(());
+    }
     failed_iterations(search, state, &graph, &analysis, true)
 }
 

@@ -48,8 +48,8 @@ pub(super) struct Global<'s> {
     pub mixed: MixedCells,
     /// The cells that this search has found to be mixed.
     pub found_mixed: Arc<Mutex<FxHashSet<Address>>>,
-    /// The steps that are left to a search of the executions that are cut off at the bounds of loops; `None` for the search
-    /// of all others.
+    /// The events that are left to the steps of a search of the executions that are cut off at the bounds of loops; `None` for
+    /// the search of all others.
     pub cut_off: Option<AtomicU32>,
 }
 
@@ -63,9 +63,9 @@ impl<'s> Global<'s> {
         Global { visitor, values: OnceLock::new(), guessed: Mutex::default(), mixed, found_mixed, cut_off: None }
     }
 
-    /// The search of the executions that are cut off, which takes no more steps than these.
-    pub fn of_cut_off(self, steps: u32) -> Global<'s> {
-        Global { cut_off: Some(AtomicU32::new(steps)), ..self }
+    /// The search of the executions that are cut off, whose steps look at no more events than these.
+    pub fn of_cut_off(self, events: u32) -> Global<'s> {
+        Global { cut_off: Some(AtomicU32::new(events)), ..self }
     }
 }
 
@@ -145,10 +145,11 @@ impl<'s, 'w> Search<'s, 'w> {
         self.shared.cut_off.is_some()
     }
 
-    /// Counts a step; fails where a search of executions that are cut off has taken as many as it may.
-    pub fn count_step(&self) -> Result<(), Halt> {
-        let count =
-            |left: &AtomicU32| left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    /// Counts a step of a graph with these events; fails where a search of executions that are cut off has seen as many as it
+    /// may.
+    pub fn count_step(&self, events: usize) -> Result<(), Halt> {
+        let less = |left: u32| left.checked_sub(events as u32);
+        let count = |left: &AtomicU32| left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         let is_over = self.shared.cut_off.as_ref().is_some_and(|left| count(left).is_err());
         if is_over { Err(Halt::Stopped(Stopped::Cancelled)) } else { Ok(()) }
     }

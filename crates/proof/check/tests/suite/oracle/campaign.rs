@@ -29,6 +29,8 @@ pub struct Tally {
     /// The number of shown cases in which the checker reports every kind of error that seeds report.
     pub same: u64,
     pub unknown: BTreeMap<String, u64>,
+    /// The cases, by number, that are unknown at the bound of a loop, and of which a seed shows what the checker has not found.
+    pub missed: Vec<u64>,
     pub endless: u64,
     /// The number of cases in which each kind of finding occurred.
     pub seen: BTreeMap<Wrong, u64>,
@@ -77,7 +79,10 @@ impl Tally {
                 self.same += u64::from(!seen.is_empty() && seen.keys().all(|wrong| reported.contains(wrong)));
                 seen.into_keys().for_each(|wrong| *self.seen.entry(wrong).or_default() += 1);
             }
-            Judged::Unknown { why, .. } => *self.unknown.entry(why).or_default() += 1,
+            Judged::Unknown { why, missed, .. } => {
+                self.missed.extend(missed.filter(|_| why.contains("--loop-bound")).map(|_| number));
+                *self.unknown.entry(why).or_default() += 1;
+            }
             Judged::Endless => self.endless += 1,
             Judged::Differ(difference) => self.differ.push((number, case, difference)),
         }
@@ -91,7 +96,7 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally { cases, holds, outcomes, shown, hidden, racy, same, unknown, endless, seen, differ } = self;
+        let Tally { cases, holds, outcomes, shown, hidden, racy, same, unknown, missed, endless, seen, differ } = self;
         writeln!(
             f,
             "{cases} cases: {holds} hold (seeds left {outcomes} outcomes), {shown} are violated as some seed shows \
@@ -104,6 +109,7 @@ impl fmt::Display for Tally {
         )?;
         let seen: Vec<String> = seen.iter().map(|(wrong, count)| format!("{wrong:?} {count}")).collect();
         writeln!(f, "found by seeds: {}", seen.join(", "))?;
+        writeln!(f, "unknown at the bound of a loop, with findings of seeds beyond it: {missed:?}")?;
         unknown.iter().try_for_each(|(why, count)| writeln!(f, "unknown {count}: {why}"))
     }
 }

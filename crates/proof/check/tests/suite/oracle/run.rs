@@ -47,6 +47,8 @@ pub enum Judged {
     /// The checker's search was incomplete, so nothing can be concluded.
     Unknown {
         why: String,
+        /// A finding of a seed that the checker does not have: it may be beyond what was searched.
+        missed: Option<Wrong>,
         seen: BTreeMap<Wrong, u64>,
     },
     /// No seed finished.
@@ -239,7 +241,8 @@ pub fn judge(case: &Case, limit: Duration) -> Judged {
     let is_racy = reported.contains(&Wrong::Race);
     if !is_racy && !report.unknown.is_empty() {
         let why: Vec<String> = report.unknown.iter().map(ToString::to_string).collect();
-        return Judged::Unknown { why: why.join("; "), seen: counts };
+        let missed = found.keys().copied().find(|wrong| !reported.contains(wrong));
+        return Judged::Unknown { why: why.join("; "), missed, seen: counts };
     }
     if !is_racy {
         if let Some((wrong, (seed, simulated))) = found.into_iter().find(|(wrong, _)| !reported.contains(wrong)) {

@@ -2,7 +2,7 @@
 //! and what its orders mean.
 
 use wattle_check::Simulated as _;
-use wattle_core::{Device, Error, Result, ThreadSpec};
+use wattle_core::{Device, Error, LaunchOptions, Result, ThreadSpec};
 use wattle_foreign::spirv::{self, Header};
 use wattle_foreign::{Condition, Module, Options, Unsupported, Verdict, World};
 use wattle_memory::Model;
@@ -121,6 +121,22 @@ fn scenarios() {
     holds(Model::Vulkan, 10, "[1, 2, 3, 0]", &|device| scenario(device, "names_the_right_memory"));
     let texts = ["data race", "kernels.cl:"];
     refuted(Model::Vulkan, 20, &texts, &|device| scenario(device, "names_the_wrong_memory"));
+}
+
+/// The parameter in local memory is no argument: it has the launch's shared memory.
+fn sum(device: &Device, shared: usize) -> Result<String> {
+    let kernel = Module::spirv_file("kernels.spvasm", kernels())?.kernel("sum")?;
+    let queue = device.queue()?;
+    let (data, out) = (device.from_slice(&[1.0f32; 8])?, device.alloc_zeroed::<f32>(2)?);
+    let options = LaunchOptions::new().shared_len(shared);
+    queue.launch_with(options, ThreadSpec::new(2, 4), kernel.args((&data, &out, 7u32)))?;
+    Ok(format!("{:?}", out.read(&queue)?))
+}
+
+#[test]
+fn local_memory_is_the_launchs_shared_memory() {
+    holds(Model::Vulkan, 10, "[4.0, 3.0]", &|device| sum(device, 16));
+    refuted(Model::Vulkan, 5, &["part", "kernels.cl:"], &|device| sum(device, 12));
 }
 
 #[test]

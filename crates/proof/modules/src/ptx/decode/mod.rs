@@ -201,7 +201,8 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     steps.push(Step { guard: Guard { reg: NO_REG, negated: false }, op: Op::Exit });
     lines.push(lines.last().copied().unwrap_or(entry.line));
     sources.push(at);
-    let all_assigned = assigned::all_assigned(&steps, names.slots.len());
+    let registers = names.slots.into_inner();
+    let all_assigned = assigned::all_assigned(&steps, registers.len());
     Ok(Kernel {
         name: entry.name.clone(),
         params,
@@ -212,7 +213,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         lines,
         sources,
         constants: names.constants,
-        registers: names.slots,
+        registers,
         shared: dynamic_at,
         dynamic_at,
         local,

@@ -1,5 +1,6 @@
 //! The names of a kernel, and its operands.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use super::super::parse::Parsed;
@@ -11,9 +12,10 @@ use crate::types::{Sort, Space, Type};
 /// The resolved names of a kernel.
 #[derive(Default)]
 pub struct Names {
-    registers: HashMap<String, (Reg, Type)>,
+    /// The registers: the slot, which one gets when it is first used, since compilers declare far more than they use.
+    registers: HashMap<String, (Cell<Option<Reg>>, Type)>,
     /// The names of the registers, by slot.
-    pub slots: Vec<String>,
+    pub slots: RefCell<Vec<String>>,
     /// The spaces and addresses of variables.
     pub variables: HashMap<String, (Space, u64)>,
     /// The constants of the instructions.
@@ -34,11 +36,11 @@ impl Names {
             Some(count) => (0..count).map(|index| format!("{name}{index}")).collect(),
         };
         for name in names {
-            let slot = self.slots.len() as Reg;
-            if self.variables.contains_key(&name) || self.registers.insert(name.clone(), (slot, ty)).is_some() {
+            let is_known = self.variables.contains_key(&name) || self.registers.contains_key(&name);
+            if is_known {
                 return self.fail(format!("Duplicate definition of variable '{name}'"));
             }
-            self.slots.push(name);
+            self.registers.insert(name, (Cell::new(None), ty));
         }
         Ok(())
     }
@@ -52,8 +54,14 @@ impl Names {
 
     /// A slot without a name, which receives what is written to `_`.
     fn sink(&mut self) -> Reg {
-        self.slots.push("_".to_owned());
-        self.slots.len() as Reg - 1
+        self.slot("_")
+    }
+
+    /// A new slot.
+    fn slot(&self, name: &str) -> Reg {
+        let mut slots = self.slots.borrow_mut();
+        slots.push(name.to_owned());
+        slots.len() as Reg - 1
     }
 
     pub fn constant(&mut self, bits: u64) -> Src {
@@ -67,7 +75,11 @@ impl Names {
 
     pub fn register(&self, name: &str) -> Parsed<(Reg, Type)> {
         match self.registers.get(name) {
-            Some(&found) => Ok(found),
+            Some((slot, ty)) => {
+                let found = slot.get().unwrap_or_else(|| self.slot(name));
+                slot.set(Some(found));
+                Ok((found, *ty))
+            }
             None => self.fail(format!("Unknown symbol '{name}'")),
         }
     }
