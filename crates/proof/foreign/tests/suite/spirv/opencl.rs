@@ -124,7 +124,7 @@ fn scenarios() {
 }
 
 /// The parameter in local memory is no argument: it has the launch's shared memory.
-fn sum(device: &Device, shared: usize) -> Result<String> {
+fn sum(device: &Device, shared: u32) -> Result<String> {
     let kernel = Module::spirv_file("kernels.spvasm", kernels())?.kernel("sum")?;
     let queue = device.queue()?;
     let (data, out) = (device.from_slice(&[1.0f32; 8])?, device.alloc_zeroed::<f32>(2)?);
