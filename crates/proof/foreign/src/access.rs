@@ -12,6 +12,8 @@ use crate::wrong::Wrong;
 
 /// The cells of an access, item by item.
 pub(crate) struct Cells {
+    /// The space that they are in; that of the access while the address waits for a read.
+    pub(crate) space: Space,
     /// The memory; `None` while the address waits for a read, and then each item is taken for a cell.
     pub(crate) memory: Option<u32>,
     /// The number of the item that a cell is in, its offset in bytes, and its width.
@@ -41,7 +43,7 @@ impl Cells {
         let bytes = u64::from(access.bytes) * items as u64;
         let Some(address) = address.known() else {
             let all = (0..items as u32).map(|item| (item, 0, access.bytes)).collect();
-            return Ok(Cells { memory: None, all });
+            return Ok(Cells { space: access.space, memory: None, all });
         };
         let (space, address) = access.place(address);
         // A vector is aligned to its whole size (PTX ISA 8.8, 5.4.2 "Vectors").
@@ -79,7 +81,7 @@ impl Cells {
         if world.takes_whole {
             let offset = |item: u32| offset + u64::from(item) * u64::from(access.bytes);
             all.extend((0..items as u32).map(|item| (item, offset(item), access.bytes)));
-            return Ok(Cells { memory: Some(memory), all });
+            return Ok(Cells { space, memory: Some(memory), all });
         }
         for item in 0..items as u32 {
             let offset = offset + u64::from(item) * u64::from(access.bytes);
@@ -99,7 +101,7 @@ impl Cells {
                 (offset..offset + u64::from(access.bytes)).step_by(width.into()).map(|cell| (item, cell, width)),
             );
         }
-        Ok(Cells { memory: Some(memory), all })
+        Ok(Cells { space, memory: Some(memory), all })
     }
 
     /// The cell of that number as the search has it.

@@ -11,7 +11,6 @@ use wattle_modules::code::{self, Kernel};
 use wattle_modules::{ptx, types};
 
 use crate::spirv::{self, Parameters};
-use crate::unsupported::Unsupported;
 
 /// A module that was not written with Wattle: what `nvcc -ptx` makes of CUDA C++, or any other compiler.
 ///
@@ -44,6 +43,8 @@ use crate::unsupported::Unsupported;
 pub struct Module {
     code: Arc<ModuleCode>,
     kernels: Vec<(Declared, OnceLock<Arc<ModuleEntry>>)>,
+    /// The other kernels, with the reason why each is refused.
+    refused: Vec<(String, String)>,
 }
 
 /// A kernel as the module declares it: its name, the line at which it begins, its parameters, and its signature.
@@ -63,7 +64,8 @@ impl Module {
     /// Reads a PTX module.
     ///
     /// # Errors
-    /// The text is refused; the error names the line, and the reason.
+    /// The text is refused, or all of its kernels are; the error names the line, and the reason. Where only some are refused,
+    /// [`kernel`](Module::kernel) says why.
     pub fn ptx(text: impl Into<String>) -> Result<Module> {
         Module::ptx_file("module.ptx", text)
     }
@@ -74,8 +76,8 @@ impl Module {
     /// As for [`Module::ptx`].
     pub fn ptx_file(file: impl Into<String>, text: impl Into<String>) -> Result<Module> {
         let (file, text) = (file.into(), text.into());
-        let read = ptx::read(&file, &text, ptx::Limits::NONE, &HashMap::new());
-        let code::Module { globals, kernels, .. } =
+        let read = ptx::read_each(&file, &text, ptx::Limits::NONE, &HashMap::new());
+        let (code::Module { globals, kernels, .. }, refused) =
             read.map_err(|refused| system(format!("reading a module, {file}"), refused))?;
         if let Some(global) = globals.iter().find(|global| global.has_addresses) {
             let what = format!("take `{}` of {file}, which begins with addresses of variables", global.name);
@@ -87,10 +89,11 @@ impl Module {
             ModuleVariable { name, bytes, initial }
         };
         let variables = globals.into_iter().map(variable).collect();
-        let kernels = kernels.iter().map(|kernel| (of_ptx(kernel), OnceLock::new())).collect();
+        let kernels = kernels.iter().map(of_ptx).collect();
+        let refused = refused.into_iter().map(|(name, why)| (name, why.to_string())).collect();
         // PTX's warps have 32 lanes (PTX ISA 8.8, 2.2.1).
         let code = ModuleCode::new(ModuleLanguage::Ptx, file, text.into_bytes(), variables, SeenOfWarps::Nothing);
-        Ok(Module { code: Arc::new(code), kernels })
+        Module::of(code, kernels, refused)
     }
 
     /// Reads a SPIR-V module, as text or as the bytes of its words. Its kernels are its entry points for compute, and their
@@ -113,19 +116,32 @@ impl Module {
         let (file, bytes) = (file.into(), code.into());
         let wrong = |refused| system(format!("reading a module, {file}"), refused);
         let module = spirv::read(&file, &bytes).map_err(wrong)?;
-        let declared = |name: &str| {
-            let parameters = Parameters::of(&file, &module, name)?;
-            let (params, signature) = (parameters.params(), parameters.signature(name));
-            Ok((Declared { name: name.to_owned(), line: 1, params, signature }, OnceLock::new()))
-        };
-        let kernels = module.entries().map(declared).collect::<Result<_, Unsupported>>().map_err(wrong)?;
+        let (mut kernels, mut refused) = (Vec::new(), Vec::new());
+        for name in module.entries() {
+            match Parameters::of(&file, &module, name) {
+                Ok(parameters) => {
+                    let (params, signature) = (parameters.params(), parameters.signature(name));
+                    kernels.push(Declared { name: name.to_owned(), line: 1, params, signature });
+                }
+                Err(why) => refused.push((name.to_owned(), why.to_string())),
+            }
+        }
         let warps = match (module.asks_size_of_subgroups(), module.uses_subgroups()) {
             (true, _) => SeenOfWarps::Size,
             (false, true) => SeenOfWarps::Lanes,
             (false, false) => SeenOfWarps::Nothing,
         };
         let code = ModuleCode::new(ModuleLanguage::Spirv, file, bytes, Vec::new(), warps);
-        Ok(Module { code: Arc::new(code), kernels })
+        Module::of(code, kernels, refused)
+    }
+
+    /// A module of which some kernel can be launched, or that has none.
+    fn of(code: ModuleCode, kernels: Vec<Declared>, refused: Vec<(String, String)>) -> Result<Module> {
+        if let (true, Some((_, why))) = (kernels.is_empty(), refused.first()) {
+            return Err(system(format!("reading a module, {}", code.file), why.clone()));
+        }
+        let kernels = kernels.into_iter().map(|kernel| (kernel, OnceLock::new())).collect();
+        Ok(Module { code: Arc::new(code), kernels, refused })
     }
 
     /// The same module, which devices may run too, and not the checker and simulated devices alone. Check the scenarios that
@@ -139,10 +155,10 @@ impl Module {
         let code = ModuleCode::new(*language, file.clone(), bytes.clone(), variables.clone(), *warps);
         let kernels = self.kernels.into_iter().map(|(kernel, _)| (kernel, OnceLock::new())).collect();
         // SAFETY: the caller's promise; the parameters of kernels are those that were read.
-        Module { code: Arc::new(unsafe { code.vouched() }), kernels }
+        Module { code: Arc::new(unsafe { code.vouched() }), kernels, refused: self.refused }
     }
 
-    /// The names of its kernels.
+    /// The names of its kernels, without those that are refused.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.kernels.iter().map(|(kernel, _)| kernel.name.as_str())
     }
@@ -150,7 +166,7 @@ impl Module {
     /// The kernel of that name.
     ///
     /// # Errors
-    /// There is none; the error names those that there are.
+    /// There is none, and the error names those that there are; or it is refused, and the error says why.
     pub fn kernel(&self, name: &str) -> Result<LoadedKernel> {
         let (kernel, entry) =
             self.kernels.iter().find(|(kernel, _)| kernel.name == name).ok_or_else(|| self.has_no(name))?;
@@ -162,6 +178,9 @@ impl Module {
     }
 
     fn has_no(&self, name: &str) -> Error {
+        if let Some((_, why)) = self.refused.iter().find(|(refused, _)| refused == name) {
+            return system(format!("reading kernel `{name}` of {}", self.code.file), why.clone());
+        }
         let known: Vec<_> = self.kernels().map(|name| format!("`{name}`")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         system(format!("looking for kernel `{name}` in {}", self.code.file), format!("it has {known}"))

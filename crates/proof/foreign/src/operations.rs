@@ -7,9 +7,9 @@ use wattle_modules::types::Space;
 
 use crate::world::World;
 
-/// The label of an access: weak, or strong with its order and scope (PTX ISA 8.8, 8.4).
-pub(crate) fn label(world: &World, access: &Access, write: bool) -> Label {
-    let storage = if access.space == Space::Shared { Classes::BLOCK } else { Classes::BUFFER };
+/// The label of an access to a space: weak, or strong with its order and scope (PTX ISA 8.8, 8.4).
+pub(crate) fn label(world: &World, access: &Access, space: Space, write: bool) -> Label {
+    let storage = if space == Space::Shared { Classes::BLOCK } else { Classes::BUFFER };
     let label = match (access.strength, write) {
         (Strength::Weak, false) => Label::plain_read(),
         (Strength::Weak, true) => Label::plain_write(),
@@ -17,8 +17,14 @@ pub(crate) fn label(world: &World, access: &Access, write: bool) -> Label {
         (Strength::Volatile, true) if world.volatile_is_plain => Label::plain_write(),
         (Strength::Volatile, write) => strong(UpdateOrder::Relaxed, Scope::System, write),
         (Strength::Strong { order, scope }, write) => strong(order, scope, write),
-        (Strength::Labels { read, .. }, false) => return read,
-        (Strength::Labels { write, .. }, true) => return write,
+        (Strength::Labels { read: known, .. }, false) | (Strength::Labels { write: known, .. }, true) => {
+            if access.space != Space::Generic {
+                return known;
+            }
+            // Atomic operations of OpenCL that name no memory order that of their object.
+            let is_silent = (known.acquire || known.release) && known.semantics == Classes::NONE;
+            Label { semantics: if is_silent { storage } else { known.semantics }, ..known }
+        }
     };
     label.of(storage)
 }

@@ -9,15 +9,15 @@ use crate::types::Space;
 pub const SHARED_WINDOW: u64 = 2 << 56;
 /// The first generic address of a thread's local memory.
 pub const LOCAL_WINDOW: u64 = 3 << 56;
-/// The size of a window in bytes.
-pub const WINDOW: u64 = 1 << 32;
+/// The size of a window in bytes: a power of two, of which the first address of each window is a multiple.
+pub const WINDOW: u64 = 1 << 56;
 
 /// The space of a generic address, and the address in that space.
 #[inline]
 pub fn generic(address: u64) -> (Space, u64) {
-    match address {
-        SHARED_WINDOW.. if address < SHARED_WINDOW + WINDOW => (Space::Shared, address - SHARED_WINDOW),
-        LOCAL_WINDOW.. if address < LOCAL_WINDOW + WINDOW => (Space::Local, address - LOCAL_WINDOW),
+    match address & !(WINDOW - 1) {
+        SHARED_WINDOW => (Space::Shared, address - SHARED_WINDOW),
+        LOCAL_WINDOW => (Space::Local, address - LOCAL_WINDOW),
         _ => (Space::Global, address),
     }
 }

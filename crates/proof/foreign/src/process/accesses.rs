@@ -80,7 +80,12 @@ impl ModuleThread {
                         let read = self.local[bytes].to_vec();
                         let per_item = access.bytes as usize;
                         let cells = (0..read.len()).map(|byte| ((byte / per_item) as u32, byte as u64, 1));
-                        self.loaded(access, to, &Cells { memory: None, all: cells.collect() }, &read);
+                        self.loaded(
+                            access,
+                            to,
+                            &Cells { space: Space::Local, memory: None, all: cells.collect() },
+                            &read,
+                        );
                         return None;
                     }
                 };
@@ -88,7 +93,7 @@ impl ModuleThread {
                     world.read_only.touch(self.part, memory, false);
                 }
                 if read.len() < cells.all.len() {
-                    let (target, label) = (cells.target(read.len()), label(world, access, false));
+                    let (target, label) = (cells.target(read.len()), label(world, access, cells.space, false));
                     let any = address.is_any() || target.is_some_and(|target| world.unfixed.holds(target.address));
                     self.open = Some(Open::Load { at, address, read, any });
                     return Some(Action::Read { target, label, source: self.statement(at) });
@@ -127,7 +132,7 @@ impl ModuleThread {
                 if self.part(world).copies {
                     world.copies.note(value, false);
                 }
-                let (target, mut label) = (cells.target(written as usize), label(world, access, true));
+                let (target, mut label) = (cells.target(written as usize), label(world, access, cells.space, true));
                 if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
                     label.atomic &= !spirv.is_left_unordered(memory);
                 }
@@ -195,7 +200,7 @@ impl ModuleThread {
             world.copies.doubt();
         }
         self.open = Some(Open::Update { at, any });
-        let (read, write) = (label(world, access, false), label(world, access, true));
+        let (read, write) = (label(world, access, cells.space, false), label(world, access, cells.space, true));
         Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })
     }
 

@@ -134,7 +134,7 @@ impl ModuleThread {
             return Some(match stage {
                 Stage::Begin | Stage::Read | Stage::Look => {
                     let access = if stage == Stage::Look { &copied.to } else { &copied.from };
-                    Action::Read { target: Some(target), label: label(world, access, false), source }
+                    Action::Read { target: Some(target), label: label(world, access, cells.space, false), source }
                 }
                 Stage::Mark => {
                     let (.., width) = cells.all[done as usize];
@@ -142,7 +142,7 @@ impl ModuleThread {
                     Action::Write {
                         target: Some(target),
                         value: Some(mark(width)),
-                        label: label(world, &copied.to, true),
+                        label: label(world, &copied.to, cells.space, true),
                         source,
                     }
                 }
@@ -152,7 +152,12 @@ impl ModuleThread {
                     let value = word(&source_cells, &copy.read[1], item);
                     let value = value.part(8 * (cell - first) as u32, 8 * u32::from(width)).known();
                     world.copies.note(value, false);
-                    Action::Write { target: Some(target), value, label: label(world, &copied.to, true), source }
+                    Action::Write {
+                        target: Some(target),
+                        value,
+                        label: label(world, &copied.to, cells.space, true),
+                        source,
+                    }
                 }
             });
         }
@@ -194,11 +199,11 @@ impl ModuleThread {
         if !address.is_multiple_of(bytes) {
             return Err(NoCells::Wrong(Wrong::Misaligned(bytes)));
         }
-        let mut cells = Cells { memory: None, all: Default::default() };
+        let mut cells = Cells { space: access.space, memory: None, all: Default::default() };
         for item in 0..u64::from(items) {
             let address = address.wrapping_add(item * u64::from(access.bytes));
             let of = Cells::of(world, self, at, access, Deferred::Known(address), 1)?;
-            cells.memory = of.memory;
+            (cells.space, cells.memory) = (of.space, of.memory);
             cells.all.extend(of.all.iter().map(|&(_, cell, width)| (item as u32, cell, width)));
         }
         Ok(cells)

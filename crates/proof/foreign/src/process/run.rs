@@ -2,7 +2,7 @@
 
 use wattle_check::search::{Action, Change, Members};
 use wattle_memory::{FenceOrder, Label, Level};
-use wattle_modules::code::{Exchange, Special, Src};
+use wattle_modules::code::{Access, Exchange, Special, Src, Step};
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Effect, Value, step};
 
@@ -47,6 +47,11 @@ impl ModuleThread {
             {
                 return self.unwritten(world, at, number);
             }
+            if let Some(step) = kernel.steps.get(at as usize)
+                && self.waits_for_space(world, step)
+            {
+                return Action::NeedsValue;
+            }
             let before = self.cursor;
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
             if self.cursor.at != at {
@@ -82,7 +87,7 @@ impl ModuleThread {
                     let values = values.iter().map(value).collect();
                     self.open = Some(Open::Store { at, address, values, written: 0 });
                 }
-                Effect::Update { access, address, how, operand, to } if access.space == Space::Local => {
+                Effect::Update { access, address, how, operand, to } if self.is_local(world, access, address) => {
                     let Some(address) = address.known() else {
                         self.cursor = before;
                         return Action::NeedsValue;
@@ -227,6 +232,21 @@ impl ModuleThread {
                 }
             }
         }
+    }
+
+    /// Whether a generic address that is still open hides the storage class of an access, which is a part of its label in SPIR-V.
+    fn waits_for_space(&self, world: &World, step: &Step) -> bool {
+        let generic = |access: &&Access| access.space == Space::Generic;
+        let access = step.op.outline(|_| {}, |_| {}).access.filter(generic);
+        let constants = &self.part(world).kernel().constants;
+        let is_open = |access: &Access| access.base.get(&self.registers, constants).known().is_none();
+        self.part(world).spirv.is_some() && access.is_some_and(is_open)
+    }
+
+    /// Whether an access is one to the thread's own memory, as atomic operations of SPIR-V may be.
+    fn is_local(&self, world: &World, access: &Access, address: Deferred) -> bool {
+        let is_there = |address: u64| access.place(address).0 == Space::Local;
+        access.space == Space::Local || self.part(world).spirv.is_some() && address.known().is_some_and(is_there)
     }
 
     /// The threads that a barrier of the block waits for: all of them, or a number of them.

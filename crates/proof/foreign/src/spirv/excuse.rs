@@ -10,6 +10,7 @@
 use wattle_memory::{Label, Level};
 use wattle_modules::code::{Access, NO_REG, Op, Reg, Rmw, Src, Strength, Tern};
 use wattle_modules::spirv::{Place, item_by_word};
+use wattle_modules::types::Space;
 
 use crate::world::World;
 
@@ -26,7 +27,8 @@ fn accesses(world: &World, variable: usize) -> Option<Vec<usize>> {
     let spirv = world.spirv()?;
     let space = |at: &usize| access(world, *at).map(|access| access.space);
     let own = spirv.roots.iter().find(|(_, root)| **root == Some(variable)).and_then(|(at, _)| space(at));
-    let may = |at: &usize, root: Option<usize>| root == Some(variable) || root.is_none() && space(at) == own;
+    let anywhere = |at: &usize| space(at) == own || space(at) == Some(Space::Generic);
+    let may = |at: &usize, root: Option<usize>| root == Some(variable) || root.is_none() && anywhere(at);
     let mut all: Vec<usize> = spirv.roots.iter().filter(|(at, root)| may(at, **root)).map(|(&at, _)| at).collect();
     all.sort_unstable();
     all.iter().all(|at| spirv.roots[at].is_some()).then_some(all)

@@ -141,7 +141,9 @@ impl SpirvLaunch {
         let written = |(at, step): (usize, &Step)| {
             let mut written = Set::new(ranges);
             let outline = step.op.outline(|_| {}, |_| {});
-            if outline.writes_memory && outline.access.is_some_and(|access| access.space == Space::Global) {
+            if outline.writes_memory
+                && outline.access.is_some_and(|access| matches!(access.space, Space::Global | Space::Generic))
+            {
                 let root = self.roots.get(&at).copied().flatten().and_then(|root| self.variables.get(root));
                 let Some(Place::Buffer(range)) = root.map(|variable| variable.place) else { return None };
                 written.insert(range);

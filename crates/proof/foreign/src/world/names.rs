@@ -41,17 +41,11 @@ impl World {
         let Some(range) = self.ranges.get(address.memory as usize) else {
             let shared = self.part_of_block(address.memory - self.ranges.len() as u32).shared();
             if let Ok((number, offset)) = nearest(shared, address.element, 1) {
-                return format!("{}, byte {offset}", shared[number as usize].name);
+                return shared[number as usize].name_of(offset);
             }
             return format!("shared memory, byte {}", address.element);
         };
-        match range.item {
-            Some(item) if range.bytes == u64::from(item.size()) => range.name.clone(),
-            Some(item) if address.element.is_multiple_of(u64::from(item.size())) => {
-                format!("{}[{}]", range.name, address.element / u64::from(item.size()))
-            }
-            _ => format!("{}, byte {}", range.name, address.element),
-        }
+        range.name_of(address.element)
     }
 
     /// The place in the source that an instruction comes from: the line that `.loc` names, else that of the module. Of a

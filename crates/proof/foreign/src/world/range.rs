@@ -26,6 +26,15 @@ impl Range {
         let (name, initial) = ("the workspace of the grid".to_owned(), vec![Some(0); bytes as usize]);
         Range { name, item: Some(Number::U32), bytes, initial }
     }
+
+    /// The name of the place that many bytes behind its begin: `data[3]`.
+    pub(crate) fn name_of(&self, offset: u64) -> String {
+        match self.item.map(|item| u64::from(item.size())) {
+            Some(size) if self.bytes == size => self.name.clone(),
+            Some(size) if offset.is_multiple_of(size) => format!("{}[{}]", self.name, offset / size),
+            Some(_) | None => format!("{}, byte {offset}", self.name),
+        }
+    }
 }
 
 /// The range whose address is nearest, and the offset in it: a little before a range is its own, not the end of the one

@@ -38,6 +38,26 @@ pub fn read(file: &str, text: &str, limits: Limits, globals: &HashMap<String, u6
     read_kernel(file, text, limits, globals, None)
 }
 
+/// Reads a module as [`read`] does, but leaves out the kernels that are refused: they come with the reason.
+///
+/// # Errors
+/// What is outside of kernels is refused.
+pub fn read_each(
+    file: &str,
+    text: &str,
+    limits: Limits,
+    globals: &HashMap<String, u64>,
+) -> Result<(Module, Vec<(String, Refused)>), Refused> {
+    let mut others = Vec::new();
+    let module = parse::parse(text).and_then(|parsed| {
+        decode::decode(&parsed, limits, globals, None, &mut |name, refused| {
+            others.push((name.to_owned(), refused.within(file, text)));
+            Ok(())
+        })
+    });
+    Ok((module.map_err(|refused| refused.within(file, text))?, others))
+}
+
 /// Reads a module as [`read`] does, but only one kernel of it, so that what is refused in others does not matter. If there is
 /// none of that name, all are read.
 ///
@@ -50,6 +70,7 @@ pub fn read_kernel(
     globals: &HashMap<String, u64>,
     kernel: Option<&str>,
 ) -> Result<Module, Refused> {
-    let module = parse::parse(text).and_then(|parsed| decode::decode(&parsed, limits, globals, kernel));
+    let module = parse::parse(text)
+        .and_then(|parsed| decode::decode(&parsed, limits, globals, kernel, &mut |_, refused| Err(refused)));
     module.map_err(|refused| refused.within(file, text))
 }

@@ -122,6 +122,11 @@ impl Spirv {
         self.model == MemoryModel::Vulkan
     }
 
+    /// Whether it has OpenCL's memory model, whose atomic operations order the memory of their objects.
+    pub fn has_opencl_model(&self) -> bool {
+        self.model == MemoryModel::OpenCL
+    }
+
     /// The number of the widest scope that it may name: the device, or without that capability a queue family.
     pub fn widest_scope(&self) -> u32 {
         let is_it = |known: &Instruction| {

@@ -22,7 +22,6 @@ pub fn space(class: StorageClass, model: MemoryModel) -> Option<(Space, Classes)
     Some(match class {
         // Images and samplers, where it is not OpenCL's constant memory.
         StorageClass::UniformConstant if model != MemoryModel::OpenCL => return None,
-        StorageClass::UniformConstant => (Space::Global, Classes::BUFFER),
         StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::CrossWorkgroup => {
             (Space::Global, Classes::BUFFER)
         }
@@ -30,6 +29,8 @@ pub fn space(class: StorageClass, model: MemoryModel) -> Option<(Space, Classes)
         StorageClass::Workgroup => (Space::Shared, Classes::BLOCK),
         StorageClass::Private | StorageClass::Function | StorageClass::Input => (Space::Local, Classes::NONE),
         StorageClass::PushConstant => (Space::Param, Classes::NONE),
+        // What it points to shows while it runs, and so does the class; constant memory is a buffer, or each thread's own.
+        StorageClass::Generic | StorageClass::UniformConstant => (Space::Generic, Classes::NONE),
         _ => return None,
     })
 }

@@ -134,7 +134,7 @@ impl Assembler {
                 Word::String(text) => operands.extend(string(text)),
                 Word::Bare(word) => match self.width(known.opcode, result_type, &operands) {
                     Some((bits, is_float)) => operands.extend(number(word, bits, is_float)?),
-                    None if word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-') => {
+                    None if is_number(word) => {
                         operands.extend(number(word, 32, false)?);
                     }
                     None => operands.push(self.name(known, &mut kinds, &operands, word)?),
@@ -224,6 +224,11 @@ fn string(text: &str) -> Vec<u32> {
     bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
+/// Whether a word is a number, and not the name of an image's dimensions: `2D`.
+fn is_number(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-') && !matches!(word, "1D" | "2D" | "3D")
+}
+
 /// The words of a number, the low one first.
 fn number(text: &str, bits: u32, is_float: bool) -> Result<Vec<u32>, String> {
     let wrong = || format!("`{text}` is no number of {bits} bits");
@@ -282,6 +287,8 @@ macro_rules! enumerations {
         /// The word for a name, or for several with `|` between them, of an enumeration.
         fn enumerant(kind: OperandKind, word: &str) -> Option<u32> {
             match kind {
+                // Its names are no identifiers of Rust's: `2D`.
+                OperandKind::Dim => format!("Dim{word}").parse::<spirv::Dim>().ok().map(|value| value as u32),
                 $(OperandKind::$value => word.parse::<spirv::$value>().ok().map(|value| value as u32),)+
                 $(OperandKind::$bits => word.split('|').try_fold(0, |all, name| {
                     let short = ["KHR", "EXT", "INTEL"].iter().find_map(|vendor| name.strip_suffix(vendor));
@@ -307,7 +314,6 @@ enumerations!(
         MemoryModel,
         ExecutionMode,
         StorageClass,
-        Dim,
         SamplerAddressingMode,
         SamplerFilterMode,
         ImageFormat,

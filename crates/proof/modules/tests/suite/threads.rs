@@ -152,7 +152,7 @@ fn generic_addresses_say_their_space() {
         (4096, (Space::Global, 4096)),
         (address::SHARED_WINDOW + 8, (Space::Shared, 8)),
         (address::LOCAL_WINDOW, (Space::Local, 0)),
-        (address::SHARED_WINDOW + address::WINDOW, (Space::Global, address::SHARED_WINDOW + address::WINDOW)),
+        (address::LOCAL_WINDOW + address::WINDOW, (Space::Global, address::LOCAL_WINDOW + address::WINDOW)),
     ] {
         assert_eq!(address::generic(address), place);
     }

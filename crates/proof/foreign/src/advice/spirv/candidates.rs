@@ -67,6 +67,11 @@ impl Module<'_> {
         spaces.fold(0, |all, space| all | memory(space))
     }
 
+    /// The semantics of an atomic operation with an order: of all memory that threads share, or as OpenCL's model has it.
+    fn of_atomic(&self, order: u32) -> u32 {
+        if self.module().has_opencl_model() { order } else { order | self.memories() | self.made(order) }
+    }
+
     /// What makes available and visible, where the module has to say it.
     fn made(&self, semantics: u32) -> u32 {
         if !self.module().has_vulkan_model() {
@@ -89,9 +94,9 @@ impl Module<'_> {
             Orders::Store => RELEASE,
             Orders::Update | Orders::Fence | Orders::Barrier => ACQUIRE_RELEASE,
         };
-        let wanted = order | memories | self.made(order);
         let is_atomic = matches!(orders, Orders::Load | Orders::Store | Orders::Update);
-        match semantics.filter(|&has| has != wanted) {
+        let wanted = if is_atomic { self.of_atomic(order) } else { order | memories | self.made(order) };
+        match semantics.filter(|&has| has != wanted && !(is_atomic && self.words.are_alike(has, wanted))) {
             Some(_) if orders == Orders::Barrier && self.words == Words::Glsl && memories != WORKGROUP => {
                 // `barrier()` has no words for other memory than that of the workgroup.
                 let semantics = order | memories & !WORKGROUP;
@@ -220,7 +225,7 @@ impl Module<'_> {
         }
         let scope = self.module().widest_scope();
         let order = if is_load { ACQUIRE } else { RELEASE };
-        let semantics = order | self.memories() | self.made(order);
+        let semantics = self.of_atomic(order);
         let edit = if self.words.has_orders() { Edit::Atomic(scope, semantics) } else { Edit::Update(scope) };
         Some(self.change(step, self.words.atomic(is_load, scope, semantics), vec![(at, edit)]))
     }
@@ -229,7 +234,8 @@ impl Module<'_> {
 /// The memory of a space, as semantics have it.
 fn memory(space: Space) -> u32 {
     match space {
-        Space::Global | Space::Generic => UNIFORM,
+        Space::Global => UNIFORM,
+        Space::Generic => UNIFORM | WORKGROUP,
         Space::Shared => WORKGROUP,
         Space::Local | Space::Param | Space::Const => 0,
     }

@@ -100,6 +100,11 @@ impl Words {
         self != Words::Glsl
     }
 
+    /// Whether the source has the same words for two semantics of an atomic operation.
+    pub fn are_alike(self, one: u32, other: u32) -> bool {
+        self == Words::OpenCl && in_opencl(one) == in_opencl(other)
+    }
+
     pub fn scope(self, scope: u32) -> &'static str {
         let Some((_, spirv, glsl, opencl)) = SCOPES.iter().find(|(known, ..)| *known == scope) else {
             return "CrossDevice";

@@ -10,25 +10,42 @@ use wattle_memory::Model;
 use crate::simulated::{holds, refuted};
 
 fn kernels() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/opencl/kernels.spvasm");
+    text_of("kernels.spvasm")
+}
+
+fn text_of(file: &str) -> String {
+    let path = format!("{}/tests/opencl/{file}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).expect("the file is there")
 }
 
-/// A launch of a kernel, with the arguments as the command line has them.
-fn launch(kernel: &str, [groups, threads]: [u32; 2], arguments: &str) -> std::result::Result<World, Unsupported> {
+fn launch(kernel: &str, shape: [u32; 2], arguments: &str) -> std::result::Result<World, Unsupported> {
+    launch_of("kernels.spvasm", kernel, shape, arguments)
+}
+
+/// A launch of a kernel of a file, with the arguments as the command line has them.
+fn launch_of(
+    file: &str,
+    kernel: &str,
+    [groups, threads]: [u32; 2],
+    arguments: &str,
+) -> std::result::Result<World, Unsupported> {
     let arguments: Vec<_> = arguments.split_whitespace().map(|one| one.parse().expect("an argument")).collect();
     let mut setting = Header::default().setting();
     setting.checks_indices = true;
     (setting.workgroups, setting.local_size) = ([groups, 1, 1], Some([threads, 1, 1]));
     setting.subgroup = None;
     setting.inputs.extend(spirv::contents(&arguments));
-    let module = spirv::read("kernels.spvasm", kernels().as_bytes()).expect("a module");
-    spirv::launch("kernels.spvasm", &module, Some(kernel), &setting)
+    let module = spirv::read(file, text_of(file).as_bytes()).expect("a module");
+    spirv::launch(file, &module, Some(kernel), &setting)
+}
+
+fn wrong(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
+    wrong_of("kernels.spvasm", kernel, shape, arguments, asserted)
 }
 
 /// What is wrong with a launch, if anything is; with the reason where that is not known.
-fn wrong(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
-    let mut world = launch(kernel, shape, arguments).unwrap_or_else(|error| panic!("{error}"));
+fn wrong_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
+    let mut world = launch_of(file, kernel, shape, arguments).unwrap_or_else(|error| panic!("{error}"));
     let asserted: Vec<_> =
         asserted.iter().map(|text| Condition::parse(text, world.ranges()).expect("a condition")).collect();
     let report = wattle_foreign::judge(&mut world, &asserted, &Options { model: Model::Vulkan, ..Options::default() });
@@ -93,7 +110,6 @@ fn what_is_missing_or_not_supported_is_named() {
         ("chooses", "a=i32[4]:1 m=3", "no parameter `m`, which is given a value: there are `a`, `n`"),
         ("chooses", "a=i32[4]:1", "the parameter `n`: its value is given at launch: write --arg n="),
         ("chooses", "n=3", "the parameter `a`: its memory is given at launch: write --arg a=u32[8]:0"),
-        ("points_to_one_of_two", "a=i32[1]:1 b=i32[1] which=1", "points to global, local or private memory"),
     ] {
         let refused = launch(kernel, [1, 4], arguments).expect_err(text).to_string();
         assert!(refused.contains(text) && !refused.contains("  leave"), "{refused}");
@@ -101,6 +117,42 @@ fn what_is_missing_or_not_supported_is_named() {
     let narrow = kernels().replace("Physical64", "Physical32");
     let refused = spirv::read("k.spvasm", narrow.as_bytes()).expect_err("it is refused").to_string();
     assert!(refused.contains("addresses of 32 bits"), "{refused}");
+}
+
+/// Pointers of the generic class that go through variables, as in what is not optimized, say at run time where they point to.
+#[test]
+fn pointers_say_at_run_time_where_they_point_to() {
+    fn wrong(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
+        wrong_of("unoptimized.spvasm", kernel, shape, arguments, asserted)
+    }
+    let arguments = "in=i32[4]:1,2,3,4 out=i32[6]:0 part=i32[4]";
+    let sums = ["out[0] == 10", "out[1] == 4", "out[3] == 5", "out[5] == 17"];
+    assert_eq!(wrong("totals", [1, 4], arguments, &sums), "");
+    for text in sums {
+        let not = text.replace("==", "!=");
+        assert!(wrong("totals", [1, 4], arguments, &[&not]).contains(&not), "{not}");
+    }
+    let race = wrong("totals_race", [1, 4], "in=i32[4]:1 out=i32[1]:0 part=i32[4]", &[]);
+    assert!(race.contains("data race on part[") && race.contains("unoptimized.cl:9:"), "{race}");
+    let counters = "all=i32[1]:0 out=i32[2]:0 own=i32[1]";
+    assert_eq!(wrong("counts", [2, 2], counters, &["all == 4", "out[0] == 2", "out[1] == 2"]), "");
+    for which in 0..4 {
+        let arguments = format!("out=i32[1]:9 part=i32[1] which={which}");
+        assert_eq!(wrong("kinds", [1, 1], &arguments, &[&format!("out == {which}")]), "");
+    }
+    let beyond = wrong("goes_beyond", [1, 2], "out=i32[2]:9 part=i32[1]", &[]);
+    assert!(beyond.contains("byte 4 of `part`") && beyond.contains("unoptimized.cl:106"), "{beyond}");
+    assert_eq!(wrong("goes_beyond", [1, 2], "out=i32[2]:9 part=i32[2]", &["out[1] == 7"]), "");
+    assert_eq!(wrong_of("kernels.spvasm", "points_to_one_of_two", [1, 1], "a=i32[1]:1 b=i32[1] which=1", &[]), "");
+}
+
+/// An atomic operation that names no memory orders that of its object, which only shows at run time too (OpenCL API 3.0, 3.3.6.3).
+#[test]
+fn a_flag_orders_the_memory_that_it_is_in() {
+    let wrong = |kernel, shape, arguments| wrong_of("unoptimized.spvasm", kernel, shape, arguments, &["out == 42"]);
+    assert_eq!(wrong("publishes", [2, 1], "flag=i32[1]:0 data=i32[1]:0 out=i32[1]:42"), "");
+    let local = wrong("publishes_locally", [1, 2], "flag=i32[1] data=i32[1]:0 out=i32[1]:42");
+    assert!(local.contains("data race on data") && local.contains("unoptimized.cl:82:"), "{local}");
 }
 
 /// The kernels of a scenario take their arguments in the order of their parameters.
@@ -113,6 +165,46 @@ fn scenario(device: &Device, name: &str) -> Result<String> {
         _ => queue.launch(ThreadSpec::new(1, 4), kernel.args((&data, &out)))?,
     }
     Ok(format!("{:?}", out.read(&queue)?))
+}
+
+/// A kernel of what is not optimized, with a parameter in local memory.
+fn unoptimized(device: &Device, name: &str) -> Result<String> {
+    let kernel = Module::spirv_file("unoptimized.spvasm", text_of("unoptimized.spvasm"))?.kernel(name)?;
+    let queue = device.queue()?;
+    let (data, out) = (device.from_slice(&[1i32, 2, 3, 4])?, device.alloc_zeroed::<i32>(6)?);
+    let options = LaunchOptions::new().shared_len(16);
+    let shape = ThreadSpec::new(1, 4);
+    match name {
+        "kinds" => queue.launch_with(options, ThreadSpec::new(1, 1), kernel.args((&out, 2i32)))?,
+        _ => queue.launch_with(options, shape, kernel.args((&data, &out)))?,
+    }
+    Ok(format!("{:?}", out.read(&queue)?))
+}
+
+#[test]
+fn scenarios_of_what_is_not_optimized() {
+    holds(Model::Vulkan, 10, "[10, 4, 2, 5, 10, 17]", &|device| unoptimized(device, "totals"));
+    holds(Model::Vulkan, 3, "[2, 0, 0, 0, 0, 0]", &|device| unoptimized(device, "kinds"));
+    let texts = ["data race on part[", "unoptimized.cl:"];
+    refuted(Model::Vulkan, 20, &texts, &|device| unoptimized(device, "totals_race"));
+}
+
+#[test]
+fn a_kernel_that_is_refused_leaves_the_others() -> Result<()> {
+    // A kernel with another's body, whose parameter is an image.
+    let image = "%image = OpTypeImage %void 2D 0 0 0 0 Unknown WriteOnly\n%drawn = OpTypeFunction %void %image\n";
+    let draws = "%draws = OpFunction %void None %drawn\n%picture = OpFunctionParameter %image\n%entry = OpLabel\n\
+                 OpReturn\nOpFunctionEnd\n";
+    let declares = "OpEntryPoint Kernel %draws \"draws\"\nOpName %picture \"picture\"\n";
+    let text = kernels().replacen("OpEntryPoint", &format!("{declares}OpEntryPoint"), 1);
+    let text = text.replacen("OpFunctionEnd\n", &format!("OpFunctionEnd\n{draws}"), 1);
+    let after_void = text.find("%void = OpTypeVoid\n").expect("a type") + "%void = OpTypeVoid\n".len();
+    let module =
+        Module::spirv_file("kernels.spvasm", format!("{}{image}{}", &text[..after_void], &text[after_void..]))?;
+    assert!(module.kernels().any(|name| name == "sum") && module.kernels().all(|name| name != "draws"));
+    let refused = module.kernel("draws").expect_err("it has an image").to_string();
+    assert!(refused.contains("the parameter `picture` is an image") && refused.contains("draws"), "{refused}");
+    Ok(())
 }
 
 #[test]

@@ -47,8 +47,14 @@ impl Target {
 }
 
 /// Decodes a module: the kernel that `asked` names, if there is one of that name, or all. `globals` holds the addresses of its
-/// `.global` variables.
-pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>, asked: Option<&str>) -> Parsed<Module> {
+/// `.global` variables. What is to be done about a kernel that is refused, `of_refused` says.
+pub fn decode(
+    text: &Text,
+    limits: Limits,
+    globals: &HashMap<String, u64>,
+    asked: Option<&str>,
+    of_refused: &mut dyn FnMut(&str, Refused) -> Parsed<()>,
+) -> Parsed<Module> {
     let refused = |kind, message| Refused { kind, ..Refused::new(1, message) };
     let ((major, minor), (most_major, most_minor)) = (text.version, limits.version);
     if text.version > limits.version {
@@ -70,7 +76,10 @@ pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>, asked
         if image.kernels.iter().any(|kernel| kernel.name == entry.name) {
             return Err(Refused::new(entry.line, format!("Duplicate definition of function '{}'", entry.name)));
         }
-        image.kernels.push(kernel(entry, text, &module)?);
+        match kernel(entry, text, &module) {
+            Ok(kernel) => image.kernels.push(kernel),
+            Err(refused) => of_refused(&entry.name, refused)?,
+        }
     }
     Ok(image)
 }

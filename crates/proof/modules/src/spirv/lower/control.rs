@@ -10,6 +10,7 @@ use crate::code::{Guard, NO_REG, Op, Ordering, Reg, Source, Src};
 use crate::refused::{MOST_CALLS, Refused};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Block, Entry, Function, OPENCL_DEBUG};
+use crate::types::Space;
 
 /// A label of a call.
 pub(super) type Target = (u32, Id);
@@ -218,6 +219,7 @@ impl Lowering<'_> {
             let source = phi.operands.chunks_exact(2).find(|pair| pair[1] == from);
             let source = source.ok_or_else(|| phi.refused("the phi has no value for a block that leads here"))?[0];
             if let (Value::Pointer(to), Value::Pointer(from)) = (self.value(phi.id()?, phi)?, self.value(source, phi)?)
+                && to.space != Space::Generic
                 && to.space != from.space
             {
                 return Err(phi.refused("the pointers of a phi are to different storage classes"));

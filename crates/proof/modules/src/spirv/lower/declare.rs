@@ -1,9 +1,10 @@
 //! What stands outside of functions: types, constants, variables, and what clspv's reflection says of them.
 
-use rspirv::spirv::{BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflection, Op, StorageClass};
+use rspirv::spirv::{BuiltIn, Decoration, MemoryModel, NonsemanticClspvreflectionOp as Reflection, Op, StorageClass};
 use wattle_memory::Classes;
 
 use super::{Lowering, Place, Pointer, Value, Variable, address_of};
+use crate::address::LOCAL_WINDOW;
 use crate::code::Src;
 use crate::refused::Refused;
 use crate::spirv::instruction::{Id, Instruction};
@@ -279,9 +280,10 @@ impl Lowering<'_> {
                     }
                     self.built_ins.push(BuiltInVariable { which, leaves });
                 }
-                let pointer = self.constant(address);
+                let is_generic = class == StorageClass::UniformConstant;
+                let address = self.constant(if is_generic { LOCAL_WINDOW + address } else { address });
                 let coherent = false;
-                let pointer = Pointer { space, classes, class, address: pointer, to, coherent, root: None };
+                let pointer = Pointer { space, classes, class, address, is_generic, to, coherent, root: None };
                 return self.set(instruction, Value::Pointer(pointer));
             }
         };
@@ -291,12 +293,18 @@ impl Lowering<'_> {
         let open = if is_open { self.types.leaves(to).unwrap_or_default() } else { Vec::new() };
         let root = Some(self.variables.len());
         self.variables.push(Variable { name, place, ty: to, bytes, initial, open, is_read: false });
-        self.set(instruction, Value::Pointer(Pointer { space, classes, class, address, to, coherent, root }))
+        let is_generic = false;
+        self.set(
+            instruction,
+            Value::Pointer(Pointer { space, classes, class, address, is_generic, to, coherent, root }),
+        )
     }
 
     /// Bytes in a thread's own memory.
     pub(super) fn allocate(&mut self, bytes: u64, initial: Option<&[u8]>) -> u64 {
-        let from = self.local.len().next_multiple_of(8);
+        // Address 0 is that of null pointers.
+        let null = if self.module.model == MemoryModel::OpenCL { 8 } else { 0 };
+        let from = self.local.len().next_multiple_of(8).max(null);
         self.local.resize(from + bytes as usize, None);
         for (place, &byte) in (from..).zip(initial.unwrap_or_default()) {
             self.local[place] = Some(byte);
@@ -323,7 +331,9 @@ impl Lowering<'_> {
     pub(super) fn pointer_type(&self, ty: Id) -> Option<Pointer> {
         let Type::Pointer { class, to, .. } = *self.types.get(ty)? else { return None };
         let (space, classes) = labels::space(class, self.module.model)?;
-        Some(Pointer { space, classes, class, address: Src::constant(0), to, coherent: false, root: None })
+        let is_generic = space == Space::Generic;
+        let address = Src::constant(0);
+        Some(Pointer { space, classes, class, address, is_generic, to, coherent: false, root: None })
     }
 
     /// Two variables with one binding are one memory, which this reader does not follow.

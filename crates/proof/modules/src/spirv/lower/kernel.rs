@@ -5,6 +5,7 @@
 //! another where the push constants would.
 
 use rspirv::spirv::{NonsemanticShaderDebuginfo100Op as Debug, Op as Opcode, StorageClass};
+use wattle_memory::Classes;
 
 use super::interface::{Given, Interface, PushMember};
 use super::{Lowering, Place, Pointer, Value, Variable, address_of};
@@ -13,6 +14,7 @@ use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Entry, Function, OPENCL_DEBUG, Spirv};
 use crate::spirv::setting::{Contents, MOST_BYTES};
 use crate::spirv::types::{Leaf, Type};
+use crate::types::Space;
 
 /// What the host gives for a parameter.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +112,7 @@ impl Lowering<'_> {
                 let pointer = self.pointer_type(ty).ok_or_else(wrong)?;
                 match class {
                     StorageClass::CrossWorkgroup | StorageClass::UniformConstant => {
+                        let pointer = Pointer { space: Space::Global, classes: Classes::BUFFER, ..pointer };
                         let is_object = matches!(self.types.get(pointer.to), Some(Type::Opaque) | None);
                         if is_object { Err(wrong()) } else { Ok(Kind::Memory(pointer)) }
                     }

@@ -1,6 +1,6 @@
 //! Pointers, loads, stores and atomic operations.
 
-use rspirv::spirv::{MemoryAccess, Op as Opcode, StorageClass};
+use rspirv::spirv::{MemoryAccess, Op as Opcode};
 use wattle_memory::{Classes, Level};
 
 use super::{Lowering, Pointer, Value};
@@ -42,60 +42,6 @@ impl Lowering<'_> {
             },
         }
         Ok(true)
-    }
-
-    /// The pointer that a result is.
-    pub(super) fn pointer(&self, id: Id, by: &Instruction) -> Result<Pointer, Refused> {
-        match self.value(id, by)? {
-            Value::Pointer(pointer) => Ok(*pointer),
-            Value::Parts(_) if self.of.get(&id).is_some_and(|&ty| self.class_of(ty) == Some(StorageClass::Generic)) => {
-                Err(by.refused(format!(
-                    "whether `%{}` points to global, local or private memory does not show in the text, which is not supported: \
-                     leave out what makes it generic, such as a pointer without an address space",
-                    self.module.name(id)
-                )))
-            }
-            Value::Parts(_) | Value::Registers(..) | Value::BuiltIn(..) => {
-                Err(by.refused(format!("`%{}` is no pointer", self.module.name(id))))
-            }
-        }
-    }
-
-    /// The storage class of a type of pointers.
-    fn class_of(&self, ty: Id) -> Option<StorageClass> {
-        match self.types.get(ty)? {
-            Type::Pointer { class, .. } => Some(*class),
-            Type::Void | Type::Scalar(_) | Type::Many { .. } | Type::Struct(_) | Type::Opaque => None,
-        }
-    }
-
-    /// Whether a cast is one from pointer to pointer.
-    fn is_pointer(&self, cast: &Instruction) -> bool {
-        let from = cast.operand(0).ok().and_then(|of| self.of.get(&of));
-        let is_one = |ty: Option<&Id>| ty.is_some_and(|&ty| self.class_of(ty).is_some());
-        is_one(from) && is_one(cast.result_type.as_ref())
-    }
-
-    /// A pointer to the same place as another type.
-    fn cast_pointee(&mut self, cast: &Instruction) -> Result<(), Refused> {
-        let pointer = self.pointer(cast.operand(0)?, cast)?;
-        let Some(&Type::Pointer { to, .. }) = self.types.get(cast.ty()?) else { return Err(self.not_supported(cast)) };
-        self.set(cast, Value::Pointer(Pointer { to, ..pointer }))
-    }
-
-    /// A cast to the generic storage class, or from it to the one that the pointer has, as the text shows. One that asks for
-    /// another gives no pointer.
-    fn cast_class(&mut self, cast: &Instruction) -> Result<(), Refused> {
-        let pointer = self.pointer(cast.operand(0)?, cast)?;
-        let class = self.class_of(cast.ty()?).ok_or_else(|| self.not_supported(cast))?;
-        if class == StorageClass::Generic || class == pointer.class {
-            return self.cast_pointee(cast);
-        }
-        if cast.op == Opcode::GenericCastToPtrExplicit {
-            let null = self.constant(0);
-            return self.set_parts(cast, vec![null]);
-        }
-        Err(cast.refused(format!("the pointer is cast to {class:?}, and it is one of {:?}", pointer.class)))
     }
 
     fn local_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
@@ -210,7 +156,8 @@ impl Lowering<'_> {
         if !matches!(bytes, 1 | 2 | 4 | 8) || leaf.ty.bits != 1 && !leaf.ty.bits.is_multiple_of(8) {
             return Err(by.refused(format!("accesses to numbers of {} bits are not supported", leaf.ty.bits)));
         }
-        let base = self.moved(pointer.address, leaf.offset)?;
+        let address = self.specific(pointer)?;
+        let base = self.moved(address, leaf.offset)?;
         // The access is the next step.
         self.roots.insert(self.steps.len(), pointer.root);
         Ok(Access { space: pointer.space, bytes: bytes as u8, sign_to: 0, strength, read_only: false, base, offset: 0 })

@@ -8,6 +8,7 @@
 mod compute;
 mod control;
 mod declare;
+mod generic;
 mod group;
 mod interface;
 mod kernel;
@@ -111,8 +112,12 @@ enum Value {
 struct Pointer {
     space: Space,
     classes: Classes,
+    /// The storage class of what it points to, where the text shows it; else the generic one.
     class: StorageClass,
+    /// The address, which is a [generic](crate::address) one or one in the space.
     address: Src,
+    /// Whether the address is a generic one.
+    is_generic: bool,
     /// The type of what it points to.
     to: Id,
     /// Whether it points into a variable that is `Coherent`.
