@@ -10,7 +10,9 @@ use wattle::Model;
 use wattle_check::keep::{Answered, Content, Key};
 use wattle_check::search::Statistics;
 use wattle_foreign::spirv::{self, Claim};
-use wattle_foreign::{Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise};
+use wattle_foreign::{
+    Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise, rests_on_ended,
+};
 
 use crate::args::CheckArgs;
 use crate::check::ADVICE;
@@ -36,6 +38,9 @@ struct ModuleReport<'a> {
     reason: Option<String>,
     executions: u64,
     abandoned: u64,
+    /// What the verdict rests on that the source's language does not promise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// Whether the verdict was kept from an earlier run.
     kept: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,14 +153,18 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     let (conditions, claimed) = (asserted.clone(), claim.clone());
     let bounds = options.clone();
     let judged = session.limits.within(move || {
-        if let Some(Answered { statistics, .. }) = found {
+        if let Some(Answered { statistics, reason, .. }) = found {
             let sizes = worlds.iter().filter_map(|(size, _)| *size).collect();
             let world = worlds.into_iter().next().map(|(_, world)| world);
-            return (world, sizes, Ok(Report { verdict: Verdict::Holds, statistics }));
+            let note = Some(reason).filter(|note| !note.is_empty());
+            return (world, sizes, Ok(Report { verdict: Verdict::Holds, statistics }), note);
         }
-        judge_all(worlds, claim.as_ref(), &asserted, &options)
+        let (mut world, sizes, report) = judge_all(worlds, claim.as_ref(), &asserted, &options);
+        let holds = matches!(&report, Ok(Report { verdict: Verdict::Holds, .. }));
+        let note = world.as_mut().filter(|_| holds).and_then(|world| rests_on_ended(world, &options));
+        (world, sizes, report, note)
     });
-    let (world, subgroups, report) = judged.map_err(Input::from)?;
+    let (world, subgroups, report, note) = judged.map_err(Input::from)?;
     let Some(world) = world else { return Err(wrong("there is no launch")) };
     let report = report.map_err(wrong)?;
     let world = Arc::new(world);
@@ -169,7 +178,8 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     };
     // What is wrong has a story, which is not kept.
     if let (Verdict::Holds, Some((keeper, key)), false) = (&report.verdict, &keeper, kept) {
-        let answered = Answered { yes: true, reason: String::new(), statistics: report.statistics };
+        let reason = note.clone().unwrap_or_default();
+        let answered = Answered { yes: true, reason, statistics: report.statistics };
         answered.keep(&**keeper, key, searched.elapsed());
     }
     let exit = match report.verdict {
@@ -179,9 +189,13 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     };
     if session.json {
         let advice = (!advice.is_empty()).then_some(&advice);
-        session.report("check", exit, &document(file, &world, &report, advice, model, kept, &subgroups))?;
+        let document = ModuleReport { note, ..document(file, &world, &report, advice, model, kept, &subgroups) };
+        session.report("check", exit, &document)?;
     } else {
         show(session, file, &world, &report, model, kept, &subgroups)?;
+        for line in note.iter().flat_map(|note| text::wrap(&format!("note: {note}"), text::WIDTH - 2)) {
+            session.line(format!("  {line}"))?;
+        }
         show_advice(session, &advice)?;
     }
     let name = format!("{} under {model}", world.kernel().name);
@@ -285,6 +299,7 @@ fn document<'a>(
         reason,
         executions: report.statistics.complete,
         abandoned: report.statistics.abandoned,
+        note: None,
         kept,
         violation,
         steps: steps.iter().map(step).collect(),
@@ -369,8 +384,11 @@ fn show_advice(session: &mut Session<'_>, advice: &Advice) -> Result<(), Stop> {
     }
     session.line("")?;
     if advice.fixes.is_empty() {
-        let which = if advice.cut_short { "in the time there was" } else { "of fences, barriers and atomic accesses" };
-        session.line(format!("  no set {which} was found that makes it hold ({} tried)", advice.tried))?;
+        let when = if advice.cut_short { " in the time there was" } else { "" };
+        let tried = advice.tried;
+        session.line(format!(
+            "  no set of fences, barriers and atomic accesses was found{when} that makes it hold ({tried} tried)"
+        ))?;
         return Ok(());
     }
     let help = session.style.paint(Tone::Note, "help:");

@@ -59,26 +59,21 @@ pub struct Flow {
     again: Vec<bool>,
     /// Whether lanes of a warp do something together.
     meets: bool,
-    /// Whether a thread may end before every barrier, where no thread comes that has passed one.
+    /// Whether a thread may end before every barrier.
     pub(crate) exits_early: bool,
 }
 
-/// Whether some end of the kernel is reached by no way through a barrier: an early exit, `if (i >= n) return;`, and not the
-/// end behind a barrier that some threads go round.
+/// Whether a thread may end while others wait at a barrier that it has not come to: by `if (i >= n) return;`, whether or not
+/// it has an end of its own.
 fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
     let is_barrier = |at: usize| matches!(steps[at].op, Op::Barrier { .. } | Op::BarrierReduce { .. });
-    let reached = |starts: Vec<usize>, through: bool| {
-        let (mut seen, mut open) = (vec![false; steps.len()], starts);
-        while let Some(at) = open.pop() {
-            if !std::mem::replace(&mut seen[at], true) && (through || !is_barrier(at)) {
-                open.extend(&next[at]);
-            }
+    let (mut seen, mut open) = (vec![false; steps.len()], vec![0]);
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut seen[at], true) && !is_barrier(at) {
+            open.extend(&next[at]);
         }
-        seen
-    };
-    let barriers = (0..steps.len()).filter(|&at| is_barrier(at)).collect();
-    let (before, behind) = (reached(vec![0], false), reached(barriers, true));
-    (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && before[at] && !behind[at])
+    }
+    (0..steps.len()).any(is_barrier) && (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && seen[at])
 }
 
 impl Flow {
@@ -204,7 +199,8 @@ fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
     seen
 }
 
-/// The registers that are live before each instruction.
+/// The registers that are live before each instruction: a value that only makes others that are dead is dead, such as how long
+/// a waiting loop sleeps.
 fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
     let registers = kernel.registers.len();
     let mut live = vec![Set::new(registers); next.len()];
@@ -215,6 +211,11 @@ fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
             let step = &kernel.steps[at];
             let (mut reads, mut writes) = (Vec::new(), Vec::new());
             step.op.outline(|reg| reads.push(reg as usize), |reg| writes.push(reg as usize));
+            if step.op.only_computes() && !writes.iter().any(|&reg| here.contains(reg)) {
+                changed |= here != live[at];
+                live[at] = here;
+                continue;
+            }
             if step.guard.reg == NO_REG {
                 writes.iter().for_each(|&reg| here.remove(reg));
             } else {
@@ -247,9 +248,11 @@ fn body(before: &[Vec<usize>], head: usize, last: usize) -> Set {
 /// Whether a way out of the loop depends on memory that one of its iterations read.
 fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
     let mut depends = Set::new(0);
+    // Whether something in the thread's own memory does, as what a function returns goes through it.
+    let mut own_depends = false;
     let is_guarded = |step: &Step, depends: &Set| step.guard.reg != NO_REG && depends.contains(step.guard.reg as usize);
     loop {
-        let before = depends.len();
+        let before = (depends.len(), own_depends);
         // The end of the instructions that a jump on such a value passes over.
         let mut skipped_to = 0;
         for at in body.iter() {
@@ -262,6 +265,9 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
             let outline = step.op.outline(|reg| reads |= depends.contains(reg as usize), |reg| writes.push(reg));
             let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
             let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
+            let is_own = outline.access.is_some_and(|access| matches!(access.space, Space::Local | Space::Generic));
+            own_depends |= is_own && outline.writes_memory && (reads || guarded || at < skipped_to);
+            let reads_own = is_own && outline.reads_memory && own_depends;
             // What lanes exchange depends on the others' values.
             let meets = match &step.op {
                 // Whom lanes elect depends on nothing.
@@ -269,11 +275,11 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
                 Op::Special { which, .. } => *which == Special::Active,
                 op => matches!(op, Op::BarrierReduce { .. }),
             };
-            if is_read || meets || reads || guarded || at < skipped_to {
+            if is_read || reads_own || meets || reads || guarded || at < skipped_to {
                 writes.iter().for_each(|&reg| depends.insert(reg as usize));
             }
         }
-        if depends.len() == before {
+        if (depends.len(), own_depends) == before {
             break;
         }
     }

@@ -104,6 +104,26 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     Ok(all)
 }
 
+/// What to say of a launch that is right where threads end and leave others at a barrier: PTX opens it without them, and CUDA
+/// C++ does not promise that. `None` where no thread does.
+pub fn rests_on_ended(world: &mut World, options: &Options) -> Option<String> {
+    if !world.parts.iter().any(|part| part.spirv.is_none() && part.flow.exits_early && !part.waits_for_ended) {
+        return None;
+    }
+    let before: Vec<bool> = world.parts.iter().map(|part| part.waits_for_ended).collect();
+    world.parts.iter_mut().for_each(|part| part.waits_for_ended = true);
+    let report = judge(world, &[], options);
+    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits_for_ended = before);
+    let Verdict::Violated(Violation::Stuck(stuck), _) = report.ok()?.verdict else { return None };
+    let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
+    Some(format!(
+        "threads end without the barrier at {}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
+         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none",
+        waiting.at,
+        world.thread_name(waiting.thread),
+    ))
+}
+
 /// Judges a launch whose lanes are together as they are chosen to be.
 fn judge_choice(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
     loop {

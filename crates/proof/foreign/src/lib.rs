@@ -63,7 +63,7 @@ mod wrong;
 
 pub use advice::{Advice, Change, advise};
 pub use condition::{Condition, Item, WrongCondition};
-pub use judge::{Options, Report, Verdict, judge};
+pub use judge::{Options, Report, Verdict, judge, rests_on_ended};
 pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};
 pub use module::{LoadedKernel, Module};
 pub use number::Number;

@@ -219,6 +219,55 @@ pub enum Op {
     Trap(&'static str),
 }
 
+impl Op {
+    /// Whether it does nothing but set its destinations from its operands.
+    pub fn only_computes(&self) -> bool {
+        match self {
+            Op::Mov { .. }
+            | Op::Un { .. }
+            | Op::Bin { .. }
+            | Op::Tern { .. }
+            | Op::Quad { .. }
+            | Op::Rounded { .. }
+            | Op::Halves { .. }
+            | Op::Test { .. }
+            | Op::TestJoin(_)
+            | Op::TableJoin(_)
+            | Op::Select { .. }
+            | Op::Convert { .. }
+            | Op::ConvertTwo { .. }
+            | Op::Special { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::ToGeneric { .. }
+            | Op::FromGeneric { .. }
+            | Op::IsSpace { .. } => true,
+            // The carry flag is a destination too.
+            Op::Carry { .. }
+            | Op::CarryProduct { .. }
+            | Op::Load { .. }
+            | Op::LoadMany { .. }
+            | Op::Store { .. }
+            | Op::StoreMany { .. }
+            | Op::Rmw { .. }
+            | Op::Cas { .. }
+            | Op::Fence(_)
+            | Op::Ordering(_)
+            | Op::Barrier { .. }
+            | Op::BarrierReduce { .. }
+            | Op::Copy(_)
+            | Op::CopyGroup
+            | Op::CopyWait { .. }
+            | Op::Exchange { .. }
+            | Op::Hint
+            | Op::Yield
+            | Op::Branch { .. }
+            | Op::Exit
+            | Op::Trap(_) => false,
+        }
+    }
+}
+
 /// What an instruction does to each half of a word.
 #[derive(Clone, Copy, Debug)]
 pub enum Lanes {

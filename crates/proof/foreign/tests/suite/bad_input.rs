@@ -131,17 +131,21 @@ fn sizes_that_meet() {
 
 #[test]
 fn threads_that_never_end() {
-    let body = "setp.eq.u32 %p, %t, 0;\n @%p bra OUT;\n bar.sync 0;\nOUT:";
-    match verdict(kernel(body), 2, &["p=u32[1]:0"], &[]) {
-        Verdict::Violated(Violation::Stuck(stuck), _) => {
-            assert!(stuck.len() == 1 && stuck[0].at_barrier && stuck[0].at == "k.ptx:10", "{stuck:?}");
+    for (begin, iteration) in [
+        ("", "ld.relaxed.gpu.global.u32 %x, [%a];"),
+        // What is read goes through the thread's own memory, as what a function returns does.
+        (
+            ".local .align 4 .b32 held;",
+            "ld.relaxed.gpu.global.u32 %y, [%a];\n st.local.u32 [held], %y;\n ld.local.u32 %x, [held];",
+        ),
+        // How long it sleeps makes no difference.
+        ("mov.u32 %y, 8;", "ld.relaxed.gpu.global.u32 %x, [%a];\n nanosleep.u32 %y;\n shl.b32 %y, %y, 1;"),
+    ] {
+        let body = format!("{begin}\nAGAIN: {iteration}\n setp.eq.u32 %p, %x, 0;\n @%p bra AGAIN;");
+        match verdict(kernel(&body), 1, &["p=u32[1]:0"], &[]) {
+            Verdict::Violated(Violation::Stuck(stuck), _) => assert!(!stuck[0].at_barrier, "{stuck:?}"),
+            other => panic!("{body}: {other:?}"),
         }
-        other => panic!("{other:?}"),
-    }
-    let body = "AGAIN: ld.relaxed.gpu.global.u32 %x, [%a];\n setp.eq.u32 %p, %x, 0;\n @%p bra AGAIN;";
-    match verdict(kernel(body), 1, &["p=u32[1]:0"], &[]) {
-        Verdict::Violated(Violation::Stuck(stuck), _) => assert!(!stuck[0].at_barrier, "{stuck:?}"),
-        other => panic!("{other:?}"),
     }
 }
 
@@ -165,14 +169,28 @@ fn kind(verdict: &Verdict) -> &'static str {
 }
 
 /// PTX ISA 9.7.13.1: a barrier waits for the threads that have not exited, and only the aligned form has to be the same
-/// instruction for all threads of a warp. Threads that go round a barrier and end behind it are another matter
-/// (`threads_that_never_end`).
+/// instruction for all threads of a warp. Whether the thread that ends has an end of its own makes no difference.
 #[test]
 fn barriers_of_those_that_are_left() {
     let exits = "setp.ge.u32 %p, %t, 2; @%p exit; st.global.u32 [%a], 1;\n";
     let asserted = ["p[0] == 1"];
     let left = "setp.eq.u32 %p, %t, 1; @%p exit; bar.sync 0; st.global.u32 [%a], 1;";
     assert_eq!(kind(&verdict(kernel(left), 2, &["p=u32[1]:0"], &asserted)), "holds");
+    for (end, threads, noted) in [
+        ("@%p exit; bar.sync 0;", 2, true),
+        ("@%p bra OUT; bar.sync 0;\nOUT:", 2, true),
+        ("@%p exit; bar.sync 0;", 1, false),
+    ] {
+        let body = format!("setp.eq.u32 %p, %t, 1; {end}");
+        assert_eq!(kind(&verdict(kernel(&body), threads, &["p=u32[1]:0"], &[])), "holds", "{body}");
+        let mut world = World::new(kernel(&body), None, launch(threads, &["p=u32[1]:0"])).unwrap();
+        let note = wattle_foreign::rests_on_ended(&mut world, &Options::default());
+        assert_eq!(note.is_some(), noted, "{body}");
+        assert!(
+            note.is_none_or(|note| note.contains("the barrier at k.ptx:8, where block 0, thread 0 waits")),
+            "{body}"
+        );
+    }
     let fewer = format!("{exits}bar.sync 0;");
     assert_eq!(kind(&verdict(kernel(&fewer), 1, &["p=u32[1]:0"], &asserted)), "holds");
     for (barrier, said) in [("bar.sync 0;", "can be stuck for ever"), ("barrier.sync 0;", "holds")] {

@@ -80,7 +80,12 @@ impl Function {
 
     /// The block of a label.
     pub fn block(&self, label: Id) -> Option<&Block> {
-        self.numbers.get(&label).map(|&number| &self.blocks[number])
+        self.number_of(label).map(|number| &self.blocks[number])
+    }
+
+    /// The number of the block with a label.
+    pub fn number_of(&self, label: Id) -> Option<usize> {
+        self.numbers.get(&label).copied()
     }
 }
 

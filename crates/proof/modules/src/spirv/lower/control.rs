@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rspirv::spirv::{NonsemanticShaderDebuginfo100Op as Debug, Op as Opcode};
+use rspirv::spirv::{MemoryModel, NonsemanticShaderDebuginfo100Op as Debug, Op as Opcode};
 use wattle_memory::{Kind, Label, Level};
 
 use super::{Lowering, Pointer, Value};
@@ -52,11 +52,11 @@ impl Lowering<'_> {
         self.calls.push(id);
         self.frame += 1;
         let frame = Frame { number: self.frame, result };
-        let reachable = self.reachable(function, first)?;
-        for block in function.blocks.iter().filter(|block| reachable.contains(&block.label)) {
+        let blocks = self.ordered_blocks(function, first)?;
+        for block in &blocks {
             self.phis(block)?;
         }
-        for block in function.blocks.iter().filter(|block| reachable.contains(&block.label)) {
+        for block in blocks {
             self.block(block, &frame)?;
         }
         self.targets.insert((frame.number, BEHIND), self.steps.len() as u32);
@@ -64,19 +64,32 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The labels that control can come to.
-    fn reachable(&self, function: &Function, first: &Block) -> Result<HashSet<Id>, Refused> {
-        let (mut reached, mut open) = (HashSet::new(), vec![first.label]);
-        while let Some(label) = open.pop() {
-            let Some(block) = function.block(label) else { continue };
-            if !reached.insert(label) {
-                continue;
+    /// The blocks that control can come to, each behind those that dominate it. This is the order of the text (SPIR-V
+    /// specification, 2.16.1), but llvm-spirv keeps LLVM's, so a kernel's blocks are in reverse postorder.
+    fn ordered_blocks<'f>(&self, function: &'f Function, first: &'f Block) -> Result<Vec<&'f Block>, Refused> {
+        let place = |label: Id| function.number_of(label);
+        let (mut reached, mut open, mut done) = (HashSet::new(), vec![(first.label, false)], Vec::new());
+        while let Some((label, is_done)) = open.pop() {
+            let Some(number) = place(label) else { continue };
+            if is_done {
+                done.push(number);
+            } else if reached.insert(label) {
+                let block = &function.blocks[number];
+                let last = block.body.clone().map(|number| self.module.instruction(number)).next_back();
+                let last = last.ok_or_else(|| Refused::new(self.line, "a block without an end"))?;
+                open.push((label, true));
+                // What is last in the text is looked at first, and so comes last.
+                let mut next: Vec<Id> = targets(last).into_iter().collect();
+                next.sort_by_key(|&label| place(label));
+                open.extend(next.into_iter().map(|label| (label, false)));
             }
-            let last = block.body.clone().map(|number| self.module.instruction(number)).next_back();
-            let last = last.ok_or_else(|| Refused::new(self.line, "a block without an end"))?;
-            open.extend(targets(last));
         }
-        Ok(reached)
+        if self.module.model == MemoryModel::OpenCL {
+            done.reverse();
+        } else {
+            done.sort_unstable();
+        }
+        Ok(done.into_iter().map(|number| &function.blocks[number]).collect())
     }
 
     /// Gives the phis of a block their registers.
