@@ -317,7 +317,10 @@ fn document<'a>(
 /// What is wrong, in one sentence, with what to write on the command line where that mends it.
 fn sentence(world: &World, violation: &Violation) -> String {
     let help = match violation {
-        Violation::Unwritten { .. } => " (give the buffer its first contents: --arg NAME=u32[8]:0)",
+        Violation::Unwritten { place, .. } if world.ranges().iter().any(|range| place.starts_with(&range.name)) => {
+            " (give the buffer its first contents: --arg NAME=u32[8]:0)"
+        }
+        Violation::Unwritten { .. } => "",
         Violation::Race { .. }
         | Violation::ReadOnly { .. }
         | Violation::Copying { .. }

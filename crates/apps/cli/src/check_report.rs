@@ -162,7 +162,8 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         session.line(format!("  {} with this it holds (checked):", session.style.paint(Tone::Note, "help:")))?;
         lines(session, &advice.fixes)?;
     } else if !holds && advice.tried > 0 {
-        let what = if advice.cut_short { "was found in the time there was" } else { "of up to three changes was found" };
+        let what =
+            if advice.cut_short { "was found in the time there was" } else { "of up to three changes was found" };
         session.line("")?;
         session.line(format!("  no set {what} that makes it hold ({} tried)", advice.tried))?;
         for part in &advice.how_far {

@@ -1,6 +1,7 @@
 //! Whether a launch fits its kernel, and the bytes of its parameters.
 
 use wattle_modules::code::{Kernel, Module};
+use wattle_modules::types::Sort;
 
 use crate::launch::{Argument, Buffer, Given, Launch, bits};
 use crate::number::Number;
@@ -36,7 +37,13 @@ pub(crate) fn parameters(
     for (argument, param) in arguments.iter().zip(&kernel.params) {
         let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
         let (value, size) = match &argument.value {
-            Given::Typed(ty, value) => (*value, ty.size().into()),
+            Given::Typed(ty, value) => {
+                let is_integer = matches!(param.ty.sort, Sort::Unsigned | Sort::Signed) && !param.is_array();
+                if is_integer && matches!(ty, Number::F32 | Number::F64) {
+                    return Err(wrong(format!("`{name}` is a float, and its parameter an integer")));
+                }
+                (*value, ty.size().into())
+            }
             Given::Untyped(text) => {
                 let is_float = text.contains('.');
                 let ty = match (bytes, is_float) {

@@ -29,6 +29,8 @@ pub enum RefusedKind {
     Version,
     /// The text is for a greater compute capability than the limit.
     Target,
+    /// What a launch names or gives does not fit the module.
+    Launch,
 }
 
 impl Refused {
@@ -56,7 +58,12 @@ impl Refused {
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}\n  in `{}`", self.file, self.line, self.message, self.instruction)
+        match self.kind {
+            RefusedKind::Launch => f.write_str(&self.message),
+            RefusedKind::Text | RefusedKind::Version | RefusedKind::Target => {
+                write!(f, "{}:{}: {}\n  in `{}`", self.file, self.line, self.message, self.instruction)
+            }
+        }
     }
 }
 

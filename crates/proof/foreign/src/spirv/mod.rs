@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use wattle_memory::Set;
 use wattle_modules::code::{Kernel, Reg, Step};
 use wattle_modules::spirv::{
-    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Setting, Shape, Spirv, Type, Types, Variable,
+    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Scalar, Setting, Shape, Spirv, Type, Types, Variable,
 };
 use wattle_modules::types::Space;
-use wattle_modules::{Deferred, Refused};
+use wattle_modules::{Deferred, Refused, RefusedKind};
 
 pub use claim::{Claim, Quantifier};
 pub use header::{Header, WrongHeader};
@@ -192,11 +192,16 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
     let one = |argument: &Argument| {
         let contents = match &argument.value {
             Given::Untyped(number) => Contents::Number(number.clone()),
-            Given::Typed(ty, bits) => Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec()),
-            Given::Buffer(Buffer { item, len, contents: None }) => Contents::Unwritten(len * u64::from(item.size())),
+            Given::Typed(ty, bits) => {
+                Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec(), scalar(*ty))
+            }
+            Given::Buffer(Buffer { item, len, contents: None }) => {
+                Contents::Unwritten(len * u64::from(item.size()), scalar(*item))
+            }
             Given::Buffer(Buffer { item, contents: Some(items), .. }) => {
                 let size = usize::from(item.size());
-                Contents::Bytes(items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect())
+                let bytes = items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect();
+                Contents::Bytes(bytes, scalar(*item))
             }
         };
         (argument.name.clone(), contents)
@@ -210,7 +215,7 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
 /// The module uses something that is not supported, or the setting does not fit it.
 pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
     let wrong = |refused: Refused| refused.with_text(file, &module.text);
-    let parameters = module.parameter_names(entry).map_err(wrong)?;
+    let parameters = module.parameter_names(entry).map_err(|refused| Unsupported::Shape(refused.message))?;
     if let Some(name) = setting.inputs.keys().find(|name| !module.takes_contents(name, entry)) {
         return Err(Unsupported::Shape(match (parameters.as_slice(), module.id(name)) {
             ([_, ..], _) => {
@@ -223,7 +228,18 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
             }
         }));
     }
-    let lowered = module.lower(entry, setting).map_err(wrong)?;
+    let lowered = module.lower(entry, setting).map_err(|refused| match (refused.kind, parameters.as_slice()) {
+        (RefusedKind::Launch, [_, ..]) => {
+            let signature = |entry: &str| Some(Parameters::of(file, module, entry).ok()?.signature(entry));
+            let kernel = entry.or_else(|| module.entries().next());
+            match kernel.and_then(signature) {
+                Some(signature) => Unsupported::Arguments { why: refused.message, signature },
+                None => wrong(refused).into(),
+            }
+        }
+        (RefusedKind::Launch, []) => Unsupported::Shape(refused.message),
+        (RefusedKind::Text | RefusedKind::Version | RefusedKind::Target, _) => wrong(refused).into(),
+    })?;
     let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
     let source = Source { file: file.to_owned(), text: module.text.clone() };
     let mut part = part(lowered, source)?;
@@ -238,7 +254,7 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
 fn ranges(lowered: &Lowered, wanted: fn(Place) -> bool) -> Vec<Range> {
     let range = |variable: &Variable| Range {
         name: variable.name.clone(),
-        item: number(&lowered.types, variable.ty),
+        item: items(&lowered.types, variable),
         bytes: variable.bytes,
         initial: variable
             .initial
@@ -291,22 +307,41 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
 /// The most threads of a launch.
 const MOST_THREADS: u64 = 1 << 16;
 
-/// The type of the items of a variable all of whose scalars have one type.
+/// The types of numbers, and the scalars that they are.
+const NUMBERS: [(Number, Kind, u32); 11] = [
+    (Number::U32, Kind::Int(false), 32),
+    (Number::U32, Kind::Bool, 1),
+    (Number::I32, Kind::Int(true), 32),
+    (Number::U8, Kind::Int(false), 8),
+    (Number::I8, Kind::Int(true), 8),
+    (Number::U16, Kind::Int(false), 16),
+    (Number::I16, Kind::Int(true), 16),
+    (Number::U64, Kind::Int(false), 64),
+    (Number::I64, Kind::Int(true), 64),
+    (Number::F32, Kind::Float, 32),
+    (Number::F64, Kind::Float, 64),
+];
+
+fn number_of(scalar: Scalar) -> Option<Number> {
+    NUMBERS.iter().find(|(_, kind, bits)| (*kind, *bits) == (scalar.kind, scalar.bits)).map(|(number, ..)| *number)
+}
+
+fn scalar(of: Number) -> Option<Scalar> {
+    NUMBERS.iter().find(|(number, ..)| *number == of).map(|&(_, kind, bits)| Scalar { kind, bits })
+}
+
+/// The type of the items of a variable: the one that its contents are given as, where the module's has that size, since OpenCL's
+/// SPIR-V does not say whether integers have a sign (SPIR-V environment specification of OpenCL, 2.2); else the module's.
+fn items(types: &Types, variable: &Variable) -> Option<Number> {
+    let own = number(types, variable.ty);
+    let given = variable.scalars.and_then(number_of);
+    given.filter(|given| own.is_none_or(|own| own.size() == given.size())).or(own)
+}
+
+/// The type of the items of a type all of whose scalars have one type.
 fn number(types: &Types, ty: u32) -> Option<Number> {
     match types.get(ty)? {
-        Type::Scalar(scalar) => Some(match (scalar.kind, scalar.bits) {
-            (Kind::Bool, _) | (Kind::Int(false), 32) => Number::U32,
-            (Kind::Int(true), 32) => Number::I32,
-            (Kind::Int(false), 8) => Number::U8,
-            (Kind::Int(true), 8) => Number::I8,
-            (Kind::Int(false), 16) => Number::U16,
-            (Kind::Int(true), 16) => Number::I16,
-            (Kind::Int(false), 64) => Number::U64,
-            (Kind::Int(true), 64) => Number::I64,
-            (Kind::Float, 32) => Number::F32,
-            (Kind::Float, 64) => Number::F64,
-            _ => return None,
-        }),
+        Type::Scalar(scalar) => number_of(*scalar),
         Type::Many { of, .. } => number(types, *of),
         Type::Struct(members) => {
             let mut of = members.iter().map(|&(member, _)| number(types, member));

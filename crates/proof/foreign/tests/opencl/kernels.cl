@@ -119,3 +119,14 @@ kernel void computes(global uint *a, global int *b) {
   a[1] = mul_hi(a[0], 0x10000u) + rotate(a[0], 8u);
   b[1] = (int)abs_diff(b[0], 5) + mul_hi(b[0], -65536);
 }
+
+// What the loop leaves is looked at in front of its body, in the order in which LLVM has the blocks.
+kernel void adds_up(global int *a, int n) {
+  int sum = -10;
+  for (int i = 0; i < n; i++) sum += a[i];
+  a[0] = sum;
+}
+
+kernel void dimensions(global int *a) {
+  if (get_global_linear_id() == 0) a[0] = get_work_dim();
+}

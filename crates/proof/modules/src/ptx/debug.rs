@@ -58,12 +58,36 @@ impl Parser<'_> {
     }
 }
 
-/// The source that a `.loc` names.
-pub(super) fn source(loc: &Loc, files: &HashMap<u32, Arc<str>>) -> Parsed<Source> {
-    let of = |at: Position, inlined_at| match files.get(&at.file) {
-        Some(file) => Ok(Source { file: file.clone(), line: at.line, column: at.column, inlined_at }),
-        None => Err(Refused::new(loc.line, format!("no .file has the number {}", at.file))),
-    };
-    let call = loc.inlined_at.map(|call| of(call, None).map(Arc::new)).transpose()?;
-    of(loc.place, call)
+/// The most calls that one place stands in.
+const MOST_CALLS: usize = 64;
+
+/// The places that a kernel's `.loc` directives name.
+pub(super) struct Places {
+    files: HashMap<u32, Arc<str>>,
+    /// The call in whose place each position stood when it was named last: a function that is inlined into one that is inlined
+    /// itself has a `.loc` of that one in front of its own (11.5.5).
+    calls: HashMap<Position, Option<Arc<Source>>>,
+}
+
+impl Places {
+    pub(super) fn of(files: &HashMap<u32, String>) -> Places {
+        let files = files.iter().map(|(number, name)| (*number, name.as_str().into())).collect();
+        Places { files, calls: HashMap::new() }
+    }
+
+    /// The source that a `.loc` names.
+    pub(super) fn source(&mut self, loc: &Loc) -> Parsed<Source> {
+        let files = &self.files;
+        let of = |at: Position, inlined_at| match files.get(&at.file) {
+            Some(file) => Ok(Source { file: file.clone(), line: at.line, column: at.column, inlined_at }),
+            None => Err(Refused::new(loc.line, format!("no .file has the number {}", at.file))),
+        };
+        let outer = |call: Position| {
+            let outer = self.calls.get(&call).cloned().flatten();
+            outer.filter(|outer| std::iter::successors(Some(outer), |at| at.inlined_at.as_ref()).count() < MOST_CALLS)
+        };
+        let call = loc.inlined_at.map(|call| of(call, outer(call)).map(Arc::new)).transpose()?;
+        self.calls.insert(loc.place, call.clone());
+        of(loc.place, call)
+    }
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::parse::Parsed;
-use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
+use super::statement::{Entry, Instruction, Loc, Operand, Position, Statement, Text, Variable};
 use crate::Refused;
 use crate::refused::MOST_CALLS;
 use crate::types::Space;
@@ -37,7 +37,15 @@ pub fn flat<'e>(entry: &'e Entry, text: &Text) -> Parsed<Cow<'e, [Statement]>> {
     if entry.body.iter().all(is_flat) {
         return Ok(Cow::Borrowed(&entry.body));
     }
-    let mut inliner = Inliner { text, out: Vec::new(), copies: 0, open: Vec::new(), passed: HashSet::new() };
+    let mut inliner = Inliner {
+        text,
+        out: Vec::new(),
+        copies: 0,
+        open: Vec::new(),
+        passed: HashSet::new(),
+        here: None,
+        called_at: None,
+    };
     // The kernel's own names stay, so that reports show them.
     let kept = Names::default();
     inliner.body(&entry.body, &mut vec![kept], None)?;
@@ -78,6 +86,10 @@ struct Inliner<'t> {
     open: Vec<&'t str>,
     /// The `.param` variables of bodies, by their names in the kernel.
     passed: HashSet<String>,
+    /// The last place in the source that the innermost open body names.
+    here: Option<Loc>,
+    /// The place of the call that it stands for.
+    called_at: Option<Position>,
 }
 
 impl<'t> Inliner<'t> {
@@ -123,7 +135,11 @@ impl<'t> Inliner<'t> {
                     self.push(Statement::Targets { name: rename(scopes, name), labels, line: *line }, *line)?;
                 }
                 Statement::Label(name, line) => self.push(Statement::Label(rename(scopes, name), *line), *line)?,
-                Statement::Loc(_) => self.push(statement.clone(), 0)?,
+                Statement::Loc(loc) => {
+                    let loc = Loc { inlined_at: loc.inlined_at.or(self.called_at), ..*loc };
+                    self.here = Some(loc);
+                    self.push(Statement::Loc(loc), loc.line)?;
+                }
                 Statement::Scope(within) => {
                     self.copies += 1;
                     scopes.push(declared(within, &format!("#{}", self.copies)));
@@ -243,10 +259,14 @@ impl<'t> Inliner<'t> {
             self.push(jump(Some((rename(scopes, guard), !negated)), &skip), call.line)?;
         }
         self.open.push(&function.name);
+        let (here, called_at) = (self.here, self.called_at);
+        self.called_at = here.map(|here| here.place);
         self.body(body, &mut vec![names], Some(&end))?;
+        (self.here, self.called_at) = (here, called_at);
         self.open.pop();
         self.push(Statement::Label(end, call.line), call.line)?;
-        self.push(Statement::Label(skip, call.line), call.line)
+        self.push(Statement::Label(skip, call.line), call.line)?;
+        here.map_or(Ok(()), |here| self.push(Statement::Loc(here), call.line))
     }
 }
 

@@ -83,7 +83,7 @@ pub enum Statement {
 }
 
 /// The directive `.loc`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Loc {
     pub place: Position,
     /// The call that was replaced by the function's body: `inlined_at`.
@@ -92,7 +92,7 @@ pub struct Loc {
 }
 
 /// A place in the source: the number of its file, its line and its column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     pub file: u32,
     pub line: u32,

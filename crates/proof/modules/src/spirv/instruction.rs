@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use rspirv::grammar::{INSTRUCTION_TABLE, Instruction as Grammar, OperandKind};
+use rspirv::grammar::{INSTRUCTION_TABLE, Instruction as Grammar, OperandKind, OperandQuantifier};
 use rspirv::spirv::{MAGIC_NUMBER, Op};
 
 use crate::refused::Refused;
@@ -72,8 +72,30 @@ impl Instruction {
 pub struct Listing {
     /// The instructions in their order.
     pub instructions: Vec<Instruction>,
-    /// The names that the text gives the results: `17` and `gl_LocalInvocationID`; of a binary module, their numbers.
+    /// The names that the text gives the results: `17` and `gl_LocalInvocationID`; of a binary module, those of
+    /// `OpName`, or their numbers.
     pub names: HashMap<Id, String>,
+}
+
+impl Listing {
+    /// An instruction as a line of text: its result, and the results that it begins with as operands.
+    pub(super) fn line(&self, instruction: &Instruction) -> String {
+        let name = |id: &Id| self.names.get(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"));
+        let result = instruction.result.as_ref().map(|id| format!("{} = ", name(id))).unwrap_or_default();
+        let kinds = grammar().get(instruction.name().trim_start_matches("Op")).map_or(&[][..], |known| known.operands);
+        let kinds =
+            kinds.iter().filter(|operand| !matches!(operand.kind, OperandKind::IdResultType | OperandKind::IdResult));
+        // The last kind is that of all further operands, where there may be several.
+        let kinds = kinds.flat_map(|operand| {
+            let count = if operand.quantifier == OperandQuantifier::ZeroOrMore { usize::MAX } else { 1 };
+            std::iter::repeat_n(operand.kind, count)
+        });
+        let is_id = |kind: &OperandKind| {
+            matches!(kind, OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics)
+        };
+        let ids = kinds.take_while(is_id).zip(&instruction.operands).map(|(_, id)| format!(" {}", name(id)));
+        format!("{result}{}{}", instruction.name(), ids.collect::<String>())
+    }
 }
 
 /// The grammar of the instructions, by their names.
@@ -119,7 +141,46 @@ pub fn binary(bytes: &[u8]) -> Result<Listing, Refused> {
         listing.instructions.push(Instruction { op: known.opcode, result_type, result, operands, line: number as u32 });
         rest = &rest[length..];
     }
+    name_by_source(&mut listing);
     Ok(listing)
+}
+
+/// Gives the results of a binary module the names that `OpName` has for them; a variable without one has that of the structure
+/// that it is, as a buffer block of GLSL. A name that several have ends with the number of all but the first.
+fn name_by_source(listing: &mut Listing) {
+    let mut given: HashMap<Id, String> = HashMap::new();
+    let (mut pointees, mut variables) = (HashMap::new(), Vec::new());
+    for instruction in &listing.instructions {
+        match (instruction.op, instruction.operands.as_slice()) {
+            (Op::Name, &[id, ..]) => drop(given.insert(id, instruction.string(1).0)),
+            (Op::TypePointer, &[_, to]) => drop(instruction.result.map(|result| pointees.insert(result, to))),
+            (Op::Variable, _) => variables.extend(instruction.result.zip(instruction.result_type)),
+            _ => {}
+        }
+    }
+    let is_name = |name: &&String| name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    for (variable, ty) in variables {
+        if given.get(&variable).is_none_or(String::is_empty)
+            && let Some(block) = pointees.get(&ty).and_then(|block| given.remove(block))
+        {
+            given.insert(variable, block);
+        }
+    }
+    let mut taken = std::collections::HashSet::new();
+    for instruction in &listing.instructions {
+        let Some((result, name)) = instruction.result.and_then(|result| Some((result, given.get(&result)?))) else {
+            continue;
+        };
+        if !is_name(&name) {
+            continue;
+        }
+        let plain: String = name
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '_' })
+            .collect();
+        let name = if taken.insert(plain.clone()) { plain } else { format!("{plain}_{result}") };
+        listing.names.insert(result, name);
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +198,27 @@ mod tests {
             words.extend(operands);
         }
         words
+    }
+
+    #[test]
+    fn a_binary_module_has_the_names_of_its_source() {
+        let text = "OpName %shared \"sum.part\"\nOpName %block \"Data\"\nOpName %buffer \"\"\nOpName %one \"x\"\nOpName %two \"x\"\n\
+                    OpName %odd \"7\"\n%int = OpTypeInt 32 1\n%block = OpTypeStruct %int\n%to = OpTypePointer StorageBuffer %block\n\
+                    %local = OpTypePointer Workgroup %int\n%buffer = OpVariable %to StorageBuffer\n\
+                    %shared = OpVariable %local Workgroup\n%one = OpConstant %int 1\n%two = OpConstant %int 2\n\
+                    %odd = OpConstant %int 3\n%read = OpLoad %int %shared Aligned 4\nOpStore %shared %read Aligned 4";
+        let written = assemble(text).expect("it is right");
+        let bytes: Vec<u8> = words(&written).iter().flat_map(|word| word.to_le_bytes()).collect();
+        let read = binary(&bytes).expect("it is right");
+        let name = |of: &str| {
+            let (id, _) = written.names.iter().find(|(_, name)| *name == of).expect("a result of that name");
+            (*id, read.names[id].as_str())
+        };
+        assert_eq!([name("shared").1, name("buffer").1, name("one").1], ["sum.part", "Data", "x"]);
+        assert_eq!([name("two").1, name("odd").1], [format!("x_{}", name("two").0), name("odd").0.to_string()]);
+        let lines: Vec<String> = read.instructions.iter().rev().take(2).map(|last| read.line(last)).collect();
+        let loaded = name("read").0;
+        assert_eq!(lines, [format!("OpStore %sum.part %{loaded}"), format!("%{loaded} = OpLoad %sum.part")]);
     }
 
     #[test]

@@ -49,11 +49,7 @@ pub fn text(file: &str, text: &str) -> Result<Spirv, Refused> {
 /// The bytes are no module.
 pub fn binary(file: &str, bytes: &[u8]) -> Result<Spirv, Refused> {
     let listing = instruction::binary(bytes).map_err(|refused| refused.within(file, ""))?;
-    let line = |instruction: &instruction::Instruction| {
-        let result = instruction.result.map(|id| format!("%{id} = ")).unwrap_or_default();
-        format!("{result}{}\n", instruction.name())
-    };
-    let text: String = listing.instructions.iter().map(line).collect();
+    let text: String = listing.instructions.iter().map(|instruction| listing.line(instruction) + "\n").collect();
     let lines = text.clone();
     Spirv::of(listing, text).map_err(|refused| refused.within(file, &lines))
 }

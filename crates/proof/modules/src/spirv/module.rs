@@ -230,7 +230,9 @@ impl Spirv {
 
     /// The result of that name.
     pub fn id(&self, name: &str) -> Option<Id> {
-        self.listing.names.iter().find(|(_, known)| *known == name).map(|(&id, _)| id)
+        let named = self.listing.names.iter().find(|(_, known)| *known == name).map(|(&id, _)| id);
+        // The number of a result that has a name is one for it too.
+        named.or_else(|| name.parse().ok().filter(|id| self.listing.names.contains_key(id)))
     }
 
     /// Whether a launch may give the result of that name contents: a variable, a specialization constant, or a parameter of the

@@ -56,23 +56,31 @@ pub enum Contents {
     Number(String),
     /// The parts of a composite.
     List(Vec<Contents>),
-    /// Bytes.
-    Bytes(Vec<u8>),
-    /// So many bytes that nobody has written.
-    Unwritten(u64),
+    /// Bytes, of scalars of a type where it is given.
+    Bytes(Vec<u8>, Option<Scalar>),
+    /// So many bytes that nobody has written, of scalars of a type where it is given.
+    Unwritten(u64, Option<Scalar>),
 }
 
 impl Contents {
+    /// The type of the scalars that it is given as.
+    pub(super) fn scalars(&self) -> Option<Scalar> {
+        match self {
+            Contents::Bytes(_, of) | Contents::Unwritten(_, of) => *of,
+            Contents::Number(_) | Contents::List(_) => None,
+        }
+    }
+
     /// The bytes of a value of a type; a runtime array has as many parts as are given.
     pub(super) fn bytes(&self, ty: Id, types: &Types) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         match self {
-            Contents::Bytes(given) => bytes.clone_from(given),
-            Contents::Unwritten(_) => {}
+            Contents::Bytes(given, _) => bytes.clone_from(given),
+            Contents::Unwritten(..) => {}
             Contents::Number(_) | Contents::List(_) => self.fill(ty, types, 0, &mut bytes)?,
         }
         if let Some(size) = types.size(ty) {
-            let is_short = matches!(self, Contents::Bytes(_)) && (bytes.len() as u64) < size;
+            let is_short = matches!(self, Contents::Bytes(..)) && (bytes.len() as u64) < size;
             // A buffer may be longer than what the module declares of it, such as by the last padding.
             let may_be_longer = matches!(types.get(ty), Some(Type::Many { .. } | Type::Struct(_)));
             if bytes.len() as u64 > size && !may_be_longer || is_short {
@@ -139,9 +147,12 @@ pub fn scalar_bits(ty: Scalar, text: &str) -> Result<u64, String> {
         Some(digits) => i128::from_str_radix(digits, 16),
         None => digits.parse(),
     };
-    let value = value.ok().filter(|&value| value >= 0 && value >> 64 == 0).ok_or_else(wrong)?;
-    let value = (sign * value) as u64;
-    Ok(if ty.kind == Kind::Bool { u64::from(value != 0) } else { value & ty.mask() })
+    // A number of an integer type may be written with a sign or without one, whichever the type is declared to have.
+    let is_any = ty.kind == Kind::Bool;
+    let fits = |value: &i128| *value < 1 << ty.bits && *value >= -(1 << (ty.bits - 1)) || is_any;
+    let value = value.ok().filter(|value| (0..1 << 64).contains(value)).map(|value| sign * value);
+    let value = value.filter(fits).ok_or_else(wrong)? as u64;
+    Ok(if is_any { u64::from(value != 0) } else { value & ty.mask() })
 }
 
 /// The shape of a launch, with every number known.
@@ -191,7 +202,11 @@ impl Shape {
             BuiltIn::NumSubgroups => one(self.threads().div_ceil(subgroup)),
             BuiltIn::SubgroupId => one(thread / subgroup),
             BuiltIn::SubgroupLocalInvocationId => one(thread % subgroup),
-            BuiltIn::WorkDim => one(3),
+            // As few as the shape needs: that is all that shows of how many the host has named.
+            BuiltIn::WorkDim => {
+                let is_used = |d: &usize| self.local_size[*d] > 1 || self.workgroups[*d] > 1;
+                one([2, 1].into_iter().find(is_used).map_or(1, |last| last as u32 + 1))
+            }
             BuiltIn::DeviceIndex => one(0),
             _ => return None,
         })

@@ -74,6 +74,32 @@ fn instructions_know_their_source() {
     assert_eq!(bare.kernels[0].sources, [None, None]);
 }
 
+/// A function that is inlined into one that is inlined, and one that is called: each place says in which calls it stands
+/// (11.5.5), and what comes behind a call is the caller's again.
+#[test]
+fn calls_within_calls_are_known() {
+    let text = "// A module\n.version 8.5\n.target sm_90\n.func add(.param .b32 n)\n{ .reg .u32 %r<2>;\n.loc 2 7 1\n\
+                ld.param.u32 %r1, [n];\n.loc 3 8 1, function_name $s, inlined_at 2 7 1\nadd.u32 %r1, %r1, 1; ret; }\n\
+                .entry k() { .reg .u32 %x; .param .b32 p;\n.loc 1 4 3\n.loc 2 5 2, function_name $s, inlined_at 1 4 3\n\
+                .loc 3 6 1, function_name $s, inlined_at 2 5 2\nmov.u32 %x, 1;\n.loc 1 9 2\nst.param.b32 [p], %x;\n\
+                call.uni add, (p);\nmov.u32 %x, 2; ret; }\n.file 1 \"k.cu\"\n.file 2 \"a.h\"\n.file 3 \"b.h\"\n";
+    let module = read(text).expect("nvcc writes it so");
+    let kernel = &module.kernels[0];
+    let place = |line: u32| {
+        let at = kernel.lines.iter().position(|known| *known == line).expect("an instruction of that line");
+        kernel.sources[at].as_ref().map(ToString::to_string).unwrap_or_default()
+    };
+    assert_eq!(place(14), "b.h:6:1, inlined at a.h:5:2, inlined at k.cu:4:3");
+    assert_eq!(place(7), "a.h:7:1, inlined at k.cu:9:2");
+    assert_eq!(place(9), "b.h:8:1, inlined at a.h:7:1, inlined at k.cu:9:2");
+    assert_eq!(place(18), "k.cu:9:2");
+    // A place in a call to itself is none that any compiler writes, and has an end.
+    let nested = ".loc 1 4 3, function_name $s, inlined_at 1 4 3\n".repeat(100_000);
+    let text = format!(".version 8.5\n.target sm_90\n.entry k() {{ {nested} ret; }}\n.file 1 \"k.cu\"\n");
+    let module = read(&text).expect("it is read");
+    assert!(module.kernels[0].sources[0].as_ref().is_some_and(|source| source.to_string().len() < 4096));
+}
+
 #[test]
 fn directives_that_mean_nothing_are_refused() {
     for (from, to, why) in [

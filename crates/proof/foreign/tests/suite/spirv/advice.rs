@@ -31,7 +31,7 @@ fn fixes(mut world: World, header: &Header, asserted: &str) -> Vec<String> {
 fn of_glsl(name: &str, workgroups: u32, contents: &[(&str, &[u32])], asserted: &str) -> Vec<String> {
     let path = format!("{}/tests/glsl/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the file is there");
-    let bytes = |words: &[u32]| Contents::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect());
+    let bytes = |words: &[u32]| Contents::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect(), None);
     let inputs: HashMap<_, _> = contents.iter().map(|(name, words)| ((*name).to_owned(), bytes(words))).collect();
     let setting = Setting {
         local_size: None,

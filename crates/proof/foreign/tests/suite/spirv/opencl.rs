@@ -74,10 +74,14 @@ fn right_kernels_hold() {
     let bodies = "in=f32[16]:0,0,3,0,10,0,0,0,0,0,5,0,20,0,0,0 extra=f32[8]:0,0,1,0,2,0,0,0";
     let arguments = format!("{bodies} out=f32[2]:0 scale=f32[1]:100 k=6");
     case("weighs", [1, 2], &arguments, &["out[0] == 4309.0", "out[1] == 8509.0"]);
-    case("points_anywhere", [1, 3], "a=i32[1]:1 b=i32[3]:0 out=i32[3]:0", &["out[0] == 9", "out[2] == 11"]);
+    case("points_anywhere", [1, 3], "a=i32[1]:1 b=i32[3] out=i32[3]:0", &["out[0] == 9", "out[2] == 11"]);
     for (n, result) in [("0", 1), ("5", 2), ("7", 4), ("8", 4), ("3", 4)] {
         case("chooses", [1, 4], &format!("a=i32[4]:1 n={n}"), &[&format!("a[1] == {result}")]);
     }
+    // OpenCL's SPIR-V does not say whether an integer has a sign; the argument does.
+    case("adds_up", [1, 1], "a=i32[2]:3 n=2", &["a[0] == -4"]);
+    case("adds_up", [1, 1], "a=u32[2]:3 n=2", &["a[0] == 4294967292"]);
+    case("dimensions", [2, 3], "a=i32[1]:0", &["a == 1"]);
     // 0x12345678 * 2^16 / 2^32 + 0x34567812, and 12 + the high half of 7 * 65536.
     case("computes", [1, 1], "a=u32[2]:305419896 b=i32[2]:-7", &["a[1] == 878086726", "b[1] == 12"]);
 }
@@ -109,6 +113,16 @@ fn what_is_missing_or_not_supported_is_named() {
     for (kernel, arguments, text) in [
         ("chooses", "a=i32[4]:1 m=3", "no parameter `m`, which is given a value: there are `a`, `n`"),
         ("chooses", "a=i32[4]:1", "the parameter `n`: its value is given at launch: write --arg n="),
+        (
+            "chooses",
+            "a=i32[4]:1 n=4294967296",
+            "`4294967296` is no number of 32 bits. The kernel is `chooses(buffer a, n",
+        ),
+        ("chooses", "a=i32[4]:1 n=f32:3.0", "the parameter `n`: it is an integer, and a float is given"),
+        ("chooses", "a=i32[4]:1 n=i32[4]", "the parameter `n`: it is a value, and a buffer is given"),
+        ("chooses", "a=3 n=3", "the parameter `a`: it is memory, and a number is given: write --arg a=u32[8]:3"),
+        ("points_anywhere", "a=i32[1]:1 b=i32[3]:0 out=i32[3]:0", "the parameter `b`: it is memory of the workgroup"),
+        ("choose", "a=i32[1]:1", "the module has no entry point `choose`; it has `sum`, "),
         ("chooses", "n=3", "the parameter `a`: its memory is given at launch: write --arg a=u32[8]:0"),
     ] {
         let refused = launch(kernel, [1, 4], arguments).expect_err(text).to_string();

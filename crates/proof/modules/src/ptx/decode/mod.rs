@@ -183,7 +183,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     }
     let labels = labels(&body)?;
     let target = Target { sm: text.sm, version: text.version };
-    let files = text.files.iter().map(|(number, name)| (*number, name.as_str().into())).collect();
+    let mut places = debug::Places::of(&text.files);
     let (mut steps, mut lines, mut sources, mut at) = (Vec::new(), Vec::new(), Vec::new(), None);
     for statement in &*body {
         match statement {
@@ -202,7 +202,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
                 lines.push(instruction.line);
                 sources.push(at.clone());
             }
-            Statement::Loc(loc) => at = Some(debug::source(loc, &files)?),
+            Statement::Loc(loc) => at = Some(places.source(loc)?),
             Statement::Variable(_) | Statement::Label(..) | Statement::Targets { .. } | Statement::Scope(_) => {}
         }
     }

@@ -198,14 +198,14 @@ impl Lowering<'_> {
         };
         let given = self.setting.inputs.get(&name);
         let mut initial = match given {
-            Some(Contents::Unwritten(_)) | None => initializer,
+            Some(Contents::Unwritten(..)) | None => initializer,
             Some(given) => Some(given.bytes(to, &self.types).map_err(wrong)?),
         };
         let bound = match (&self.setting.bound, space) {
             (Some(bound), Space::Param) => {
                 let mut push = bound.push.clone();
                 push.resize(push.len().max(self.types.size(to).unwrap_or(0).min(MOST_BYTES) as usize), 0);
-                initial = Some(Contents::Bytes(push).bytes(to, &self.types).map_err(wrong)?);
+                initial = Some(Contents::Bytes(push, None).bytes(to, &self.types).map_err(wrong)?);
                 None
             }
             (Some(bound), Space::Global) => {
@@ -228,7 +228,7 @@ impl Lowering<'_> {
             (Some(_), ..) if class == StorageClass::Workgroup && self.is_sized_at_launch(to) => SIZED_AT_LAUNCH,
             (Some(bytes), initial, _) => initial.as_ref().map_or(0, |initial| initial.len() as u64).max(bytes),
             (None, Some(initial), _) => initial.len() as u64,
-            (None, None, Some(Contents::Unwritten(bytes))) => *bytes,
+            (None, None, Some(Contents::Unwritten(bytes, _))) => *bytes,
             (None, None, _) => {
                 return Err(wrong(format!(
                     "its length is given at launch: write `; @Input: %{name} = {{…}}` or --arg {name}=u32[8]:0"
@@ -291,8 +291,8 @@ impl Lowering<'_> {
         let coherent = self.module.declared.decoration(id, Decoration::Coherent).is_some();
         let is_open = place == Place::Push && initial.is_none();
         let open = if is_open { self.types.leaves(to).unwrap_or_default() } else { Vec::new() };
-        let root = Some(self.variables.len());
-        self.variables.push(Variable { name, place, ty: to, bytes, initial, open, is_read: false });
+        let (root, scalars) = (Some(self.variables.len()), given.and_then(Contents::scalars));
+        self.variables.push(Variable { name, place, ty: to, bytes, initial, open, scalars, is_read: false });
         let is_generic = false;
         self.set(
             instruction,

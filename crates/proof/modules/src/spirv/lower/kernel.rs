@@ -9,11 +9,11 @@ use wattle_memory::Classes;
 
 use super::interface::{Given, Interface, PushMember};
 use super::{Lowering, Place, Pointer, Value, Variable, address_of};
-use crate::refused::Refused;
+use crate::refused::{Refused, RefusedKind};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Entry, Function, OPENCL_DEBUG, Spirv};
 use crate::spirv::setting::{Contents, MOST_BYTES};
-use crate::spirv::types::{Leaf, Type};
+use crate::spirv::types::{Kind as ScalarKind, Leaf, Type};
 use crate::types::Space;
 
 /// What the host gives for a parameter.
@@ -155,7 +155,14 @@ impl Lowering<'_> {
                 return Err(by.refused(format!("{} bytes for `{name}` are too many", bound.workgroup_bytes)));
             }
             Some(bound) => bound.workgroup_bytes,
-            None => self.sized(name, ty, by)?.0,
+            // The comments of a module have no other way to say its size.
+            None => match (self.sized(name, ty, by)?.0, self.setting.inputs.get(name)) {
+                (bytes, Some(Contents::List(_) | Contents::Unwritten(..)) | None) => bytes,
+                (_, Some(Contents::Bytes(..) | Contents::Number(_))) => {
+                    let why = "it is memory of the workgroup, which has no first contents: write";
+                    return Err(self.launch_is_wrong(name, &format!("{why} --arg {name}=u32[8]"), by));
+                }
+            },
         };
         let is_workgroup = |known: &&Variable| matches!(known.place, Place::Workgroup(_));
         let number = self.variables.iter().filter(is_workgroup).count();
@@ -174,15 +181,19 @@ impl Lowering<'_> {
     ) -> Value {
         let root = Some(self.variables.len());
         let (name, open) = (name.to_owned(), Vec::new());
-        self.variables.push(Variable { name, place, ty, bytes, initial, open, is_read: false });
+        let scalars = self.setting.inputs.get(&name).and_then(Contents::scalars);
+        self.variables.push(Variable { name, place, ty, bytes, initial, open, scalars, is_read: false });
         Value::Pointer(Pointer { root, ..pointer })
     }
 
     /// The size and the first contents that the argument of that name gives memory.
     fn sized(&self, name: &str, ty: Id, by: &Instruction) -> Result<(u64, Option<Vec<u8>>), Refused> {
-        let wrong = |why: String| by.refused(format!("the parameter `{name}`: {why}"));
+        let wrong = |why: String| self.launch_is_wrong(name, &why, by);
         let (bytes, initial) = match self.setting.inputs.get(name) {
-            Some(&Contents::Unwritten(bytes)) => (bytes, None),
+            Some(&Contents::Unwritten(bytes, _)) => (bytes, None),
+            Some(Contents::Number(number)) => {
+                return Err(wrong(format!("it is memory, and a number is given: write --arg {name}=u32[8]:{number}")));
+            }
             Some(given) => {
                 let initial = given.bytes(ty, &self.types).map_err(wrong)?;
                 (initial.len() as u64, Some(initial))
@@ -194,7 +205,7 @@ impl Lowering<'_> {
 
     /// The bytes of a value that the host gives.
     fn value_argument(&self, name: &str, ty: Id, push_at: &mut u64, by: &Instruction) -> Result<Vec<u8>, Refused> {
-        let wrong = |why: String| by.refused(format!("the parameter `{name}`: {why}"));
+        let wrong = |why: String| self.launch_is_wrong(name, &why, by);
         let size = self.types.size(ty).filter(|&size| size <= MOST_BYTES);
         let size = size.ok_or_else(|| wrong("its type has no size".into()))?;
         let from = self.types.behind(*push_at, ty);
@@ -204,9 +215,30 @@ impl Lowering<'_> {
                 let given = bound.push.iter().copied().skip(from as usize).chain(std::iter::repeat(0));
                 Ok(given.take(size as usize).collect())
             }
-            (None, Some(given)) => given.bytes(ty, &self.types).map_err(wrong),
+            (None, Some(Contents::Unwritten(..))) => Err(wrong("it is a value, and a buffer is given".into())),
+            (None, Some(given)) => {
+                let own = match self.types.get(ty) {
+                    Some(Type::Scalar(own)) => Some(*own),
+                    _ => None,
+                };
+                match (own, given.scalars()) {
+                    (Some(own), Some(of)) if (own.kind == ScalarKind::Float) != (of.kind == ScalarKind::Float) => {
+                        let [own, of] = [own.kind, of.kind].map(|kind| match kind {
+                            ScalarKind::Float => "a float",
+                            ScalarKind::Int(_) | ScalarKind::Bool => "an integer",
+                        });
+                        Err(wrong(format!("it is {own}, and {of} is given")))
+                    }
+                    _ => given.bytes(ty, &self.types).map_err(wrong),
+                }
+            }
             (None, None) => Err(wrong(format!("its value is given at launch: write --arg {name}=…"))),
         }
+    }
+
+    /// A refusal of what the launch gives a parameter.
+    fn launch_is_wrong(&self, name: &str, why: &str, by: &Instruction) -> Refused {
+        Refused { kind: RefusedKind::Launch, ..by.refused(format!("the parameter `{name}`: {why}")) }
     }
 
     /// What the host gives for the parameters of a kernel.

@@ -45,6 +45,9 @@ impl Lowering<'_> {
     }
 
     fn local_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        if instruction.result.is_some_and(|id| self.is_object(id)) {
+            return Err(instruction.refused("images, samplers, events and other objects are not supported"));
+        }
         let unknown = || instruction.refused("its type is no pointer to memory of the thread");
         let pointer = self.pointer_type(instruction.ty()?).filter(|pointer| pointer.space == Space::Local);
         let pointer = pointer.ok_or_else(unknown)?;

@@ -27,10 +27,10 @@ use super::instruction::{Id, Instruction};
 use super::library;
 use super::module::{Entry, Spirv};
 use super::setting::{BuiltInVariable, Setting, Shape};
-use super::types::{Leaf, Scalar, Types};
+use super::types::{Leaf, Scalar, Type, Types};
 use crate::assigned::all_assigned;
 use crate::code::{Bin, Guard, Kernel, NO_REG, Op, Reg, Source, Src, Step, Tern, Un};
-use crate::refused::Refused;
+use crate::refused::{Refused, RefusedKind};
 use crate::types::Space;
 
 /// The most instructions of a kernel, functions in the place of their calls.
@@ -85,6 +85,8 @@ pub struct Variable {
     pub initial: Option<Vec<u8>>,
     /// The push constants among it whose values nobody has given: the host may give any.
     pub open: Vec<Leaf>,
+    /// The type of its scalars, where what gives it contents says so.
+    pub scalars: Option<Scalar>,
     /// Whether some instruction may read it.
     pub is_read: bool,
 }
@@ -188,7 +190,12 @@ impl Spirv {
         };
         chosen.ok_or_else(|| {
             let known: Vec<_> = self.entries().map(|name| format!("`{name}`")).collect();
-            Refused::new(1, format!("name one of the module's entry points (--entry): {}", known.join(", ")))
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let why = match entry {
+                Some(name) => format!("the module has no entry point `{name}`; it has {known}"),
+                None => format!("name one of the module's entry points (--entry): {known}"),
+            };
+            Refused { kind: RefusedKind::Launch, ..Refused::new(1, why) }
         })
     }
 
@@ -350,11 +357,26 @@ impl Lowering<'_> {
             let name = self.module.name(id);
             by.refused(if self.unbound.contains(&id) {
                 format!("nothing is bound to `%{name}`")
+            } else if self.is_object(id) {
+                format!("`%{name}` is an image, a sampler, an event or another object: they are not supported")
             } else {
                 format!("`%{name}` has no value that is supported here")
             })
         };
         self.values.get(&id).ok_or_else(unknown)
+    }
+
+    /// Whether a variable or a parameter is, or points to, what only its own instructions use.
+    fn is_object(&self, id: Id) -> bool {
+        let mut all = self.module.listing.instructions.iter();
+        let Some(ty) = all.find(|known| known.result == Some(id)).and_then(|known| known.result_type) else {
+            return false;
+        };
+        let of = match self.types.get(ty) {
+            Some(Type::Pointer { to, .. }) => self.types.get(*to),
+            own => own,
+        };
+        matches!(of, None | Some(Type::Opaque))
     }
 
     /// The scalars of a result.
