@@ -18,15 +18,21 @@ pub(crate) fn label(world: &World, access: &Access, space: Space, write: bool) -
         (Strength::Volatile, write) => strong(UpdateOrder::Relaxed, Scope::System, write),
         (Strength::Strong { order, scope }, write) => strong(order, scope, write),
         (Strength::Labels { read: known, .. }, false) | (Strength::Labels { write: known, .. }, true) => {
-            if access.space != Space::Generic {
-                return known;
-            }
-            // Atomic operations of OpenCL that name no memory order that of their object.
-            let is_silent = (known.acquire || known.release) && known.semantics == Classes::NONE;
-            Label { semantics: if is_silent { storage } else { known.semantics }, ..known }
+            return in_space(known, access, space);
         }
     };
     label.of(storage)
+}
+
+/// A label of an access in the model's own terms, which is to a space.
+pub(crate) fn in_space(label: Label, access: &Access, space: Space) -> Label {
+    if access.space != Space::Generic {
+        return label;
+    }
+    let storage = if space == Space::Shared { Classes::BLOCK } else { Classes::BUFFER };
+    // Atomic operations of OpenCL that name no memory order that of their object.
+    let is_silent = (label.acquire || label.release) && label.semantics == Classes::NONE;
+    Label { semantics: if is_silent { storage } else { label.semantics }, ..label }.of(storage)
 }
 
 fn strong(order: UpdateOrder, scope: Scope, write: bool) -> Label {

@@ -192,6 +192,7 @@ impl Process for LitmusThread {
                             desired: self.value(desired),
                             // PTX's compare-exchange writes the old value back if it fails.
                             writes_back: world.program.dialect == Dialect::Ptx,
+                            succeeded: None,
                         },
                     };
                     let target = Some(target(&world.program, reference));

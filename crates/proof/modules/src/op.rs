@@ -1,5 +1,7 @@
 //! The operations of the flat form, and what all analyses of them need.
 
+use wattle_memory::Label;
+
 use crate::code::{
     Access, Bin, Carry, Convert, Fence, Join, NO_REG, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Step, Tern,
     Test, Un,
@@ -161,6 +163,8 @@ pub enum Op {
         d: Reg,
         a: Src,
         b: Src,
+        /// The label of its read where it succeeds, if that is another one than where it fails, which is the access's.
+        succeeded: Option<Label>,
     },
     Fence(Fence),
     /// A fence or a barrier in the model's own terms
@@ -479,7 +483,7 @@ impl Op {
                 sources(&[access.base, *a]);
                 results(&[*d]);
             }
-            Op::Cas { access, d, a, b } => {
+            Op::Cas { access, d, a, b, .. } => {
                 memory(access, true, true);
                 sources(&[access.base, *a, *b]);
                 results(&[*d]);

@@ -1,5 +1,7 @@
 //! One thread: its position, and the effect of its next instruction.
 
+use wattle_memory::Label;
+
 use crate::address;
 use crate::code::{Access, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src};
 use crate::meaning::{bits, convert, exact, int};
@@ -39,7 +41,7 @@ pub enum Effect<'k, V> {
     /// [`apply`](crate::meaning::atomic::apply) computes the new one.
     Update { access: &'k Access, address: V, how: Rmw, operand: V, to: Reg },
     /// In one atomic step, `to` gets the old item; if that is the expected one, the new one replaces it.
-    CompareExchange { access: &'k Access, address: V, expected: V, new: V, to: Reg },
+    CompareExchange { access: &'k Access, address: V, expected: V, new: V, to: Reg, succeeded: Option<Label> },
     /// The thread passes a fence.
     Fence(Fence),
     /// The thread passes a fence or has reached a barrier, in the model's own terms.
@@ -183,9 +185,16 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         Op::Rmw { access, how, d, a } => {
             return Effect::Update { access, address: address!(access), how: *how, operand: get!(a), to: *d };
         }
-        Op::Cas { access, d, a, b } => {
+        Op::Cas { access, d, a, b, succeeded } => {
             let (expected, new) = (get!(a), get!(b));
-            return Effect::CompareExchange { access, address: address!(access), expected, new, to: *d };
+            return Effect::CompareExchange {
+                access,
+                address: address!(access),
+                expected,
+                new,
+                to: *d,
+                succeeded: *succeeded,
+            };
         }
         Op::Fence(fence) => return Effect::Fence(*fence),
         Op::Ordering(ordering) => return Effect::Ordering(**ordering),

@@ -227,6 +227,7 @@ impl KernelThread {
                     expected: expected.known(),
                     desired: desired.known(),
                     writes_back: launch.lowering.failed_exchange_writes(),
+                    succeeded: None,
                 };
                 self.update(launch, &edit, location, change, (order, scope), source)?
             }

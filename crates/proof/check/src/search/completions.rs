@@ -223,7 +223,8 @@ impl<'w> Completions<'_, 'w> {
         };
         let event = self.state.graph.event(first);
         let address = self.state.addresses.get(event.location?).copied();
-        let (label, mut open) = (event.label, VecDeque::new());
+        let label = self.runner.update.map_or(event.label, |(_, change)| change.strongest_label(event.label));
+        let mut open = VecDeque::new();
         self.answer(&mut start, first, address, label, &mut open);
         open.push_front(start);
         let mut stored = if label.acquire { Stored::default() } else { self.stored_before(first) };
@@ -308,7 +309,9 @@ impl<'w> Completions<'_, 'w> {
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
                     path.stored.store(address, None);
-                    self.answer(path, first.or(promised).unwrap_or(usize::MAX), address, read, open);
+                    // Nobody knows yet whether it succeeds.
+                    let label = change.strongest_label(read);
+                    self.answer(path, first.or(promised).unwrap_or(usize::MAX), address, label, open);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
                 }

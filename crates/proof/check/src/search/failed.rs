@@ -327,6 +327,7 @@ impl<'w> Ways<'_, 'w> {
                     for (from, value) in self.sources(way, target) {
                         let Some(writes) = idle(change, value, write) else { continue };
                         let mut next = way.clone();
+                        let read = change.read_label(read, Some(value));
                         next.steps.push(self.step(read, source, target, value, Some(from)));
                         if writes {
                             next.steps.push(self.step(write, source, target, value, None));

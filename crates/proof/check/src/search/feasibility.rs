@@ -180,7 +180,7 @@ impl<'s, 'w> Feasible<'s, 'w> {
     /// `None` where it writes in any case, or neither is known.
     fn expects(&self, half: EventId) -> Option<(u64, Option<u64>)> {
         match self.state.change(half)? {
-            Change::CompareExchange { expected: Some(expected), desired, writes_back: false } => {
+            Change::CompareExchange { expected: Some(expected), desired, writes_back: false, .. } => {
                 Some((expected, desired))
             }
             Change::CompareExchange { .. } | Change::Apply { .. } => None,

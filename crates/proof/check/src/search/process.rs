@@ -58,6 +58,9 @@ pub enum Change {
         desired: Option<u64>,
         /// Whether a failing one writes the old value back (PTX), or nothing.
         writes_back: bool,
+        /// The label of a succeeding one's read, where it is stronger than that of the operation (SPIR-V has semantics of its
+        /// own for what is not equal). What is compared with is known then.
+        succeeded: Option<Label>,
     },
 }
 
@@ -81,6 +84,26 @@ impl Change {
         }
     }
 
+    /// The label of its read, where that of the operation is `read` and `old` is read.
+    pub fn read_label(self, read: Label, old: Option<u64>) -> Label {
+        match (self, old) {
+            (Change::CompareExchange { expected: Some(expected), succeeded: Some(succeeded), .. }, Some(old))
+                if old == expected =>
+            {
+                succeeded
+            }
+            (Change::CompareExchange { .. } | Change::Apply { .. }, _) => read,
+        }
+    }
+
+    /// The strongest label that its read can have.
+    pub fn strongest_label(self, read: Label) -> Label {
+        match self {
+            Change::CompareExchange { succeeded, .. } => succeeded.unwrap_or(read),
+            Change::Apply { .. } => read,
+        }
+    }
+
     /// The value written where `old` is read, as far as it is known.
     pub fn written(self, old: Option<u64>) -> Written {
         match self {
@@ -89,7 +112,7 @@ impl Change {
                 old.map_or(Written::Unknown, |old| Written::Value(eval::atomic(op, ty, old, operand)))
             }
             Change::Apply { .. } => Written::Unknown,
-            Change::CompareExchange { expected: Some(expected), desired, writes_back } => match (old, desired) {
+            Change::CompareExchange { expected: Some(expected), desired, writes_back, .. } => match (old, desired) {
                 (Some(old), _) if old != expected && writes_back => Written::Value(old),
                 (Some(old), _) if old != expected => Written::Nothing,
                 (Some(_), Some(desired)) => Written::Value(desired),

@@ -229,6 +229,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 let promised = promised.and_then(|target| take_early(state, thread, target, change, [read, write]));
                 let (first, second) = match promised {
                     Some([first, second]) => {
+                        let read = change.read_label(read, state.graph.event(first).value);
                         state.graph.replace(first, read, source);
                         let label = state.graph.event(second).label;
                         state.graph.replace(second, label, source);

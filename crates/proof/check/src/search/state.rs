@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
+use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
 use super::boundaries::placements;
 use super::gates::Gate;
@@ -349,6 +349,11 @@ impl<'w> State<'w> {
         self.graph.set_source(read, write);
         if let Some(value) = self.graph.event(write).value {
             self.graph.set_value(read, value);
+            let Event { label, source, .. } = *self.graph.event(read);
+            let known = self.change(read).map_or(label, |change| change.read_label(label, Some(value)));
+            if known != label {
+                self.graph.replace(read, known, source);
+            }
         }
         self.excluded.retain(|(of, _)| *of != read);
         self.changes.retain(|(of, _)| *of != read);

@@ -56,7 +56,7 @@ impl Simulator {
                     Written::Nothing => None,
                     Written::Unknown => return Some(Over::Unjudged(NOT_KNOWN.into())),
                 };
-                self.take_part(thread, &access, read, Some(write), new.is_some());
+                self.take_part(thread, &access, change.read_label(read, Some(old)), Some(write), new.is_some());
                 if let Some(new) = new {
                     self.set_value(&access, new);
                 }

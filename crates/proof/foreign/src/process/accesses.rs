@@ -67,6 +67,13 @@ impl ModuleThread {
                     Op::LoadMany { access, d } => (access, d),
                     _ => return None,
                 };
+                let place = address.known().map(|address| access.place(address));
+                if let Some((space @ (Space::Param | Space::Const), address)) = place {
+                    return self
+                        .constant(world, access, (space, address), to)
+                        .err()
+                        .map(|wrong| self.fault(world, at, wrong));
+                }
                 let cells = match Cells::of(world, self, at, access, address, to.len()) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
@@ -205,8 +212,14 @@ impl ModuleThread {
     }
 
     /// The bytes of a load from parameters or constants.
-    pub(super) fn constant(&mut self, world: &World, access: &Access, address: u64, to: &[Reg]) -> Result<(), Wrong> {
-        let bytes = if access.space == Space::Param { &self.part(world).params } else { self.part(world).constants() };
+    fn constant(
+        &mut self,
+        world: &World,
+        access: &Access,
+        (space, address): (Space, u64),
+        to: &[Reg],
+    ) -> Result<(), Wrong> {
+        let bytes = if space == Space::Param { &self.part(world).params } else { self.part(world).constants() };
         for (&register, item) in to.iter().zip(0u64..) {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));

@@ -10,7 +10,7 @@ use super::ModuleThread;
 use super::accesses::Open;
 use super::lanes::Makes;
 use crate::access::{Cells, NoCells};
-use crate::operations::{operator, reduction};
+use crate::operations::{in_space, operator, reduction};
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -68,18 +68,12 @@ impl ModuleThread {
                     let waits = self.part(world).flow.exits_on_memory(head);
                     return Action::BackEdge { label: head as u32, source: self.statement(at), waits };
                 }
-                Effect::Load { access, address, to } => {
-                    if !matches!(access.space, Space::Param | Space::Const) {
-                        self.open = Some(Open::Load { at, address, read: Vec::new(), any: false });
-                        continue;
-                    }
-                    let Some(address) = address.known() else {
+                Effect::Load { access, address, .. } => {
+                    if matches!(access.space, Space::Param | Space::Const) && address.known().is_none() {
                         self.cursor = before;
                         return Action::NeedsValue;
-                    };
-                    if let Err(wrong) = self.constant(world, access, address, to) {
-                        return self.fault(world, at, wrong);
                     }
+                    self.open = Some(Open::Load { at, address, read: Vec::new(), any: false });
                 }
                 Effect::Store { access, address, values } => {
                     let bits = 8 * u32::from(access.bytes);
@@ -106,12 +100,18 @@ impl ModuleThread {
                         return action;
                     }
                 }
-                Effect::CompareExchange { access, address, expected, new, .. } => {
+                Effect::CompareExchange { expected, succeeded: Some(_), .. } if expected.known().is_none() => {
+                    self.cursor = before;
+                    return Action::NeedsValue;
+                }
+                Effect::CompareExchange { access, address, expected, new, succeeded, .. } => {
                     // One that fails writes the old value back in PTX, whose atom is always a read and a write.
                     let operands = [expected, new];
                     let writes_back = self.part(world).spirv.is_none();
                     let (expected, desired) = (expected.known(), new.known());
-                    let change = Change::CompareExchange { expected, desired, writes_back };
+                    let space = address.known().map_or(access.space, |address| access.place(address).0);
+                    let succeeded = succeeded.map(|label| in_space(label, access, space));
+                    let change = Change::CompareExchange { expected, desired, writes_back, succeeded };
                     if let Some(action) = self.update(world, at, (access, address), operands, change) {
                         return action;
                     }

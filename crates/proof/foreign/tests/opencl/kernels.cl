@@ -130,3 +130,26 @@ kernel void adds_up(global int *a, int n) {
 kernel void dimensions(global int *a) {
   if (get_global_linear_id() == 0) a[0] = get_work_dim();
 }
+
+// A lock whose attempts acquire where they succeed.
+kernel void locks(volatile global atomic_int *lock, global int *count) {
+  int free = 0;
+  while (!atomic_compare_exchange_strong_explicit(lock, &free, 1, memory_order_acquire, memory_order_relaxed,
+                                                  memory_scope_device))
+    free = 0;
+  count[0] = count[0] + 1;
+  atomic_store_explicit(lock, 0, memory_order_release, memory_scope_device);
+}
+
+// What is published is taken by an exchange that expects it, or seen by one that expects something else and fails.
+kernel void takes(volatile global atomic_int *flag, global int *data, global int *out, int expected) {
+  if (get_group_id(0) == 0) {
+    data[0] = 42;
+    atomic_store_explicit(flag, 1, memory_order_release, memory_scope_device);
+  } else {
+    int found = expected;
+    atomic_compare_exchange_strong_explicit(flag, &found, 2, memory_order_acquire, memory_order_relaxed,
+                                            memory_scope_device);
+    if (found == 1) out[0] = data[0];
+  }
+}

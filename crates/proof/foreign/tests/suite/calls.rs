@@ -59,6 +59,22 @@ fn call(guard: &str, given: u32) -> String {
     )
 }
 
+/// Constant memory and parameters have generic addresses too (PTX ISA 8.8, 5.1 and 9.7.9.20), as pointers that may point to
+/// either have.
+#[test]
+fn a_pointer_may_be_to_constants() {
+    let table = ".const .align 4 .b32 table[2] = {5, 6};";
+    let read = "{ .reg .u64 %b; .reg .pred %q;\nmov.u64 %b, table; cvta.const.u64 %b, %b; ld.u32 %x, [%b+4];\n\
+                isspacep.const %q, %b; @!%q trap; isspacep.param %q, %b; @%q trap; isspacep.const %q, %a; @%q trap;\n\
+                isspacep.shared::cluster %q, %a; @%q trap;\nst.global.u32 [%a], %x; }";
+    assert_eq!(written(table, read, "word == 6"), Ok(Verdict::Holds));
+    let beyond = written(table, &read.replace("+4", "+8"), "word == 6").expect("it is judged");
+    assert!(matches!(beyond, Verdict::Violated(Violation::Fault { .. }, _)), "{beyond:?}");
+    let refused =
+        written(table, &read.replace("ld.u32 %x, [%b+4]", "st.u32 [%b], 1"), "word == 6").expect_err("a store");
+    assert!(refused.contains("not written to"), "{refused}");
+}
+
 #[test]
 fn scopes_guards_and_values() {
     assert_eq!(written(MORE, &call("", 6), "word == 7"), Ok(Verdict::Holds));

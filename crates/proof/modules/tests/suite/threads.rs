@@ -152,7 +152,9 @@ fn generic_addresses_say_their_space() {
         (4096, (Space::Global, 4096)),
         (address::SHARED_WINDOW + 8, (Space::Shared, 8)),
         (address::LOCAL_WINDOW, (Space::Local, 0)),
-        (address::LOCAL_WINDOW + address::WINDOW, (Space::Global, address::LOCAL_WINDOW + address::WINDOW)),
+        (address::CONST_WINDOW + 4, (Space::Const, 4)),
+        (address::PARAM_WINDOW, (Space::Param, 0)),
+        (address::PARAM_WINDOW + address::WINDOW, (Space::Global, address::PARAM_WINDOW + address::WINDOW)),
     ] {
         assert_eq!(address::generic(address), place);
     }

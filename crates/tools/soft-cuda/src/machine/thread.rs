@@ -329,7 +329,7 @@ impl Own<'_> {
                         self.regs[to as usize] = old;
                     }
                 }
-                Effect::CompareExchange { access, address, expected, new, to } => {
+                Effect::CompareExchange { access, address, expected, new, to, .. } => {
                     looks += 1;
                     let next = |old| (old == expected).then_some(new);
                     self.regs[to as usize] = self.update(common, access, address, next)?;

@@ -177,7 +177,7 @@ impl Runs<'_, '_> {
             (_, None) => self.add(&mut cell.reads, thread, cell.class),
         }
         let at = |value| Some((cell.location, target.reference, value));
-        let first = self.event(thread, read, source, at(old));
+        let first = self.event(thread, change.read_label(read, Some(old)), source, at(old));
         let second = written.and_then(|value| self.event(thread, write, source, at(value)));
         if let (Some(first), Some(graph)) = (first, &mut self.graph) {
             graph.set_source(first, cell.written);

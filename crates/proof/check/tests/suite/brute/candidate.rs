@@ -94,11 +94,12 @@ fn through(mut way: Way, thread: usize, ops: &[Op], at: usize, mut control: Vec<
             way.events.push(Event { cell: Some(*cell), read: Some(*read), write: Some(*write), written, ..blank });
             way.registers[thread][*to] = Some(id);
         }
-        Op::CompareExchange { to, cell, expected, desired, read, write } => {
+        Op::CompareExchange { to, cell, expected, desired, read, write, succeeded } => {
             way.registers[thread][*to] = Some(id);
             let both = [true, false].map(|equal| {
                 let mut way = way.clone();
                 let written = equal.then(|| Formula { constant: *desired, reads: Vec::new() });
+                let read = succeeded.as_ref().filter(|_| equal).unwrap_or(read);
                 let mut event = Event { cell: Some(*cell), read: Some(*read), written, ..blank.clone() };
                 if equal {
                     event.write = Some(*write);
@@ -186,7 +187,8 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
             let update = event.read.is_some() && event.written.is_some();
             let sure = update && certain(Kind::Update).is_some();
             if event.read.is_some() && (came || sure || (!update && certain(Kind::Read).is_some())) {
-                read[id] = source[id].map_or(Some(0), |write| written[write]);
+                // What has come stays: a value that is computed from what a write was thought to be would bear itself.
+                read[id] = read[id].or(source[id].map_or(Some(0), |write| written[write]));
             }
             let Some(formula) = &event.written else { continue };
             if !update {
@@ -200,13 +202,22 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
                 let given = || runs.operand(event.thread, &reads, event.op);
                 let old = formula.reads.contains(&id);
                 let new = || given().and_then(|given| Some(if old { given + read[id]? } else { given }));
-                written[id] = sum.or_else(new);
+                written[id] = written[id].or(sum).or_else(new);
             }
         }
     }
     let known = way.events.iter().enumerate().all(|(id, event)| {
         (event.read.is_none() || read[id].is_some()) && (event.written.is_none() || written[id].is_some())
     });
+    // What was certain before all reads had come is what they make of it.
+    let agrees = |(id, event): (usize, &Event)| {
+        let formula = event.written.as_ref();
+        formula.is_none_or(|formula| {
+            let sum = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
+            sum == written[id]
+        })
+    };
+    let known = known && way.events.iter().enumerate().all(agrees);
     let goes = |condition: &Condition| (read[condition.read] == Some(condition.value)) == condition.equal;
     if !known || !way.conditions.iter().all(goes) {
         return None;

@@ -227,9 +227,10 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                 }
                 continue;
             }
-            Op::CompareExchange { to, cell, expected, desired, read, write } => {
+            // One that acquires where it succeeds is taken to acquire: nobody knows yet whether it does.
+            Op::CompareExchange { to, cell, expected, desired, read, write, succeeded } => {
                 stored.remove(cell);
-                if read.acquire {
+                if succeeded.as_ref().unwrap_or(read).acquire {
                     stored.clear();
                 }
                 for old in of(*cell) {

@@ -226,7 +226,10 @@ fn access(random: &mut Random, cell: u64, plain: bool, number: u64, at: usize) -
         3..=5 => Op::Store { cell, value, label: write },
         6 => Op::Add { to, cell, value, read, write },
         7 => Op::Exchange { to, cell, value, read, write },
-        _ => Op::CompareExchange { to, cell, expected: random.below(3), desired: 1 + number, read, write },
+        _ => {
+            let succeeded = (!read.acquire && random.one_in(3)).then(|| read.acquiring());
+            Op::CompareExchange { to, cell, expected: random.below(3), desired: 1 + number, read, write, succeeded }
+        }
     }
 }
 
@@ -244,9 +247,8 @@ pub fn for_vulkan(case: &Case) -> Case {
 pub fn labels(op: &mut Op) -> Vec<&mut Label> {
     match op {
         Op::Load { label, .. } | Op::Store { label, .. } | Op::Fence { label } => vec![label],
-        Op::Add { read, write, .. } | Op::Exchange { read, write, .. } | Op::CompareExchange { read, write, .. } => {
-            vec![read, write]
-        }
+        Op::Add { read, write, .. } | Op::Exchange { read, write, .. } => vec![read, write],
+        Op::CompareExchange { read, write, succeeded, .. } => [read, write].into_iter().chain(succeeded).collect(),
         _ => Vec::new(),
     }
 }
@@ -296,6 +298,12 @@ fn weaker(op: &Op) -> Vec<Op> {
     if let Op::Exchange { to, cell, value, read, write } = op {
         all.push(Op::Load { to: *to, cell: *cell, label: *read });
         all.push(Op::Store { cell: *cell, value: value.clone(), label: *write });
+    }
+    let mut next = op.clone();
+    if let Op::CompareExchange { succeeded, .. } = &mut next
+        && succeeded.take().is_some()
+    {
+        all.push(next);
     }
     if let Op::Store { cell, value, label } = op
         && !value.registers.is_empty()
@@ -355,8 +363,9 @@ pub fn show(case: &Case) -> String {
                 Op::Exchange { to, cell, value: v, read, write } => {
                     format!("r{to} = exchange c{cell} {} {}/{}", value(v), word(read), word(write))
                 }
-                Op::CompareExchange { to, cell, expected, desired, read, write } => {
-                    format!("r{to} = cas c{cell} {expected}->{desired} {}/{}", word(read), word(write))
+                Op::CompareExchange { to, cell, expected, desired, read, write, succeeded } => {
+                    let other = succeeded.as_ref().map(|label| format!(" or {}", word(label))).unwrap_or_default();
+                    format!("r{to} = cas c{cell} {expected}->{desired} {}/{}{other}", word(read), word(write))
                 }
                 Op::Fence { label } => format!("fence {}", word(label)),
                 Op::Require { register, value } => format!("require r{register} == {value}"),

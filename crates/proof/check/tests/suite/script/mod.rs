@@ -59,6 +59,8 @@ pub enum Op {
         desired: u64,
         read: Label,
         write: Label,
+        /// The label of the read where it succeeds, if that is another one than where it fails.
+        succeeded: Option<Label>,
     },
     Fence {
         label: Label,
@@ -148,10 +150,10 @@ impl Process for Script {
                 let change = Change::Apply { op: kind, ty: Type::U32, operand: self.value(value) };
                 Action::Update { target: target(*cell), change, read: *read, write: *write, source }
             }
-            Op::CompareExchange { cell, expected, desired, read, write, .. } => {
+            Op::CompareExchange { cell, expected, desired, read, write, succeeded, .. } => {
                 self.pc += 1;
-                let change =
-                    Change::CompareExchange { expected: Some(*expected), desired: Some(*desired), writes_back: false };
+                let (expected, desired) = (Some(*expected), Some(*desired));
+                let change = Change::CompareExchange { expected, desired, writes_back: false, succeeded: *succeeded };
                 Action::Update { target: target(*cell), change, read: *read, write: *write, source }
             }
             Op::Fence { label } => {

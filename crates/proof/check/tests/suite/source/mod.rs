@@ -135,7 +135,7 @@ fn thread(lowering: &Lowering, statements: &[Statement]) -> Option<Vec<Op>> {
             }
             Statement::CompareExchange { cell, expected, desired, order, scope } => {
                 let (read, write) = update(order, scope)?;
-                ops.push(Op::CompareExchange { to, cell, expected, desired, read, write });
+                ops.push(Op::CompareExchange { to, cell, expected, desired, read, write, succeeded: None });
             }
             Statement::FailedExchange { cell, order, scope } => {
                 let (read, write) = update(order, scope)?;

@@ -99,6 +99,21 @@ fn mistakes_are_found_at_their_lines() {
     assert!(short.contains("a") && short.contains("kernels.cl:"), "{short}");
 }
 
+/// Where a compare-exchange fails it is a read with an order of its own (SPIR-V specification, OpAtomicCompareExchange:
+/// "Unequal").
+#[test]
+fn a_compare_exchange_that_fails_has_its_own_order() {
+    assert_eq!(wrong("locks", [2, 1], "lock=i32[1]:0 count=i32[1]:0", &["count == 2"]), "");
+    assert_eq!(wrong("locks", [1, 2], "lock=i32[1]:0 count=i32[1]:0", &["count == 2"]), "");
+    let takes = |expected: i32| {
+        let arguments = format!("flag=i32[1]:0 data=i32[1]:0 out=i32[1]:42 expected={expected}");
+        wrong("takes", [2, 1], &arguments, &["out == 42"])
+    };
+    assert_eq!(takes(1), "");
+    let race = takes(5);
+    assert!(race.contains("data race on data") && race.contains("is relaxed"), "{race}");
+}
+
 /// Sequentially consistent operations do more than release and acquire: what needs that is not answered, and what does not holds.
 #[test]
 fn the_order_of_sequentially_consistent_operations_is_not_known() {

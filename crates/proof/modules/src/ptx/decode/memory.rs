@@ -241,7 +241,7 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
         let [d, address, a, b] = operands(names, list)?;
         let access = Access { strength, ..names.address(address, space, ty.bytes())? };
         let (a, b) = (names.src(a, ty)?, names.src(b, ty)?);
-        return Ok(Op::Cas { access, d: names.discardable(d, ty)?, a, b });
+        return Ok(Op::Cas { access, d: names.discardable(d, ty)?, a, b, succeeded: None });
     }
     let Some(how) = rmw(name, ty, space).filter(|&how| gives || how != Rmw::Exchange) else {
         return m.fail(format!("Operation '.{name}' with type {ty} is illegal for instruction '{}'", m.name));

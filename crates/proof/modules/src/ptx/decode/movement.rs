@@ -112,7 +112,9 @@ fn special(name: &str) -> Option<(Special, u32)> {
 }
 
 fn generic_part(word: &str) -> Option<Space> {
-    Space::named(word).filter(|&space| matches!(space, Space::Global | Space::Shared | Space::Local))
+    // A block is the only one of its cluster here.
+    let word = if word == "shared::cluster" { "shared" } else { word };
+    Space::named(word).filter(|&space| space != Space::Generic)
 }
 
 /// Decodes `cvta{.to}.space.u64`.

@@ -393,17 +393,22 @@ impl Lowering<'_> {
         let pointer = self.pointer(instruction.operand(0)?, instruction)?;
         let (level, equal) = self.ordered(instruction.operand(1)?, instruction.operand(2)?, instruction)?;
         let unequal = self.semantics(instruction.operand(3)?, instruction)?;
-        if !equal.acquire_no_more_than(&unequal) {
-            return Err(instruction.refused("a compare-exchange that acquires only where it succeeds is not supported"));
+        if unequal.release || !unequal.acquire_no_more_than(&equal) {
+            let why = "its semantics where it fails are stronger than where it succeeds, or release, which SPIR-V does not permit";
+            return Err(instruction.refused(why));
         }
         let (b, a) = (instruction.operand(4)?, instruction.operand(5)?);
         let (b, a) = (self.scalar(b, instruction)?, self.scalar(a, instruction)?);
         if pointer.space == Space::Local || !matches!(ty.bits, 32 | 64) {
             return Err(self.not_supported(instruction));
         }
-        let access = self.atomic(instruction, (pointer, level, equal), ty)?;
+        let mut access = self.atomic(instruction, (pointer, level, equal), ty)?;
+        // "Unequal" is what the operation is where it only reads (SPIR-V specification, OpAtomicCompareExchange).
+        let [succeeds, write] = equal.atomic(level, pointer.classes);
+        let [read, _] = unequal.atomic(level, pointer.classes);
+        access.strength = Strength::Labels { read, write };
         let d = self.register("");
-        self.emit(Op::Cas { access, d, a, b })?;
+        self.emit(Op::Cas { access, d, a, b, succeeded: Some(succeeds).filter(|succeeds| *succeeds != read) })?;
         self.set_parts(instruction, vec![Src::reg(d)])
     }
 }
