@@ -13,9 +13,15 @@ pub struct Reason {
 }
 
 /// Why two accesses that race are not ordered, where the later one's thread has read what the earlier one's has written in
-/// between; `at` gives an event's place in the source.
+/// between, or where both are atomic; `at` gives an event's place in the source.
 pub(crate) fn reason(graph: &Graph, (a, b): (EventId, EventId), at: impl Fn(EventId) -> String) -> Option<Reason> {
-    [(a, b), (b, a)].into_iter().find_map(|(from, to)| passed(graph, from, to, &at))
+    // The passing of a value between them explains more than their own scopes.
+    let apart = || {
+        let are_atomic = [a, b].into_iter().all(|event| graph.event(event).label.atomic);
+        let sentence = "both are atomic, and their scopes do not include each other's thread".to_owned();
+        (are_atomic && !graph.in_scope(a, b)).then_some(Reason { sentence, term: Term::InScope })
+    };
+    [(a, b), (b, a)].into_iter().find_map(|(from, to)| passed(graph, from, to, &at)).or_else(apart)
 }
 
 fn passed(graph: &Graph, from: EventId, to: EventId, at: &impl Fn(EventId) -> String) -> Option<Reason> {

@@ -110,6 +110,8 @@ pub struct Kernel {
     pub registers: Vec<String>,
     /// The size in bytes of the shared memory that the text declares.
     pub shared: u64,
+    /// The variables in shared memory; those that are sized at launch are the last ones.
+    pub shared_variables: Vec<SharedVariable>,
     /// The offset of the shared memory that is sized at launch.
     pub dynamic_at: u64,
     /// The size in bytes of a thread's local memory.
@@ -119,6 +121,19 @@ pub struct Kernel {
     pub loops: Vec<(u32, Option<u32>)>,
     /// Whether no path reads a register that was not written.
     pub all_assigned: bool,
+}
+
+/// A variable in the shared memory of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedVariable {
+    /// The name that the text gives it.
+    pub name: String,
+    /// The offset of its first byte.
+    pub at: u64,
+    /// The size in bytes; `None` where the launch says it.
+    pub bytes: Option<u64>,
+    /// The size of an item, where the text shows a type; compilers declare most arrays as bytes.
+    pub item: Option<u64>,
 }
 
 impl Kernel {

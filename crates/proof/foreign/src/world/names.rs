@@ -4,6 +4,7 @@ use wattle_check::search::Address;
 use wattle_core::lasting;
 use wattle_ir::Site;
 use wattle_memory::ThreadId;
+use wattle_modules::code::SharedVariable;
 
 use super::{Part, World, nearest};
 use crate::unsupported::Unsupported;
@@ -43,9 +44,28 @@ impl World {
             if let Ok((number, offset)) = nearest(shared, address.element, 1) {
                 return shared[number as usize].name_of(offset);
             }
-            return format!("shared memory, byte {}", address.element);
+            return self.shared_name(address);
         };
         range.name_of(address.element)
+    }
+
+    /// The name of a place in the shared memory of a PTX module's block: `tile[3]`, or `tile, byte 12` where the text does not show
+    /// what the items are.
+    fn shared_name(&self, address: Address) -> String {
+        let element = address.element;
+        let variables = &self.part_of_block(address.memory - self.ranges.len() as u32).kernel().shared_variables;
+        let holds = |variable: &&SharedVariable| {
+            variable.at <= element && variable.bytes.is_none_or(|bytes| element < variable.at + bytes)
+        };
+        let Some(SharedVariable { name, at, bytes, item }) = variables.iter().find(holds) else {
+            return format!("shared memory, byte {element}");
+        };
+        let (name, offset) = (plain_name(name), element - at);
+        match item {
+            Some(item) if *bytes == Some(*item) => name,
+            Some(item) if offset.is_multiple_of(*item) => format!("{name}[{}]", offset / item),
+            Some(_) | None => format!("{name}, byte {offset}"),
+        }
     }
 
     /// The place in the source that an instruction comes from: the line that `.loc` names, else that of the module. Of a
@@ -114,4 +134,10 @@ impl World {
 fn line_of(part: &Part, line: u32) -> String {
     let number = (line as usize).saturating_sub(1);
     part.source.text.lines().nth(number).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The name of a variable in the source: `tile` of `_ZZ3sumPKfE4tile`, which is `sum(float const*)::tile` in C++.
+fn plain_name(name: &str) -> String {
+    let whole = cpp_demangle::Symbol::new(name).ok().and_then(|symbol| symbol.demangle().ok());
+    whole.as_deref().and_then(|whole| whole.rsplit("::").next()).unwrap_or(name).to_owned()
 }

@@ -115,6 +115,24 @@ fn accesses_beyond_a_buffer() {
     assert_eq!(at(-4), "an access at byte -4 of `shared memory`, which has 8 bytes");
 }
 
+/// A variable in shared memory has its name in the source, and its items where the text shows their type.
+#[test]
+fn shared_variables_have_names() {
+    let read = |declared: &str, name: &str| {
+        let body = format!(
+            ".shared .align 4 .b8 first[4];\n{declared}\nmov.u32 %x, {name};\n ld.shared.u32 %x, [%x+4];\n\
+                            st.global.u32 [%a], %x;"
+        );
+        match verdict(kernel(&body), 1, &["p=u32[1]:0"], &[]) {
+            Verdict::Violated(Violation::Unwritten { place, .. }, _) => place,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(read(".shared .align 4 .f32 tile[4];", "tile"), "tile[1]");
+    assert_eq!(read(".shared .align 4 .b8 _ZZ3sumPKfE4part[16];", "_ZZ3sumPKfE4part"), "part, byte 4");
+    assert_eq!(read(".shared .align 4 .u32 last;", "first"), "last");
+}
+
 #[test]
 fn sizes_that_meet() {
     // A wide store is read in pieces, and pieces are read whole.

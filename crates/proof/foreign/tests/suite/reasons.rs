@@ -34,6 +34,12 @@ fn a_race_says_which_side_is_missing() {
         (store.to_owned(), format!("{load} {acquire}"), "nothing releases: the write at k.ptx:", Term::Release),
         (format!("{release} {store}"), load.to_owned(), "nothing acquires: the read at k.ptx:", Term::Acquire),
         (format!("{narrow} {store}"), format!("{load} {acquire}"), "do not include each other's thread", Term::InScope),
+        (
+            "red.relaxed.cta.global.add.u32 [%a+4], 1;".to_owned(),
+            "atom.relaxed.cta.global.add.u32 %x, [%a+4], 0;".to_owned(),
+            "both are atomic, and their scopes",
+            Term::InScope,
+        ),
     ] {
         let (violation, sentence) = violation(&writes, &reads);
         let Violation::Race { reason: Some(reason), .. } = &violation else { panic!("{violation:?}") };

@@ -106,9 +106,8 @@ fn elements_of_any_size_are_bytes() {
 fn bytes_that_nobody_has_written() {
     // One of the two bytes of the element is written.
     let body = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u16 %h, [tile+2];";
-    let seen = refuted(Model::Ptx, 3, &["shared memory, byte 2 was read, and nobody wrote it"], &|device| {
-        words(device, 1, body)
-    });
+    let seen =
+        refuted(Model::Ptx, 3, &["tile, byte 2 was read, and nobody wrote it"], &|device| words(device, 1, body));
     assert_eq!(seen.errors.len(), 3);
     holds(Model::Ptx, 3, "[1, 0]", &|device| {
         words(device, 1, "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u8 %y, [tile+2]; st.global.u32 [%a], %y;")

@@ -22,7 +22,7 @@ use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use super::{indexed, inline};
 use crate::assigned;
-use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, Step};
+use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, SharedVariable, Step};
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
@@ -165,6 +165,11 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         return names.fail("Formal parameter space overflowed");
     }
     let (mut shared, mut local) = (module.shared, 0);
+    let mut shared_variables = Vec::new();
+    for (name, _, at) in module.variables.iter().filter(|(_, space, _)| *space == Space::Shared) {
+        let declared = text.variables.iter().find(|variable| variable.name == *name);
+        shared_variables.extend(declared.map(|variable| shared_variable(variable, *at)));
+    }
     for statement in &*body {
         let Statement::Variable(variable) = statement else { continue };
         names.line = variable.line;
@@ -172,6 +177,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         let at = u64::next_multiple_of(*end, variable.align);
         *end = at + variable.bytes;
         names.declare_variable(&variable.name, variable.space, at)?;
+        shared_variables.extend((variable.space == Space::Shared).then(|| shared_variable(variable, at)));
     }
     if shared > 48 << 10 {
         return names.fail(format!("Entry function '{}' uses too much shared data ({shared:#x} bytes)", entry.name));
@@ -180,6 +186,8 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     let dynamic_at = shared.next_multiple_of(align);
     for (name, _) in &module.dynamic {
         names.declare_variable(name, Space::Shared, dynamic_at)?;
+        let declared = text.variables.iter().find(|variable| variable.name == *name);
+        shared_variables.extend(declared.map(|variable| shared_variable(variable, dynamic_at)));
     }
     let labels = labels(&body)?;
     let target = Target { sm: text.sm, version: text.version };
@@ -224,11 +232,22 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         constants: names.constants,
         registers,
         shared: dynamic_at,
+        shared_variables,
         dynamic_at,
         local,
         loops: Vec::new(),
         all_assigned,
     })
+}
+
+fn shared_variable(variable: &Variable, at: u64) -> SharedVariable {
+    let item = u64::from(variable.ty.bits).div_ceil(8);
+    SharedVariable {
+        name: variable.name.clone(),
+        at,
+        bytes: (!variable.dynamic).then_some(variable.bytes),
+        item: Some(item).filter(|&item| item > 1),
+    }
 }
 
 /// The labels of a body, each with the number of the instruction behind it.

@@ -263,6 +263,7 @@ impl Lowering<'_> {
             constants: self.constants,
             registers: self.registers,
             shared: 0,
+            shared_variables: Vec::new(),
             dynamic_at: 0,
             local: self.local.len() as u64,
             loops,
