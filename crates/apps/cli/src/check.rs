@@ -28,7 +28,8 @@ pub const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
-    if let Some(error) = misplaced(args) {
+    let is_source = || args.names.iter().find_map(|name| check_module::source_file(name));
+    if let Some(error) = is_source().or_else(|| misplaced(args)) {
         return Err(error.into());
     }
     if let Some(file) = args.names.iter().find(|name| check_module::is_module(name)) {

@@ -74,6 +74,25 @@ struct StepReport {
     does: Option<String>,
 }
 
+/// The compilers that make modules of sources, by the extensions of those.
+const COMPILERS: [(&str, &str); 7] = [
+    ("cu", "nvcc -ptx -lineinfo"),
+    ("cl", "clang -target spir64 and llvm-spirv (README.md has the options)"),
+    ("comp", "glslangValidator --target-env vulkan1.1 -g"),
+    ("glsl", "glslangValidator --target-env vulkan1.1 -g -S comp"),
+    ("hlsl", "dxc -spirv"),
+    ("wgsl", "naga"),
+    ("slang", "slangc -target spirv"),
+];
+
+/// The error of a name that is that of a source file.
+pub fn source_file(name: &str) -> Option<Input> {
+    let (_, extension) = name.rsplit_once('.')?;
+    let (_, compiler) = COMPILERS.iter().find(|(known, _)| *known == extension)?;
+    let what = format!("{name} is a source file, and modules are checked, which compilers make of them: {compiler}");
+    Some(Input::new("module", what))
+}
+
 /// Whether a name is that of a module's file.
 pub fn is_module(name: &str) -> bool {
     Language::of(name).is_some()

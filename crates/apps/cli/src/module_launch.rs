@@ -91,6 +91,11 @@ pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, S
 /// A launch as the module's comments describe it, where the options do not. Where they do not say how many threads a subgroup
 /// has, and the module has something of subgroups, it is tried with each size that makes a difference.
 pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, Stop> {
+    if asked.volatile_is_plain {
+        return Err(wrong(format!(
+            "{name} is SPIR-V, whose volatile accesses order nothing: leave --volatile-is-plain out"
+        )));
+    }
     if asked.dynamic_shared > 0 {
         return Err(wrong(format!(
             "{name} is SPIR-V, which has no shared memory that is sized at launch: leave --dynamic-shared out; a kernel's \

@@ -57,6 +57,9 @@ impl Condition {
     /// It is no assertion, or names something that is not there.
     pub fn parse(text: &str, ranges: &[Range]) -> Result<Condition, WrongCondition> {
         let wrong = |why: String| WrongCondition { text: text.to_owned(), why };
+        if text.contains(['(', ')']) {
+            return Err(wrong("it has no parentheses: `&&` binds more strongly than `||`".into()));
+        }
         let comparison = |part: &str| {
             let sign = OPERATORS.iter().find_map(|(sign, operator)| Some((part.split_once(sign)?, *operator)));
             let ((left, right), operator) = sign.ok_or_else(|| wrong(format!("`{part}` compares nothing")))?;

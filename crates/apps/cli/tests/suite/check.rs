@@ -182,6 +182,16 @@ fn orders_are_counted_and_listed() {
 }
 
 #[test]
+fn a_source_file_is_answered_with_the_compiler_that_makes_a_module_of_it() {
+    for (name, compiler) in
+        [("sum.cu", "nvcc -ptx -lineinfo"), ("sum.cl", "llvm-spirv"), ("sum.comp", "glslangValidator")]
+    {
+        let (exit, document) = json(&["check", name, "--grid", "2"]);
+        assert!(exit == Exit::Unanswered && document.to_string().contains(compiler), "{name}: {document}");
+    }
+}
+
+#[test]
 fn an_option_that_applies_to_nothing_given_is_an_error() {
     let module = [&["check", "publication"][..], &["--assert", "x == 1"]].concat();
     for args in
