@@ -92,7 +92,7 @@ pub fn compile_at(text: &str, sm: u32, globals: &HashMap<String, u64>) -> Result
         let log = log(&refused);
         eprintln!("soft-cuda: {log}");
         let status = match refused.kind {
-            RefusedKind::Text | RefusedKind::Target => Status::ERROR_INVALID_PTX,
+            RefusedKind::Text | RefusedKind::Target | RefusedKind::Launch => Status::ERROR_INVALID_PTX,
             RefusedKind::Version => Status::ERROR_UNSUPPORTED_PTX_VERSION,
         };
         (status, log)
