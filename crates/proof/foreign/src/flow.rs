@@ -59,21 +59,33 @@ pub struct Flow {
     again: Vec<bool>,
     /// Whether lanes of a warp do something together.
     meets: bool,
-    /// Whether a thread may end before every barrier.
+    /// Whether a thread may end without some barrier.
     pub(crate) exits_early: bool,
 }
 
-/// Whether a thread may end while others wait at a barrier that it has not come to: by `if (i >= n) return;`, whether or not
-/// it has an end of its own.
+/// The most barriers of a kernel that are looked at; with more, a thread is taken to end early.
+const MOST_BARRIERS: usize = 64;
+
+/// Whether a thread may end while others wait at a barrier that it does not come to: by `if (i >= n) return;` before it, or by
+/// fewer turns of a loop.
 fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
-    let is_barrier = |at: usize| matches!(steps[at].op, Op::Barrier { .. } | Op::BarrierReduce { .. });
-    let (mut seen, mut open) = (vec![false; steps.len()], vec![0]);
-    while let Some(at) = open.pop() {
-        if !std::mem::replace(&mut seen[at], true) && !is_barrier(at) {
-            open.extend(&next[at]);
+    let is_barrier = |at: &usize| {
+        matches!(
+            steps[*at].op,
+            Op::Barrier { .. } | Op::BarrierReduce { .. } | Op::Exchange { how: Exchange::Barrier, .. }
+        )
+    };
+    let ends_without = |barrier: usize| {
+        let (mut seen, mut open) = (vec![false; steps.len()], vec![0]);
+        while let Some(at) = open.pop() {
+            if at != barrier && !std::mem::replace(&mut seen[at], true) {
+                open.extend(&next[at]);
+            }
         }
-    }
-    (0..steps.len()).any(is_barrier) && (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && seen[at])
+        (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && seen[at])
+    };
+    let barriers: Vec<usize> = (0..steps.len()).filter(is_barrier).collect();
+    barriers.len() > MOST_BARRIERS || barriers.into_iter().any(ends_without)
 }
 
 impl Flow {

@@ -14,13 +14,14 @@ use wattle_modules::code::{Exchange, Op, Special};
 use crate::condition::{Condition, Item};
 use crate::copies;
 use crate::gap::{gap, loops_at};
+use crate::number::Shown;
 use crate::process::ModuleThread;
 use crate::read_only;
 use crate::reason::reason;
-use crate::spirv::NOT_ALL_COME;
+use crate::spirv::{NOT_ALL_COME, SpirvLaunch};
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
-use crate::world::World;
+use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
 
 /// The bounds of a judgement.
@@ -107,13 +108,17 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
 /// What to say of a launch that is right where threads end and leave others at a barrier: PTX opens it without them, and CUDA
 /// C++ does not promise that. `None` where no thread does.
 pub fn rests_on_ended(world: &mut World, options: &Options) -> Option<String> {
-    if !world.parts.iter().any(|part| part.spirv.is_none() && part.flow.exits_early && !part.waits_for_ended) {
+    if !world
+        .parts
+        .iter()
+        .any(|part| part.spirv.is_none() && part.flow.exits_early && part.waits == WaitsForEnded::Never)
+    {
         return None;
     }
-    let before: Vec<bool> = world.parts.iter().map(|part| part.waits_for_ended).collect();
-    world.parts.iter_mut().for_each(|part| part.waits_for_ended = true);
+    let before: Vec<WaitsForEnded> = world.parts.iter().map(|part| part.waits).collect();
+    world.parts.iter_mut().for_each(|part| part.waits = part.waits.max(WaitsForEnded::InBlock));
     let report = judge(world, &[], options);
-    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits_for_ended = before);
+    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits = before);
     let Verdict::Violated(Violation::Stuck(stuck), _) = report.ok()?.verdict else { return None };
     let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
     Some(format!(
@@ -169,7 +174,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         return attempt(world, asserted, options, false);
     }
     let verdict = match (judge.found, end) {
-        (Some((violation, steps)), _) => match world.why_too_much() {
+        (Some((violation, steps)), _) => match world.why_too_much().or(judge.sequence) {
             Some(why) => Verdict::Unknown(why),
             None => Verdict::Violated(violation, steps),
         },
@@ -199,7 +204,8 @@ fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>)
 }
 
 /// Why an operation of a warp cannot be judged some lanes of whose mask have ended.
-pub(crate) const LANES_HAVE_ENDED: &str = "lanes of its mask have ended, and the checker waits for all of them";
+pub(crate) const LANES_HAVE_ENDED: &str =
+    "threads that it gathers from or exchanges with have ended, and the checker waits for all of them";
 
 /// The visitor that checks each execution.
 pub(crate) struct Judge<'w> {
@@ -217,6 +223,8 @@ pub(crate) struct Judge<'w> {
     open: Option<String>,
     /// The jumps back of loops at whose bound some branch ended.
     bounded: BTreeSet<u32>,
+    /// Why what was found may be impossible in OpenCL's model.
+    sequence: Option<String>,
 }
 
 /// The most ends of one execution that are looked at.
@@ -234,6 +242,7 @@ impl<'w> Judge<'w> {
             too_many: false,
             open: None,
             bounded: BTreeSet::new(),
+            sequence: None,
         }
     }
 
@@ -276,10 +285,14 @@ impl Judge<'_> {
             let source = graph.source(event).or_else(awaited)?;
             graph.event(source).value.or_else(|| initial(source))
         };
-        graph.event(event).value.or_else(of_source).map_or_else(
-            || "something".to_owned(),
-            |value| if value < 1 << 20 { value.to_string() } else { format!("{value:#x}") },
-        )
+        let Some(value) = graph.event(event).value.or_else(of_source) else { return "something".to_owned() };
+        let location = graph.event(event).location;
+        let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
+        match cell.and_then(|(address, _)| self.world.number_at(*address)) {
+            Some(ty) if ty.is_signed() => Shown(ty, value).to_string(),
+            Some(_) | None if value < 1 << 20 => value.to_string(),
+            Some(_) | None => format!("{value:#x}"),
+        }
     }
 
     /// What an event did to a place, and from where a value came that another thread wrote.
@@ -379,6 +392,36 @@ impl Judge<'_> {
         Some((violation, self.steps(execution, &[thread])))
     }
 
+    /// Why what an execution shows may be impossible in the OpenCL environment: there a later store of the thread that has released
+    /// continues what that released (OpenCL API 3.0, 3.3.6.1 "Release sequence"; C11 5.1.2.4), and in Vulkan's model it does not.
+    pub(crate) fn longer_sequence(&self, execution: &Execution<'_>) -> Option<String> {
+        let graph = execution.graph;
+        let is_opencl = self.world.parts.iter().any(|part| part.spirv.as_ref().is_some_and(SpirvLaunch::is_opencl));
+        if !is_opencl {
+            return None;
+        }
+        let is_read = |write: EventId| (0..graph.len()).any(|read| graph.source(read) == Some(write));
+        let continues = |write: &EventId| {
+            let event = graph.event(*write);
+            let headed = (0..*write).find(|&head| {
+                let known = graph.event(head);
+                graph.same_thread(head, *write) && known.location == event.location && known.label.release
+            });
+            let is_store = event.label.kind == Kind::Write && event.label.atomic && !event.label.release;
+            headed.filter(|_| {
+                is_store && event.location.is_some() && graph.other_half(*write).is_none() && is_read(*write)
+            })
+        };
+        let (head, write) = (0..graph.len()).find_map(|write| Some((continues(&write)?, write)))?;
+        let at = |event: EventId| self.world.place_of(graph.event(event).source as usize);
+        Some(format!(
+            "what the store at {} releases, the later one at {} by the same thread passes on in OpenCL's model and not in Vulkan's, \
+             under which something goes wrong; make that one release too",
+            at(head),
+            at(write)
+        ))
+    }
+
     fn place(&self, execution: &Execution<'_>, event: EventId) -> String {
         let location = execution.graph.event(event).location;
         let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
@@ -428,6 +471,7 @@ impl Judge<'_> {
             let (part, number) = self.world.instruction_of(at);
             let how = match &part.kernel().steps.get(number)?.op {
                 Op::Exchange { how, .. } => *how,
+                Op::BarrierReduce { .. } if execution.threads.iter().any(has_ended) => return Some(at),
                 _ => return None,
             };
             (how != Exchange::Barrier).then_some(at)
@@ -467,9 +511,11 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         if let Some((violation, steps)) = self.wrong(execution) {
+            self.sequence = self.longer_sequence(execution);
             return self.report(violation, steps);
         }
         if let Some(violation) = self.asserts(execution) {
+            self.sequence = self.longer_sequence(execution);
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
             let steps = self.steps(execution, &threads);
             return self.report(violation, steps);

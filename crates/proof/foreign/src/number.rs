@@ -95,6 +95,16 @@ numbers! {
     F64 f64 float "{:?}",
 }
 
+impl Number {
+    /// Whether it may be negative: a signed integer or a float.
+    pub(crate) fn is_signed(self) -> bool {
+        match self {
+            Number::I8 | Number::I16 | Number::I32 | Number::I64 | Number::F32 | Number::F64 => true,
+            Number::U8 | Number::U16 | Number::U32 | Number::U64 => false,
+        }
+    }
+}
+
 /// The bits of a number of a type, as people write it.
 pub(crate) struct Shown(pub Number, pub u64);
 

@@ -25,7 +25,7 @@ use crate::advice::scenario::{self, Variant};
 use crate::gap::{gap, loops_at};
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
-use crate::world::{Range, World, address_of};
+use crate::world::{Range, WaitsForEnded, World, address_of};
 
 use beside::{Beside, Both};
 use emitted::{Emitted, Ranges};
@@ -137,7 +137,9 @@ impl Prepared {
                 part.workspace = Some(address_of(ranges.all.len()));
                 ranges.all.push(Range::of_workspace());
             }
-            part.waits_for_ended = !launch.kernel.is_module();
+            if !launch.kernel.is_module() {
+                part.waits = WaitsForEnded::Always;
+            }
             parts.push(part);
             scheduled.push(Scheduled { blocks, per_block, together: launch.cooperative, first });
             first += blocks * per_block;

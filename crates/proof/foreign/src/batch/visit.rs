@@ -89,7 +89,10 @@ impl<'b> Collector<'b> {
     /// Reports what an execution shows by itself, if anything.
     fn is_wrong(&mut self, execution: &Execution<'_>) -> bool {
         if let Some((violation, steps)) = self.judge.wrong(execution) {
-            self.report(&violation, &steps);
+            match self.judge.longer_sequence(execution) {
+                Some(why) => self.judged.unknown.push(Unknown::Stopped(why)),
+                None => self.report(&violation, &steps),
+            }
             return true;
         }
         let reported = self.prepared.emitted.iter().find_map(|emitted| {

@@ -144,9 +144,14 @@ impl ModuleThread {
         Action::Done
     }
 
-    /// The fault of an instruction.
-    fn fault(&self, world: &World, at: u32, wrong: Wrong) -> Action {
-        Action::Fault { fault: world.number_of(wrong), source: self.statement(at) }
+    /// The fault of an instruction, behind which the thread does nothing: nothing says what it would do. Where addresses are sums,
+    /// as for the claims of a corpus, it goes on.
+    fn fault(&mut self, world: &World, at: u32, wrong: Wrong) -> Action {
+        let fault = Action::Fault { fault: world.number_of(wrong), source: self.statement(at) };
+        if self.part(world).spirv.as_ref().is_none_or(|spirv| spirv.checks_indices()) {
+            self.end();
+        }
+        fault
     }
 }
 

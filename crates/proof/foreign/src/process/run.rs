@@ -11,7 +11,7 @@ use super::accesses::Open;
 use super::lanes::Makes;
 use crate::access::{Cells, NoCells};
 use crate::operations::{in_space, operator, reduction};
-use crate::world::World;
+use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
 
 /// The threads of a warp by which PTX counts arrivals at a barrier.
@@ -154,8 +154,8 @@ impl ModuleThread {
                     if let Some(wrong) = no_barrier(barrier, None) {
                         return self.fault(world, at, wrong);
                     }
-                    let members = self.barrier_members(world, None);
-                    if threads.is_some() || !matches!(members, Members::Threads(_)) {
+                    let members = Members::Threads(self.part(world).members(self.block));
+                    if threads.is_some() {
                         let why = "what a barrier gathers is known here where all threads of the block come to it";
                         world.refuse(self.statement(at) as usize, why);
                         return Action::Halt;
@@ -187,7 +187,11 @@ impl ModuleThread {
                     }
                     let members = lanes.iter().map(|&(_, thread)| thread).collect();
                     let resource = self.warp_barrier(world, &lanes);
-                    let barrier = self.barrier(world, at, resource, Members::Threads(members), true);
+                    // CUDA C++ Programming Guide, "Warp Synchronization": of the lanes that the mask names, those that have not
+                    // exited come to it.
+                    let ends = self.part(world).flow.exits_early && self.part(world).waits < WaitsForEnded::Always;
+                    let members = if ends { Members::Remaining(members) } else { Members::Threads(members) };
+                    let barrier = self.barrier(world, at, resource, members, true);
                     return Action::Barrier {
                         barrier,
                         label: Label::barrier(Level::Block),
@@ -258,7 +262,9 @@ impl ModuleThread {
         let ends_apart = self.part(world).flow.exits_early && of.len() as u64 > PTX_WARP;
         match count.filter(|&count| !is_whole(count) || ends_apart) {
             Some(count) => Members::Groups { of, size: PTX_WARP as u32, count: (count / PTX_WARP) as u32 },
-            None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => Members::Threads(of),
+            None if self.part(world).waits > WaitsForEnded::Never || !self.part(world).flow.exits_early => {
+                Members::Threads(of)
+            }
             // PTX ISA 9.7.13.1: "… wait for non-exited threads of all other warps".
             None => Members::Remaining(of),
         }

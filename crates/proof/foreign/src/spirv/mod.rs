@@ -117,6 +117,16 @@ impl SpirvLaunch {
         self.roots.get(&step).copied().flatten()
     }
 
+    /// Whether the module has OpenCL's memory model.
+    pub(crate) fn is_opencl(&self) -> bool {
+        self.types.is_opencl()
+    }
+
+    /// Whether an access beyond a variable is undefined behaviour, and not one to what lies there.
+    pub(crate) fn checks_indices(&self) -> bool {
+        self.origin.as_ref().is_none_or(|origin| origin.setting.checks_indices)
+    }
+
     /// Whether nobody has given the push constant at an offset.
     pub(crate) fn is_open(&self, offset: u64) -> bool {
         self.open.iter().any(|leaf| (leaf.offset..leaf.offset + leaf.ty.bytes()).contains(&offset))

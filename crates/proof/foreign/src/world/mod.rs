@@ -34,7 +34,7 @@ use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
 pub use part::Source;
-pub(crate) use part::{Part, read};
+pub(crate) use part::{Part, WaitsForEnded, read};
 pub use range::Range;
 pub(crate) use range::address_of;
 use range::nearest;

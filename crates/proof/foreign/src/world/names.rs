@@ -7,6 +7,7 @@ use wattle_memory::ThreadId;
 use wattle_modules::code::SharedVariable;
 
 use super::{Part, World, nearest};
+use crate::number::Number;
 use crate::unsupported::Unsupported;
 
 impl World {
@@ -47,6 +48,15 @@ impl World {
             return self.shared_name(address);
         };
         range.name_of(address.element)
+    }
+
+    /// The type of the number that is a cell of global memory, where that is known.
+    pub(crate) fn number_at(&self, address: Address) -> Option<Number> {
+        let item = self.ranges.get(address.memory as usize)?.item?;
+        let size = u64::from(item.size());
+        let is_whole =
+            address.element.is_multiple_of(size) && self.widths.at(address.memory, address.element) == item.size();
+        is_whole.then_some(item)
     }
 
     /// The name of a place in the shared memory of a PTX module's block: `tile[3]`, or `tile, byte 12` where the text does not show

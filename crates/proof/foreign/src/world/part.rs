@@ -63,8 +63,19 @@ pub(crate) struct Part {
     pub(crate) spirv: Option<SpirvLaunch>,
     /// The address of its workspace, where it is a cooperative one that asks for it.
     pub(crate) workspace: Option<u64>,
-    /// Whether its barriers wait also for threads that have ended, as those of Wattle's language do.
-    pub(crate) waits_for_ended: bool,
+    /// Which of its barriers wait also for threads that have ended.
+    pub(crate) waits: WaitsForEnded,
+}
+
+/// Which barriers wait also for threads that have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum WaitsForEnded {
+    /// None of them, as PTX has it.
+    Never,
+    /// Those of a block, for what CUDA C++ promises.
+    InBlock,
+    /// Those of a block and those of lanes, as in Wattle's language.
+    Always,
 }
 
 impl Part {
@@ -89,7 +100,7 @@ impl Part {
             device: 0,
             spirv: None,
             workspace: None,
-            waits_for_ended: false,
+            waits: WaitsForEnded::Never,
         }
     }
 

@@ -153,3 +153,14 @@ kernel void takes(volatile global atomic_int *flag, global int *data, global int
     if (found == 1) out[0] = data[0];
   }
 }
+
+// The second store continues what the first one released.
+kernel void continues(global atomic_int *flag, global int *data, global int *out) {
+  if (get_group_id(0) == 0) {
+    data[0] = 42;
+    atomic_store_explicit(flag, 1, memory_order_release, memory_scope_device);
+    atomic_store_explicit(flag, 2, memory_order_relaxed, memory_scope_device);
+  } else if (atomic_load_explicit(flag, memory_order_acquire, memory_scope_device) == 2) {
+    out[0] = data[0];
+  }
+}

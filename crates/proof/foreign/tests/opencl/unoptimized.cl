@@ -105,3 +105,16 @@ kernel void goes_beyond(global int *out, local int *part) {
     int *at = get_global_id(0) == 0 ? out : (int *)part;
     at[1] = 7;
 }
+
+typedef struct {
+    int count;
+    long sum;
+} pair;
+
+// A structure is copied whole, with the bytes between its members that nobody has written.
+kernel void copies(global int *out) {
+    pair a, b;
+    a.count = 3;
+    b = a;
+    if (b.count == 3) out[0] = 1;
+}

@@ -109,6 +109,9 @@ fn accesses_beyond_a_buffer() {
     let (what, _) = beyond("ld.global.u32 %x, [%a+2];");
     assert_eq!(what, "an access of 4 bytes at an address that is no multiple of 4");
     assert_eq!(beyond("trap;").0, "a trap");
+    // A loop that runs off its buffer ends there.
+    let off = "mov.u32 %x, 0; AGAIN: ld.global.u32 %y, [%a]; add.u64 %a, %a, 4; setp.eq.u32 %p, %y, 0; @%p bra AGAIN;";
+    assert_eq!(beyond(off).0, "an access at byte 8 of `p`, which has 8 bytes");
     let shared = ".shared .align 4 .b32 tile[2];\n mov.u32 %x, tile;\n";
     let at = |offset: i32| beyond(&format!("{shared}st.shared.u32 [%x+{offset}], %t;")).0;
     assert_eq!(at(8), "an access at byte 8 of `shared memory`, which has 8 bytes");
@@ -209,6 +212,17 @@ fn barriers_of_those_that_are_left() {
             "{body}"
         );
     }
+    // An exit behind a first barrier, and lanes of a warp's barrier.
+    for later in [
+        "bar.sync 0; setp.eq.u32 %p, %t, 1; @%p exit; bar.sync 0;",
+        "setp.eq.u32 %p, %t, 1; @%p exit; bar.warp.sync 3;",
+    ] {
+        assert_eq!(kind(&verdict(kernel(later), 2, &["p=u32[1]:0"], &[])), "holds", "{later}");
+    }
+    let gathers = "setp.eq.u32 %p, %t, 1; bar.sync 0; @%p exit; bar.red.popc.u32 %x, 0, %p;";
+    let mut world = World::new(kernel(gathers), None, launch(2, &["p=u32[1]:0"])).unwrap();
+    let refused = judge(&mut world, &[], &Options::default()).expect_err("nobody says what it gathers").to_string();
+    assert!(refused.contains("have ended"), "{refused}");
     let fewer = format!("{exits}bar.sync 0;");
     assert_eq!(kind(&verdict(kernel(&fewer), 1, &["p=u32[1]:0"], &asserted)), "holds");
     for (barrier, said) in [("bar.sync 0;", "can be stuck for ever"), ("barrier.sync 0;", "holds")] {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, Decoration, Op, Scope};
 
-use super::instruction::{Id, Instruction, grammar, has};
+use super::instruction::{Id, Instruction, grammar};
 use super::module::Spirv;
 
 impl Spirv {
@@ -37,16 +37,19 @@ impl Spirv {
     }
 }
 
-/// The operands of an instruction among which its scopes are.
-fn may_be_scopes(instruction: &Instruction) -> &[u32] {
+/// The operands of an instruction that are scopes, or among which its scopes are.
+fn may_be_scopes(instruction: &Instruction) -> Vec<u32> {
     match instruction.op {
         // Behind the pointer, the object and the mask of the memory operands.
-        Op::Load => instruction.rest(2),
-        Op::Store | Op::CopyMemory => instruction.rest(3),
+        Op::Load => instruction.rest(2).to_vec(),
+        Op::Store | Op::CopyMemory => instruction.rest(3).to_vec(),
         op => {
             let name = format!("{op:?}");
-            let has_scope = grammar().get(name.as_str()).is_some_and(|grammar| has(grammar, OperandKind::IdScope));
-            if has_scope { instruction.rest(0) } else { &[] }
+            let kinds = grammar().get(name.as_str()).map_or(&[][..], |grammar| grammar.operands);
+            let is_result = |kind| matches!(kind, OperandKind::IdResultType | OperandKind::IdResult);
+            let kinds = kinds.iter().map(|operand| operand.kind).filter(|&kind| !is_result(kind));
+            let scopes = kinds.zip(&instruction.operands).filter(|(kind, _)| *kind == OperandKind::IdScope);
+            scopes.map(|(_, &operand)| operand).collect()
         }
     }
 }

@@ -127,6 +127,11 @@ impl Types {
         Types { all: HashMap::new(), is_opencl: model == MemoryModel::OpenCL }
     }
 
+    /// Whether they are those of a module with OpenCL's memory model.
+    pub fn is_opencl(&self) -> bool {
+        self.is_opencl
+    }
+
     /// The array of unknown length of a type, as a buffer is.
     pub fn runtime_array(&mut self, of: Id) -> Id {
         let array = Type::Many { of, len: None, stride: self.stride(of) };

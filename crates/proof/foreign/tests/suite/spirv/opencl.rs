@@ -99,6 +99,14 @@ fn mistakes_are_found_at_their_lines() {
     assert!(short.contains("a") && short.contains("kernels.cl:"), "{short}");
 }
 
+/// In OpenCL's model a later store of the thread that released continues the release sequence, and in Vulkan's it does not.
+#[test]
+fn a_release_sequence_by_one_thread_is_not_answered() {
+    let arguments = "flag=i32[1]:0 data=i32[1]:0 out=i32[1]:42";
+    let continued = wrong("continues", [2, 1], arguments, &["out == 42"]);
+    assert!(continued.starts_with("unknown: ") && continued.contains("make that one release too"), "{continued}");
+}
+
 /// Where a compare-exchange fails it is a read with an order of its own (SPIR-V specification, OpAtomicCompareExchange:
 /// "Unequal").
 #[test]
@@ -169,6 +177,7 @@ fn pointers_say_at_run_time_where_they_point_to() {
         let arguments = format!("out=i32[1]:9 part=i32[1] which={which}");
         assert_eq!(wrong("kinds", [1, 1], &arguments, &[&format!("out == {which}")]), "");
     }
+    assert_eq!(wrong("copies", [1, 1], "out=i32[1]:0", &["out == 1"]), "");
     let beyond = wrong("goes_beyond", [1, 2], "out=i32[2]:9 part=i32[1]", &[]);
     assert!(beyond.contains("byte 4 of `part`") && beyond.contains("unoptimized.cl:106"), "{beyond}");
     assert_eq!(wrong("goes_beyond", [1, 2], "out=i32[2]:9 part=i32[2]", &["out[1] == 7"]), "");

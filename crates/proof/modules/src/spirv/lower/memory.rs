@@ -14,6 +14,9 @@ use crate::types::Space;
 /// The most bytes that one instruction copies.
 const MOST_COPIED: u64 = 1 << 12;
 
+/// The most bytes that are copied one by one.
+const MOST_BYTEWISE: u64 = 256;
+
 impl Lowering<'_> {
     /// Lowers an instruction about memory; `false` where it is none.
     pub(super) fn memory(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
@@ -256,7 +259,15 @@ impl Lowering<'_> {
             [mask, alignment, ..] if mask & MemoryAccess::ALIGNED.bits() != 0 => u64::from(*alignment),
             _ => 1,
         };
-        let unit = [8, 4, 2].into_iter().find(|unit| (size | alignment) % unit == 0).unwrap_or(1);
+        // Between the members of a structure there may be bytes that nobody has written.
+        let is_own = |pointer: Pointer| pointer.space == Space::Local;
+        let most = match (is_own(from), is_own(to)) {
+            (true, true) if size <= MOST_BYTEWISE => 1,
+            (true, _) | (_, true) => 4,
+            (false, false) => 8,
+        };
+        let units = [8, 4, 2].into_iter().filter(|unit| *unit <= most);
+        let unit = units.into_iter().find(|unit| (size | alignment) % unit == 0).unwrap_or(1);
         let ty = Scalar { bits: unit as u32 * 8, ..Scalar::UINT };
         self.reads(from);
         for offset in (0..size).step_by(unit as usize) {
@@ -394,7 +405,8 @@ impl Lowering<'_> {
         let (level, equal) = self.ordered(instruction.operand(1)?, instruction.operand(2)?, instruction)?;
         let unequal = self.semantics(instruction.operand(3)?, instruction)?;
         if unequal.release || !unequal.acquire_no_more_than(&equal) {
-            let why = "its semantics where it fails are stronger than where it succeeds, or release, which SPIR-V does not permit";
+            let why = "its semantics where it fails order more than where it succeeds, or other memory, or they release, which is not \
+                       supported";
             return Err(instruction.refused(why));
         }
         let (b, a) = (instruction.operand(4)?, instruction.operand(5)?);
