@@ -32,6 +32,8 @@ pub struct Access {
 pub enum Kind {
     Read,
     Write,
+    /// What a read-modify-write writes, which is no store: none can come in its place.
+    Changed,
     /// The operand that a read-modify-write writes or adds; its label is that of its write.
     Operand,
     /// A read-modify-write as a whole: what it does, with which operands; its label is that of its read.
@@ -51,7 +53,7 @@ impl Run {
     pub fn read(&self, op: usize) -> Option<u64> {
         self.accesses
             .iter()
-            .find(|access| access.op == op && matches!(access.kind, Kind::Read | Kind::Write))
+            .find(|access| access.op == op && matches!(access.kind, Kind::Read | Kind::Write | Kind::Changed))
             .map(|access| access.value)
     }
 
@@ -99,7 +101,11 @@ impl Runs {
         loop {
             let of: Vec<Vec<Run>> = program.iter().map(|ops| through(ops, &values)).collect();
             let before = values.clone();
-            for access in of.iter().flatten().flat_map(|run| &run.accesses).filter(|access| access.kind == Kind::Write)
+            for access in of
+                .iter()
+                .flatten()
+                .flat_map(|run| &run.accesses)
+                .filter(|access| matches!(access.kind, Kind::Write | Kind::Changed))
             {
                 let cell = values.entry(access.cell).or_insert_with(|| BTreeSet::from([0]));
                 if cell.len() < FEW {
@@ -222,7 +228,7 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                     run.accesses.push(access(Kind::Update, *cell, *read, &fences, what));
                     run.accesses.push(access(Kind::Operand, *cell, *write, &fences, given));
                     run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
-                    run.accesses.push(access(Kind::Write, *cell, *write, &fences, new));
+                    run.accesses.push(access(Kind::Changed, *cell, *write, &fences, new));
                     open.push((op + 1, registers, fences.clone(), stored.clone(), run));
                 }
                 continue;
@@ -239,7 +245,7 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                     run.accesses.push(access(Kind::Update, *cell, *read, &fences, (expected + 1) << 32 | desired << 8));
                     run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
                     if old == *expected {
-                        run.accesses.push(access(Kind::Write, *cell, *write, &fences, *desired));
+                        run.accesses.push(access(Kind::Changed, *cell, *write, &fences, *desired));
                     }
                     open.push((op + 1, registers, fences.clone(), stored.clone(), run));
                 }
