@@ -61,6 +61,24 @@ pub struct Flow {
     meets: bool,
     /// Whether a thread may end without some barrier.
     pub(crate) exits_early: bool,
+    /// For each instruction whether a thread may come there from a barrier.
+    behind_barriers: Vec<bool>,
+}
+
+fn is_barrier(step: &Step) -> bool {
+    matches!(step.op, Op::Barrier { .. } | Op::BarrierReduce { .. } | Op::Exchange { how: Exchange::Barrier, .. })
+}
+
+/// The instructions to which a thread may come from a barrier.
+fn behind_barriers(steps: &[Step], next: &[Vec<usize>]) -> Vec<bool> {
+    let barriers = (0..steps.len()).filter(|&at| is_barrier(&steps[at]));
+    let (mut seen, mut open) = (vec![false; steps.len()], barriers.flat_map(|at| next[at].clone()).collect::<Vec<_>>());
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(&next[at]);
+        }
+    }
+    seen
 }
 
 /// The most barriers of a kernel that are looked at; with more, a thread is taken to end early.
@@ -69,12 +87,6 @@ const MOST_BARRIERS: usize = 64;
 /// Whether a thread may end while others wait at a barrier that it does not come to: by `if (i >= n) return;` before it, or by
 /// fewer turns of a loop.
 fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
-    let is_barrier = |at: &usize| {
-        matches!(
-            steps[*at].op,
-            Op::Barrier { .. } | Op::BarrierReduce { .. } | Op::Exchange { how: Exchange::Barrier, .. }
-        )
-    };
     let ends_without = |barrier: usize| {
         let (mut seen, mut open) = (vec![false; steps.len()], vec![0]);
         while let Some(at) = open.pop() {
@@ -84,8 +96,8 @@ fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
         }
         (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && seen[at])
     };
-    let barriers: Vec<usize> = (0..steps.len()).filter(is_barrier).collect();
-    barriers.len() > MOST_BARRIERS || barriers.into_iter().any(ends_without)
+    let barriers: Vec<usize> = (0..steps.len()).filter(|&at| is_barrier(&steps[at])).collect();
+    barriers.len() > MOST_BARRIERS || barriers.into_iter().any(|at| ends_without(at) || reached(next, at)[at])
 }
 
 impl Flow {
@@ -124,9 +136,15 @@ impl Flow {
             }
             if (&writes, &positions) == (&before.0, &before.1) {
                 let (structure, exits_early) = (Structure::of(kernel, &next), exits_early(steps, &next));
-                return Flow { loops, writes, live, positions, structure, again, meets, exits_early };
+                let behind_barriers = behind_barriers(steps, &next);
+                return Flow { loops, writes, live, positions, structure, again, meets, exits_early, behind_barriers };
             }
         }
+    }
+
+    /// Whether a thread may come to an instruction from a barrier.
+    pub(crate) fn is_behind_barriers(&self, at: usize) -> bool {
+        self.behind_barriers.get(at).copied().unwrap_or(false)
     }
 
     /// The registers that are dead at the head of the loop that begins at an instruction, if one does.

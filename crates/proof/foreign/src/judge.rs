@@ -95,6 +95,13 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             break;
         }
     }
+    if all.verdict == Verdict::Holds
+        && let Some((stuck, steps)) = held_up_by_ended(world, options)
+        && stuck.iter().any(|stuck| stuck.passed_by.is_some())
+    {
+        let stuck = stuck.into_iter().filter(|stuck| stuck.passed_by.is_some()).collect();
+        return Ok(Report { verdict: Verdict::Violated(Violation::Stuck(stuck), steps), ..all });
+    }
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
         all.verdict = Verdict::Unknown(why);
     }
@@ -108,6 +115,18 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
 /// What to say of a launch that is right where threads end and leave others at a barrier: PTX opens it without them, and CUDA
 /// C++ does not promise that. `None` where no thread does.
 pub fn rests_on_ended(world: &mut World, options: &Options) -> Option<String> {
+    let (stuck, _) = held_up_by_ended(world, options)?;
+    let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
+    Some(format!(
+        "threads end without the barrier at {}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
+         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none",
+        waiting.at,
+        world.thread_name(waiting.thread),
+    ))
+}
+
+/// The threads that would wait for ever, if barriers of a block waited for threads that have ended.
+fn held_up_by_ended(world: &mut World, options: &Options) -> Option<(Vec<StuckThread>, Vec<Step>)> {
     if !world
         .parts
         .iter()
@@ -117,16 +136,12 @@ pub fn rests_on_ended(world: &mut World, options: &Options) -> Option<String> {
     }
     let before: Vec<WaitsForEnded> = world.parts.iter().map(|part| part.waits).collect();
     world.parts.iter_mut().for_each(|part| part.waits = part.waits.max(WaitsForEnded::InBlock));
-    let report = judge(world, &[], options);
+    let report = judge_choice(world, &[], options);
     world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits = before);
-    let Verdict::Violated(Violation::Stuck(stuck), _) = report.ok()?.verdict else { return None };
-    let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
-    Some(format!(
-        "threads end without the barrier at {}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
-         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none",
-        waiting.at,
-        world.thread_name(waiting.thread),
-    ))
+    match report.ok()?.verdict {
+        Verdict::Violated(Violation::Stuck(stuck), steps) => Some((stuck, steps)),
+        Verdict::Violated(..) | Verdict::Holds | Verdict::Unknown(_) => None,
+    }
 }
 
 /// Judges a launch whose lanes are together as they are chosen to be.
@@ -497,7 +512,15 @@ impl Judge<'_> {
         // A loop that reads nothing is where the thread is.
         let thread = || execution.threads.get(stuck.thread)?.process::<ModuleThread>();
         let at = at.or_else(|| Some(thread()?.source()));
-        StuckThread { thread: stuck.thread, at_barrier, at: at.map(|at| self.world.place_of(at)).unwrap_or_default() }
+        let passes = |own: &ModuleThread| {
+            let mut all = execution.threads.iter().enumerate();
+            all.find_map(|(number, other)| other.process::<ModuleThread>()?.has_gone_past(own).then_some(number))
+        };
+        // A barrier that waits for all threads, for what PTX would let pass.
+        let waits = at_barrier && self.world.parts.iter().any(|part| part.waits == WaitsForEnded::InBlock);
+        let passed_by = if waits { thread().and_then(passes) } else { None };
+        let at = at.map(|at| self.world.place_of(at)).unwrap_or_default();
+        StuckThread { thread: stuck.thread, at_barrier, at, passed_by }
     }
 }
 

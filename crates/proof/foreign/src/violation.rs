@@ -128,8 +128,18 @@ impl Violation {
             }
             Violation::Stuck(threads) => {
                 let one = |stuck: &StuckThread| {
+                    let name = world.thread_name(stuck.thread);
+                    if let Some(other) = stuck.passed_by {
+                        return format!(
+                            "{name} waits at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
+                             to a __syncthreads() or none (CUDA C++ Programming Guide, \"Synchronization Functions\"; PTX ISA \
+                             9.7.13.1 of those of a warp)",
+                            stuck.at,
+                            world.thread_name(other)
+                        );
+                    }
                     let how = if stuck.at_barrier { "waits at a barrier" } else { "goes round" };
-                    format!("{} {how} for ever at {}", world.thread_name(stuck.thread), stuck.at)
+                    format!("{name} {how} for ever at {}", stuck.at)
                 };
                 threads.iter().map(one).collect::<Vec<_>>().join("; ")
             }
@@ -176,6 +186,8 @@ pub struct StuckThread {
     pub at_barrier: bool,
     /// Where it waits.
     pub at: String,
+    /// The thread of its block that has gone past the barrier at which it waits, to its end.
+    pub passed_by: Option<ThreadId>,
 }
 
 /// One event of an execution, as a report shows it.

@@ -51,6 +51,8 @@ pub struct ModuleThread {
     /// Whether the head of the loop that begins at the cursor has been reported.
     announced: bool,
     ended: bool,
+    /// Whether it has accessed memory, where others come from a barrier, since its way parted last.
+    behind: bool,
     /// The number of writes before it is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
     writes: u32,
@@ -72,6 +74,7 @@ impl ModuleThread {
             open: None,
             announced: false,
             ended: false,
+            behind: false,
             halts_after: None,
             writes: 0,
         }
@@ -116,6 +119,12 @@ impl ModuleThread {
     /// The number of the instruction at which it is, among those of all launches.
     pub(crate) fn source(&self) -> usize {
         self.statement(self.cursor.at) as usize
+    }
+
+    /// Whether it has ended behind a barrier to which another thread of its block has come, and it has not: it has gone on where the
+    /// other would go on, and has not left early.
+    pub(crate) fn has_gone_past(&self, other: &ModuleThread) -> bool {
+        self.ended && self.behind && (self.part, self.block) == (other.part, other.block)
     }
 
     /// Whether it has ended.
@@ -260,8 +269,8 @@ impl Process for ModuleThread {
             && self.local == other.local
             && self.arrivals == other.arrivals
             && self.iterations == other.iterations
-            && (self.announced, self.ended, self.halts_after, self.writes)
-                == (other.announced, other.ended, other.halts_after, other.writes)
+            && (self.announced, self.ended, self.behind, self.halts_after, self.writes)
+                == (other.announced, other.ended, other.behind, other.halts_after, other.writes)
             && same_registers()
     }
 

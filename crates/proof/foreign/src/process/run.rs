@@ -2,7 +2,7 @@
 
 use wattle_check::search::{Action, Change, Members};
 use wattle_memory::{FenceOrder, Label, Level};
-use wattle_modules::code::{Access, Exchange, Special, Src, Step};
+use wattle_modules::code::{Access, Exchange, NO_REG, Op, Special, Src, Step};
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Effect, Value, step};
 
@@ -34,7 +34,7 @@ impl ModuleThread {
             let at = self.cursor.at;
             if let (Some(dead), false) = (self.part(world).flow.loop_at(at as usize), self.announced) {
                 self.forget(dead);
-                self.announced = true;
+                (self.announced, self.behind) = (true, false);
                 return Action::LoopHead { label: at };
             }
             if let Some(step) = kernel.steps.get(at as usize)
@@ -52,6 +52,9 @@ impl ModuleThread {
             {
                 return Action::NeedsValue;
             }
+            if let Some(step) = kernel.steps.get(at as usize) {
+                self.note_behind(world, at, step);
+            }
             let before = self.cursor;
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
             if self.cursor.at != at {
@@ -64,7 +67,7 @@ impl ModuleThread {
                 Effect::Back => {
                     let head = self.cursor.at as usize;
                     self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
-                    self.announced = true;
+                    (self.announced, self.behind) = (true, false);
                     let waits = self.part(world).flow.exits_on_memory(head);
                     return Action::BackEdge { label: head as u32, source: self.statement(at), waits };
                 }
@@ -236,6 +239,20 @@ impl ModuleThread {
                 }
             }
         }
+    }
+
+    /// Records whether it has gone on, since its way parted from that of others, where they come from a barrier.
+    fn note_behind(&mut self, world: &World, at: u32, step: &Step) {
+        if self.part(world).waits == WaitsForEnded::Always {
+            return;
+        }
+        if step.guard.reg != NO_REG && matches!(step.op, Op::Branch { .. } | Op::Exit) {
+            self.behind = false;
+            return;
+        }
+        let is_common = |access: &Access| matches!(access.space, Space::Global | Space::Shared | Space::Generic);
+        let acts = matches!(step.op, Op::Fence(_)) || step.op.outline(|_| {}, |_| {}).access.is_some_and(is_common);
+        self.behind |= acts && self.part(world).flow.is_behind_barriers(at as usize);
     }
 
     /// Whether a generic address that is still open hides the storage class of an access, which is a part of its label in SPIR-V.

@@ -189,6 +189,39 @@ fn kind(verdict: &Verdict) -> &'static str {
     }
 }
 
+/// A thread that leaves early is not waited for; one that goes on where the others do, without the barrier in between, is: in CUDA
+/// C++ all threads of a block come to a `__syncthreads()` or none, and PTX ISA 9.7.13.1 says the same of a warp.
+#[test]
+fn a_thread_that_goes_past_a_barrier_is_found() {
+    let own = "mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b;";
+    for (body, passed) in [
+        // `if (t == 0) __syncthreads(); a[t] = 1;`
+        ("setp.ne.u32 %p, %t, 0; @%p bra OUT; bar.sync 0;\nOUT: st.global.u32 [%b], 1;", true),
+        // `if (t != 0) return; __syncthreads(); a[t] = 1;`
+        ("setp.ne.u32 %p, %t, 0; @%p bra OUT; bar.sync 0; st.global.u32 [%b], 1;\nOUT:", false),
+        // `for (i = 0; i <= t; i++) __syncthreads(); a[t] = 1;`
+        (
+            "mov.u32 %x, 0;\nAGAIN: bar.sync 0; add.u32 %x, %x, 1; setp.le.u32 %p, %x, %t; @%p bra AGAIN;\n\
+             st.global.u32 [%b], 1;",
+            true,
+        ),
+        // All go round as often.
+        (
+            "mov.u32 %x, 0;\nAGAIN: bar.sync 0; add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 2; @%p bra AGAIN;\n\
+             st.global.u32 [%b], 1;",
+            false,
+        ),
+    ] {
+        let body = format!("{own}\n{body}");
+        let found = match verdict(kernel(&body), 2, &["p=u32[2]:0"], &[]) {
+            Verdict::Violated(Violation::Stuck(stuck), _) => stuck.iter().all(|stuck| stuck.passed_by.is_some()),
+            Verdict::Holds => false,
+            other => panic!("{body}: {other:?}"),
+        };
+        assert_eq!(found, passed, "{body}");
+    }
+}
+
 /// PTX ISA 9.7.13.1: a barrier waits for the threads that have not exited, and only the aligned form has to be the same
 /// instruction for all threads of a warp. Whether the thread that ends has an end of its own makes no difference.
 #[test]
