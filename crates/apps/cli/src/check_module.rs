@@ -10,9 +10,7 @@ use wattle::Model;
 use wattle_check::keep::{Answered, Content, Key};
 use wattle_check::search::Statistics;
 use wattle_foreign::spirv::{self, Claim};
-use wattle_foreign::{
-    Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise, rests_on_ended,
-};
+use wattle_foreign::{Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise};
 
 use crate::args::CheckArgs;
 use crate::check::ADVICE;
@@ -176,14 +174,11 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
             let sizes = worlds.iter().filter_map(|(size, _)| *size).collect();
             let world = worlds.into_iter().next().map(|(_, world)| world);
             let note = Some(reason).filter(|note| !note.is_empty());
-            return (world, sizes, Ok(Report { verdict: Verdict::Holds, statistics }), note);
+            return (world, sizes, Ok(Report { verdict: Verdict::Holds, statistics, note }));
         }
-        let (mut world, sizes, report) = judge_all(worlds, claim.as_ref(), &asserted, &options);
-        let holds = matches!(&report, Ok(Report { verdict: Verdict::Holds, .. }));
-        let note = world.as_mut().filter(|_| holds).and_then(|world| rests_on_ended(world, &options));
-        (world, sizes, report, note)
+        judge_all(worlds, claim.as_ref(), &asserted, &options)
     });
-    let (world, subgroups, report, note) = judged.map_err(Input::from)?;
+    let (world, subgroups, report) = judged.map_err(Input::from)?;
     let Some(world) = world else { return Err(wrong("there is no launch")) };
     let report = report.map_err(wrong)?;
     let world = Arc::new(world);
@@ -197,7 +192,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     };
     // What is wrong has a story, which is not kept.
     if let (Verdict::Holds, Some((keeper, key)), false) = (&report.verdict, &keeper, kept) {
-        let reason = note.clone().unwrap_or_default();
+        let reason = report.note.clone().unwrap_or_default();
         let answered = Answered { yes: true, reason, statistics: report.statistics };
         answered.keep(&**keeper, key, searched.elapsed());
     }
@@ -208,11 +203,10 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     };
     if session.json {
         let advice = (!advice.is_empty()).then_some(&advice);
-        let document = ModuleReport { note, ..document(file, &world, &report, advice, model, kept, &subgroups) };
-        session.report("check", exit, &document)?;
+        session.report("check", exit, &document(file, &world, &report, advice, model, kept, &subgroups))?;
     } else {
         show(session, file, &world, &report, model, kept, &subgroups)?;
-        for line in note.iter().flat_map(|note| text::wrap(&format!("note: {note}"), text::WIDTH - 2)) {
+        for line in report.note.iter().flat_map(|note| text::wrap(&format!("note: {note}"), text::WIDTH - 2)) {
             session.line(format!("  {line}"))?;
         }
         show_advice(session, &advice)?;
@@ -231,13 +225,14 @@ fn judge_all(
     options: &Options,
 ) -> (Option<World>, Vec<u32>, Result<Report, Unsupported>) {
     let (mut last, mut sizes) = (None, Vec::new());
-    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
+    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
     for (size, mut world) in worlds {
-        let Report { verdict, statistics } = match spirv::judge_claimed(&mut world, claim, asserted, options) {
+        let Report { verdict, statistics, note } = match spirv::judge_claimed(&mut world, claim, asserted, options) {
             Ok(report) => report,
             Err(error) => return (Some(world), Vec::from_iter(size), Err(error)),
         };
         all.statistics.add(&statistics);
+        all.note = all.note.or(note);
         last = Some(world);
         match verdict {
             Verdict::Holds => sizes.extend(size),
@@ -318,7 +313,7 @@ fn document<'a>(
         reason,
         executions: report.statistics.complete,
         abandoned: report.statistics.abandoned,
-        note: None,
+        note: report.note.clone(),
         kept,
         violation,
         steps: steps.iter().map(step).collect(),
@@ -336,7 +331,9 @@ fn document<'a>(
 /// What is wrong, in one sentence, with what to write on the command line where that mends it.
 fn sentence(world: &World, violation: &Violation) -> String {
     let help = match violation {
-        Violation::Unwritten { place, .. } if world.ranges().iter().any(|range| place.starts_with(&range.name)) => {
+        Violation::Unwritten { place, .. }
+            if place.split(['[', ',']).next().is_some_and(|of| world.ranges().iter().any(|range| range.name == of)) =>
+        {
             " (give the buffer its first contents: --arg NAME=u32[8]:0)"
         }
         Violation::Unwritten { .. } => "",

@@ -13,12 +13,14 @@ use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
+use crate::ended::{self, Left};
 use crate::gap::{gap, loops_at};
 use crate::number::Shown;
 use crate::process::ModuleThread;
 use crate::read_only;
 use crate::reason::reason;
-use crate::spirv::{NOT_ALL_COME, SpirvLaunch};
+use crate::sequence::longer_sequence;
+use crate::spirv::NOT_ALL_COME;
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
@@ -72,6 +74,8 @@ pub struct Report {
     pub verdict: Verdict,
     /// The counts of the search.
     pub statistics: Statistics,
+    /// What the verdict rests on that the source's language does not promise.
+    pub note: Option<String>,
 }
 
 /// Judges a launch: no race, no fault, no thread that waits for ever, and each of the assertions in every execution.
@@ -79,11 +83,11 @@ pub struct Report {
 /// # Errors
 /// A thread came to something that the checker has no meaning for.
 pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
-    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default() };
+    let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
     world.active.restart();
     world.elected.restart();
     loop {
-        let Report { verdict, statistics } = judge_choice(world, asserted, options)?;
+        let Report { verdict, statistics, .. } = judge_choice(world, asserted, options)?;
         all.statistics.add(&statistics);
         match verdict {
             Verdict::Holds => {}
@@ -95,12 +99,14 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             break;
         }
     }
-    if all.verdict == Verdict::Holds
-        && let Some((stuck, steps)) = held_up_by_ended(world, options)
-        && stuck.iter().any(|stuck| stuck.passed_by.is_some())
-    {
-        let stuck = stuck.into_iter().filter(|stuck| stuck.passed_by.is_some()).collect();
-        return Ok(Report { verdict: Verdict::Violated(Violation::Stuck(stuck), steps), ..all });
+    if all.verdict == Verdict::Holds {
+        match ended::left_waiting(world, options) {
+            Some(Left::Passed(stuck, steps)) => {
+                return Ok(Report { verdict: Verdict::Violated(Violation::Stuck(stuck), steps), ..all });
+            }
+            Some(Left::Early(note)) => all.note = Some(note),
+            None => {}
+        }
     }
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
         all.verdict = Verdict::Unknown(why);
@@ -112,40 +118,12 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     Ok(all)
 }
 
-/// What to say of a launch that is right where threads end and leave others at a barrier: PTX opens it without them, and CUDA
-/// C++ does not promise that. `None` where no thread does.
-pub fn rests_on_ended(world: &mut World, options: &Options) -> Option<String> {
-    let (stuck, _) = held_up_by_ended(world, options)?;
-    let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
-    Some(format!(
-        "threads end without the barrier at {}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
-         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none",
-        waiting.at,
-        world.thread_name(waiting.thread),
-    ))
-}
-
-/// The threads that would wait for ever, if barriers of a block waited for threads that have ended.
-fn held_up_by_ended(world: &mut World, options: &Options) -> Option<(Vec<StuckThread>, Vec<Step>)> {
-    if !world
-        .parts
-        .iter()
-        .any(|part| part.spirv.is_none() && part.flow.exits_early && part.waits == WaitsForEnded::Never)
-    {
-        return None;
-    }
-    let before: Vec<WaitsForEnded> = world.parts.iter().map(|part| part.waits).collect();
-    world.parts.iter_mut().for_each(|part| part.waits = part.waits.max(WaitsForEnded::InBlock));
-    let report = judge_choice(world, &[], options);
-    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits = before);
-    match report.ok()?.verdict {
-        Verdict::Violated(Violation::Stuck(stuck), steps) => Some((stuck, steps)),
-        Verdict::Violated(..) | Verdict::Holds | Verdict::Unknown(_) => None,
-    }
-}
-
 /// Judges a launch whose lanes are together as they are chosen to be.
-fn judge_choice(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
+pub(crate) fn judge_choice(
+    world: &mut World,
+    asserted: &[Condition],
+    options: &Options,
+) -> Result<Report, Unsupported> {
     loop {
         let report = attempt(world, asserted, options, true);
         if !world.adapted()? {
@@ -181,7 +159,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
             Some(condition) => Verdict::Violated(failed(world, condition, &item), vec![]),
             None => open().map_or(Verdict::Holds, |condition| Verdict::Unknown(left_open(world, condition, &item))),
         };
-        return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
+        return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() }, note: None };
     }
     let mut judge = Judge::new(world, options.model, asserted).with_races(options.forbids_races);
     let (end, statistics) = search(&setup, &mut judge);
@@ -198,7 +176,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         (None, end) => gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
-    Report { verdict, statistics }
+    Report { verdict, statistics, note: None }
 }
 
 /// Why nothing can be said about an assertion.
@@ -407,36 +385,6 @@ impl Judge<'_> {
         Some((violation, self.steps(execution, &[thread])))
     }
 
-    /// Why what an execution shows may be impossible in the OpenCL environment: there a later store of the thread that has released
-    /// continues what that released (OpenCL API 3.0, 3.3.6.1 "Release sequence"; C11 5.1.2.4), and in Vulkan's model it does not.
-    pub(crate) fn longer_sequence(&self, execution: &Execution<'_>) -> Option<String> {
-        let graph = execution.graph;
-        let is_opencl = self.world.parts.iter().any(|part| part.spirv.as_ref().is_some_and(SpirvLaunch::is_opencl));
-        if !is_opencl {
-            return None;
-        }
-        let is_read = |write: EventId| (0..graph.len()).any(|read| graph.source(read) == Some(write));
-        let continues = |write: &EventId| {
-            let event = graph.event(*write);
-            let headed = (0..*write).find(|&head| {
-                let known = graph.event(head);
-                graph.same_thread(head, *write) && known.location == event.location && known.label.release
-            });
-            let is_store = event.label.kind == Kind::Write && event.label.atomic && !event.label.release;
-            headed.filter(|_| {
-                is_store && event.location.is_some() && graph.other_half(*write).is_none() && is_read(*write)
-            })
-        };
-        let (head, write) = (0..graph.len()).find_map(|write| Some((continues(&write)?, write)))?;
-        let at = |event: EventId| self.world.place_of(graph.event(event).source as usize);
-        Some(format!(
-            "what the store at {} releases, the later one at {} by the same thread passes on in OpenCL's model and not in Vulkan's, \
-             under which something goes wrong; make that one release too",
-            at(head),
-            at(write)
-        ))
-    }
-
     fn place(&self, execution: &Execution<'_>, event: EventId) -> String {
         let location = execution.graph.event(event).location;
         let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
@@ -534,11 +482,11 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         if let Some((violation, steps)) = self.wrong(execution) {
-            self.sequence = self.longer_sequence(execution);
+            self.sequence = longer_sequence(self.world, execution);
             return self.report(violation, steps);
         }
         if let Some(violation) = self.asserts(execution) {
-            self.sequence = self.longer_sequence(execution);
+            self.sequence = longer_sequence(self.world, execution);
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
             let steps = self.steps(execution, &threads);
             return self.report(violation, steps);

@@ -195,7 +195,7 @@ pub(crate) fn advise(trials: ModuleTrials<'_>) -> checker::Advice {
                 Vec::new(),
             ),
         };
-        Some(Report { verdict, statistics: Statistics::default() })
+        Some(Report { verdict, statistics: Statistics::default(), note: None })
     };
     let options = Options { limits, ..Options::default() };
     let super::Advice { fixes, tried, cut_short } =

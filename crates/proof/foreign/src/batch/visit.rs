@@ -11,6 +11,7 @@ use super::images::Images;
 use super::{Prepared, story};
 use crate::advice::scenario::Variant;
 use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
+use crate::sequence::longer_sequence;
 use crate::violation::{Step, Violation};
 
 /// The most outcomes of one search that are kept.
@@ -89,7 +90,7 @@ impl<'b> Collector<'b> {
     /// Reports what an execution shows by itself, if anything.
     fn is_wrong(&mut self, execution: &Execution<'_>) -> bool {
         if let Some((violation, steps)) = self.judge.wrong(execution) {
-            match self.judge.longer_sequence(execution) {
+            match longer_sequence(&self.prepared.world, execution) {
                 Some(why) => self.judged.unknown.push(Unknown::Stopped(why)),
                 None => self.report(&violation, &steps),
             }

@@ -1,5 +1,8 @@
 //! How reports name threads, places in memory, and places in the text.
 
+use std::fmt;
+
+use cpp_demangle::DemangleOptions;
 use wattle_check::search::Address;
 use wattle_core::lasting;
 use wattle_ir::Site;
@@ -148,6 +151,22 @@ fn line_of(part: &Part, line: u32) -> String {
 
 /// The name of a variable in the source: `tile` of `_ZZ3sumPKfE4tile`, which is `sum(float const*)::tile` in C++.
 fn plain_name(name: &str) -> String {
-    let whole = cpp_demangle::Symbol::new(name).ok().and_then(|symbol| symbol.demangle().ok());
-    whole.as_deref().and_then(|whole| whole.rsplit("::").next()).unwrap_or(name).to_owned()
+    let mut whole = Bounded(String::new());
+    let symbol = cpp_demangle::Symbol::new(name).ok();
+    let written = symbol.and_then(|symbol| symbol.structured_demangle(&mut whole, &DemangleOptions::new()).ok());
+    let last = written.and_then(|()| whole.0.rsplit("::").next());
+    last.unwrap_or(name).to_owned()
+}
+
+/// A text of limited length: what a name stands for may be longer than the name by any factor.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len() + text.len() > 4096 {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
 }

@@ -238,7 +238,7 @@ fn barriers_of_those_that_are_left() {
         let body = format!("setp.eq.u32 %p, %t, 1; {end}");
         assert_eq!(kind(&verdict(kernel(&body), threads, &["p=u32[1]:0"], &[])), "holds", "{body}");
         let mut world = World::new(kernel(&body), None, launch(threads, &["p=u32[1]:0"])).unwrap();
-        let note = wattle_foreign::rests_on_ended(&mut world, &Options::default());
+        let note = judge(&mut world, &[], &Options::default()).unwrap().note;
         assert_eq!(note.is_some(), noted, "{body}");
         assert!(
             note.is_none_or(|note| note.contains("the barrier at k.ptx:8, where block 0, thread 0 waits")),

@@ -219,7 +219,8 @@ impl Lowering<'_> {
             (None, Some(given)) => {
                 let own = match self.types.get(ty) {
                     Some(Type::Scalar(own)) => Some(*own),
-                    _ => None,
+                    Some(Type::Void | Type::Many { .. } | Type::Struct(_) | Type::Pointer { .. } | Type::Opaque)
+                    | None => None,
                 };
                 match (own, given.scalars()) {
                     (Some(own), Some(of)) if (own.kind == ScalarKind::Float) != (of.kind == ScalarKind::Float) => {

@@ -1,0 +1,49 @@
+//! Threads that end and leave others of their block at a barrier: PTX opens it without them, and CUDA C++ does not promise that
+//! (PTX ISA 9.7.13.1; CUDA C++ Programming Guide, "Synchronization Functions").
+
+use crate::judge::{Options, Verdict, judge_choice};
+use crate::violation::{Step, StuckThread, Violation};
+use crate::world::{WaitsForEnded, World};
+
+/// What becomes of the others at the barrier.
+pub(crate) enum Left {
+    /// Some thread has gone past it, on to where they would come behind it; those that wait, and the story.
+    Passed(Vec<StuckThread>, Vec<Step>),
+    /// Threads have left early; what to say of a launch that is right.
+    Early(String),
+}
+
+/// What a launch that is right rests on, where threads end and leave others at a barrier; `None` where no thread does.
+pub(crate) fn left_waiting(world: &mut World, options: &Options) -> Option<Left> {
+    let (mut stuck, steps) = held_up(world, options)?;
+    if stuck.iter().any(|stuck| stuck.passed_by.is_some()) {
+        stuck.retain(|stuck| stuck.passed_by.is_some());
+        return Some(Left::Passed(stuck, steps));
+    }
+    let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
+    Some(Left::Early(format!(
+        "threads end without the barrier at {}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
+         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none",
+        waiting.at,
+        world.thread_name(waiting.thread),
+    )))
+}
+
+/// The threads that would wait for ever, if barriers of a block waited for threads that have ended.
+fn held_up(world: &mut World, options: &Options) -> Option<(Vec<StuckThread>, Vec<Step>)> {
+    if !world
+        .parts
+        .iter()
+        .any(|part| part.spirv.is_none() && part.flow.exits_early && part.waits == WaitsForEnded::Never)
+    {
+        return None;
+    }
+    let before: Vec<WaitsForEnded> = world.parts.iter().map(|part| part.waits).collect();
+    world.parts.iter_mut().for_each(|part| part.waits = part.waits.max(WaitsForEnded::InBlock));
+    let report = judge_choice(world, &[], options);
+    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits = before);
+    match report.ok()?.verdict {
+        Verdict::Violated(Violation::Stuck(stuck), steps) => Some((stuck, steps)),
+        Verdict::Violated(..) | Verdict::Holds | Verdict::Unknown(_) => None,
+    }
+}
