@@ -82,20 +82,27 @@ impl Listing {
     pub(super) fn line(&self, instruction: &Instruction) -> String {
         let name = |id: &Id| self.names.get(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"));
         let result = instruction.result.as_ref().map(|id| format!("{} = ", name(id))).unwrap_or_default();
-        let kinds = grammar().get(instruction.name().trim_start_matches("Op")).map_or(&[][..], |known| known.operands);
-        let kinds =
-            kinds.iter().filter(|operand| !matches!(operand.kind, OperandKind::IdResultType | OperandKind::IdResult));
-        // The last kind is that of all further operands, where there may be several.
-        let kinds = kinds.flat_map(|operand| {
-            let count = if operand.quantifier == OperandQuantifier::ZeroOrMore { usize::MAX } else { 1 };
-            std::iter::repeat_n(operand.kind, count)
-        });
         let is_id = |kind: &OperandKind| {
             matches!(kind, OperandKind::IdRef | OperandKind::IdScope | OperandKind::IdMemorySemantics)
         };
-        let ids = kinds.take_while(is_id).zip(&instruction.operands).map(|(_, id)| format!(" {}", name(id)));
+        let ids = operand_kinds(instruction)
+            .take_while(is_id)
+            .zip(&instruction.operands)
+            .map(|(_, id)| format!(" {}", name(id)));
         format!("{result}{}{}", instruction.name(), ids.collect::<String>())
     }
+}
+
+/// The kinds of the operands of an instruction, without its result; the last one is that of all further operands, where there may be
+/// several.
+pub(super) fn operand_kinds(instruction: &Instruction) -> impl Iterator<Item = OperandKind> {
+    let known = grammar().get(instruction.name().trim_start_matches("Op"));
+    let is_operand = |kind| !matches!(kind, OperandKind::IdResultType | OperandKind::IdResult);
+    let operands = known.map_or(&[][..], |known| known.operands).iter().filter(move |operand| is_operand(operand.kind));
+    operands.flat_map(|operand| {
+        let count = if operand.quantifier == OperandQuantifier::ZeroOrMore { usize::MAX } else { 1 };
+        std::iter::repeat_n(operand.kind, count)
+    })
 }
 
 /// The grammar of the instructions, by their names.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rspirv::grammar::OperandKind;
 use rspirv::spirv::{BuiltIn, Decoration, Op, Scope};
 
-use super::instruction::{Id, Instruction, grammar};
+use super::instruction::{Id, Instruction, operand_kinds};
 use super::module::Spirv;
 
 impl Spirv {
@@ -43,13 +43,9 @@ fn may_be_scopes(instruction: &Instruction) -> Vec<u32> {
         // Behind the pointer, the object and the mask of the memory operands.
         Op::Load => instruction.rest(2).to_vec(),
         Op::Store | Op::CopyMemory => instruction.rest(3).to_vec(),
-        op => {
-            let name = format!("{op:?}");
-            let kinds = grammar().get(name.as_str()).map_or(&[][..], |grammar| grammar.operands);
-            let is_result = |kind| matches!(kind, OperandKind::IdResultType | OperandKind::IdResult);
-            let kinds = kinds.iter().map(|operand| operand.kind).filter(|&kind| !is_result(kind));
-            let scopes = kinds.zip(&instruction.operands).filter(|(kind, _)| *kind == OperandKind::IdScope);
-            scopes.map(|(_, &operand)| operand).collect()
+        _ => {
+            let kinds = operand_kinds(instruction).zip(&instruction.operands);
+            kinds.filter(|(kind, _)| *kind == OperandKind::IdScope).map(|(_, &operand)| operand).collect()
         }
     }
 }
