@@ -263,7 +263,16 @@ impl<'w> Completions<'_, 'w> {
             if event.is_none_or(|event| self.state.graph.event(event).source == source) {
                 break event;
             }
-            path.acts.push(Act::Other { events: 1 });
+            self.act(path, Act::Other { events: 1 });
+        }
+    }
+
+    /// Adds an action, whose events have been taken. Its place counts at once: the alternatives of a read are copies of
+    /// the path as it is then.
+    fn act(&self, path: &mut Path<'w>, act: Act) {
+        path.acts.push(act);
+        if path.at <= self.runner.trail.len() {
+            path.ahead = path.acts.len();
         }
     }
 
@@ -287,11 +296,12 @@ impl<'w> Completions<'_, 'w> {
                 Action::Read { target, label, source } => {
                     let event = self.event(path, source);
                     let known = |event: EventId| self.state.graph.event(event).location.is_some();
-                    path.acts.push(if event.is_some_and(known) {
+                    let act = if event.is_some_and(known) {
                         Act::Other { events: 1 }
                     } else {
                         Act::Read { target, label, source }
-                    });
+                    };
+                    self.act(path, act);
                     let promised = event.is_none().then(|| self.promised(path)).flatten();
                     let id = event.or(promised).unwrap_or(usize::MAX);
                     self.answer(path, id, target.map(|target| target.address), label, open);
@@ -300,11 +310,12 @@ impl<'w> Completions<'_, 'w> {
                 Action::Update { target, change, read, write, source } => {
                     let (first, second) = (self.event(path, source), self.event(path, source));
                     let known = |event: EventId| self.state.graph.event(event).value.is_some();
-                    path.acts.push(if first.is_none() || second.is_some_and(|write| !known(write)) {
+                    let act = if first.is_none() || second.is_some_and(|write| !known(write)) {
                         Act::Update { target, change, read, write, source }
                     } else {
                         Act::Other { events: 2 }
-                    });
+                    };
+                    self.act(path, act);
                     let promised = first.is_none().then(|| self.promised(path)).flatten();
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
@@ -318,11 +329,8 @@ impl<'w> Completions<'_, 'w> {
                 Action::Write { target, value, label, source } => {
                     let event = self.event(path, source);
                     let done = event.is_some_and(|event| self.state.graph.event(event).value.is_some());
-                    path.acts.push(if done {
-                        Act::Other { events: 1 }
-                    } else {
-                        Act::Store { target, value, label, source }
-                    });
+                    let act = if done { Act::Other { events: 1 } } else { Act::Store { target, value, label, source } };
+                    self.act(path, act);
                     if event.is_none() {
                         self.promised(path);
                     }
@@ -333,11 +341,8 @@ impl<'w> Completions<'_, 'w> {
                 }
                 Action::Fence { label, source } => {
                     let event = self.event(path, source);
-                    path.acts.push(if event.is_some() {
-                        Act::Other { events: 1 }
-                    } else {
-                        Act::Fence { label, source }
-                    });
+                    let act = if event.is_some() { Act::Other { events: 1 } } else { Act::Fence { label, source } };
+                    self.act(path, act);
                     if event.is_none() {
                         self.promised(path);
                     }
@@ -353,7 +358,7 @@ impl<'w> Completions<'_, 'w> {
                     if !event.is_some_and(passed) {
                         return Outcome::Ended;
                     }
-                    path.acts.push(Act::Other { events: 1 });
+                    self.act(path, Act::Other { events: 1 });
                     path.reads.clear();
                     path.stored.synchronize();
                 }
@@ -365,7 +370,8 @@ impl<'w> Completions<'_, 'w> {
                     };
                     let Some(gate) = self.state.gate_of(event) else { return Outcome::Ended };
                     let is_known = self.state.has_brought(gate, event);
-                    path.acts.push(if is_known { Act::Other { events: 1 } } else { Act::Exchange { exchange } });
+                    let act = if is_known { Act::Other { events: 1 } } else { Act::Exchange { exchange } };
+                    self.act(path, act);
                     if !self.state.passed(gate, event) {
                         return Outcome::Ended;
                     }
@@ -399,9 +405,6 @@ impl<'w> Completions<'_, 'w> {
                 }
                 Action::Fault { .. } => {}
                 Action::Halt | Action::Done => return Outcome::Ended,
-            }
-            if path.at <= self.runner.trail.len() {
-                path.ahead = path.acts.len();
             }
         }
     }

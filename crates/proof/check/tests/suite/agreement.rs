@@ -1,16 +1,17 @@
 //! Compares the search with brute force: the same executions, outcomes and races for random small programs.
 
 use crate::brute::agree::{compare, difference_on};
-use crate::brute::random::{Case, case, forwarding, half_plain};
+use crate::brute::random::{Case, Random, case, for_vulkan, forwarding, half_plain, show};
+use crate::brute::{judge, judge_as_khronos};
 use crate::script::{Op, constant};
-use wattle_memory::{Label, Model, Placement};
+use wattle_memory::{Label, Level, Model, Placement};
 
 /// The number of programs: `WATTLE_TEST_MANY`, if it is set.
 fn many(usual: u64) -> u64 {
     std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
 
-fn agree(programs: u64, draw: impl Fn(&mut crate::brute::random::Random) -> crate::brute::random::Case + Sync) {
+fn agree(programs: u64, draw: impl Fn(&mut Random) -> Case + Sync) {
     let compared = compare(0..many(programs), &draw, &|_| {});
     println!("{compared}");
     assert!(compared.differences.is_empty(), "{compared}\n{}", compared.differences.join("\n"));
@@ -50,4 +51,68 @@ fn a_store_behind_two_reads_of_its_cell() {
             assert_eq!(difference_on(&case, model), None);
         }
     }
+}
+
+/// A store that both arms of a branch make behind an update of its cell, while a read before both waits: the alternatives of
+/// the update's value know too that the thread has come to it.
+#[test]
+fn a_store_in_both_arms_behind_an_update_and_a_read() {
+    let read = Label::atomic_read(Level::Block);
+    let write = Label::atomic_write(Level::Block);
+    let plain = |to, cell| Op::Load { to, cell, label: Label::plain_read() };
+    let arm = |equal| Op::SkipUnless { register: 2, value: 0, equal, count: 1 };
+    let store = |cell, value, label| Op::Store { cell, value: constant(value), label };
+    let first = vec![
+        Op::Load { to: 1, cell: 0, label: read },
+        Op::SkipUnless { register: 1, value: 0, equal: true, count: 1 },
+        Op::Fence { label: Label::fence(Level::Block) },
+        store(1, 4, Label::plain_write()),
+        store(0, 5, write),
+    ];
+    let update = Op::Add { to: 2, cell: 0, value: constant(6), read, write };
+    let second = vec![plain(1, 1), update, arm(true), store(0, 6, write), arm(false), store(0, 6, write)];
+    let places = vec![Placement::new(1, 0), Placement::new(0, 0)];
+    let case = Case { program: vec![first, second], places };
+    for model in [Model::Portable, Model::Ptx] {
+        assert_eq!(difference_on(&case, model), None);
+    }
+}
+
+/// The Vulkan model's release sequences go through updates that read from one another, Khronos' through those that follow
+/// immediately in the modification order. They differ where an update reads from a write that it is not mutually ordered
+/// with: that is a race in both.
+#[test]
+fn the_release_sequences_of_khronos_change_no_verdict() {
+    const LEVELS: [Level; 3] = [Level::Subgroup, Level::Block, Level::Device];
+    let (read, write) = (Label::atomic_read, Label::atomic_write);
+    let exchange = |level| Op::Exchange { to: 1, cell: 1, value: constant(1), read: read(level), write: write(level) };
+    let load = |to, cell, label| Op::Load { to, cell, label };
+    let store = |cell, value, label| Op::Store { cell, value: constant(value), label };
+    let release = Op::Fence { label: Label::fence(Level::Device).releasing() };
+    let firsts = [Label::plain_write(), write(Level::Subgroup), write(Level::Block), write(Level::Device)];
+    let data = [(Label::plain_read(), Label::plain_write()), (read(Level::Device), write(Level::Device))];
+    let levels = LEVELS.into_iter().flat_map(|exchanged| LEVELS.map(|stored| (exchanged, stored)));
+    let labels = levels.flat_map(|levels| firsts.map(|first| (levels, first)));
+    let (mut differ, mut free) = (0, 0);
+    for (((exchanged, stored), hidden), (reads, writes)) in labels.flat_map(|labels| data.map(|data| (labels, data))) {
+        for blocks in [[0, 0, 0], [0, 0, 1], [0, 1, 1]] {
+            let program = vec![
+                vec![store(2, 2, writes)],
+                vec![exchange(exchanged), load(4, 1, read(Level::Device).acquiring()), load(5, 2, reads)],
+                vec![load(1, 2, reads), release.clone(), store(1, 8, hidden), store(1, 1, write(stored))],
+            ];
+            let place = |(subgroup, block)| Placement { subgroup, ..Placement::new(block, subgroup) };
+            let places: Vec<_> = (0..).zip(blocks).map(place).collect();
+            let case = for_vulkan(&Case { program, places });
+            let (ours, theirs) =
+                (judge(&case.program, &case.places, Model::Vulkan), judge_as_khronos(&case.program, &case.places));
+            let shown = || format!("{}\n{ours:?}\n{theirs:?}", show(&case));
+            assert_eq!(difference_on(&case, Model::Vulkan), None, "{}", shown());
+            assert_eq!(ours.racy, theirs.racy, "{}", shown());
+            assert!(ours.racy || ours == theirs, "{}", shown());
+            differ += u32::from(ours != theirs);
+            free += u32::from(!ours.racy);
+        }
+    }
+    assert!(differ > 0 && free > 0, "{differ} differ, {free} have no race");
 }

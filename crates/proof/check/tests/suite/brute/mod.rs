@@ -23,6 +23,7 @@ use crate::script::Program;
 use candidate::candidates;
 use facts::Facts;
 use matrix::{Matrix, acyclic};
+use vulkan::{Sequence, Vulkan};
 
 /// The result of judging a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,18 +62,28 @@ trait Axioms {
     fn judge(&self, facts: &Facts, choice: &Choice) -> Option<bool>;
 }
 
+/// The verdict of Khronos' Vulkan model, whose release sequences are those of the modification order.
+pub fn judge_as_khronos(program: &Program, places: &[Placement]) -> Verdict {
+    judge_by(program, places, |facts| by_axioms(&Vulkan { sequence: Sequence::Ordered }, facts))
+}
+
 pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
+    judge_by(program, places, |facts| match model {
+        Model::Portable => by_axioms(&ptx::Ptx { extended: false }, facts),
+        Model::Ptx => by_axioms(&ptx::Ptx { extended: true }, facts),
+        Model::Rust => by_axioms(&rust::Rust, facts),
+        Model::Vulkan => by_axioms(&Vulkan { sequence: Sequence::Read }, facts),
+        Model::Sc => (order::orders(facts, &order::sequential(facts)).len(), false),
+        Model::Unordered => (order::orders(facts, &order::textbook(facts)).len(), false),
+    })
+}
+
+/// Judges each candidate: the number of its executions, and whether one has a race.
+fn judge_by(program: &Program, places: &[Placement], judge: impl Fn(&Facts) -> (usize, bool)) -> Verdict {
     let mut verdict = Verdict::default();
     for candidate in candidates(program) {
         let facts = Facts::new(&candidate, places);
-        let (count, racy) = match model {
-            Model::Portable => by_axioms(&ptx::Ptx { extended: false }, &facts),
-            Model::Ptx => by_axioms(&ptx::Ptx { extended: true }, &facts),
-            Model::Rust => by_axioms(&rust::Rust, &facts),
-            Model::Vulkan => by_axioms(&vulkan::Vulkan, &facts),
-            Model::Sc => (order::orders(&facts, &order::sequential(&facts)).len(), false),
-            Model::Unordered => (order::orders(&facts, &order::textbook(&facts)).len(), false),
-        };
+        let (count, racy) = judge(&facts);
         if count > 0 {
             *verdict.outcomes.entry(candidate.registers.clone()).or_default() += count;
             verdict.racy |= racy;

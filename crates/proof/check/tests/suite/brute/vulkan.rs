@@ -8,7 +8,19 @@ use super::facts::Facts;
 use super::matrix::*;
 use super::{Axioms, Choice};
 
-pub struct Vulkan;
+pub struct Vulkan {
+    pub sequence: Sequence,
+}
+
+/// What a release sequence goes on through, from an atomic write on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sequence {
+    /// Read-modify-writes that follow immediately in the modification order, as Khronos' model has it.
+    Ordered,
+    /// Read-modify-writes that read from one another, as the model's file says. The two differ where one reads from a
+    /// write that nothing orders with it, which is a race.
+    Read,
+}
 
 fn mutually_ordered(facts: &Facts, a: usize, b: usize) -> bool {
     a != b && facts.same_cell[a][b] && facts.atomic(a) && facts.atomic(b) && facts.in_scope(a, b)
@@ -26,7 +38,7 @@ impl Axioms for Vulkan {
     fn judge(&self, facts: &Facts, choice: &Choice) -> Option<bool> {
         let n = facts.n;
         let asmo = &choice.co;
-        let hb = happens_before(facts, asmo);
+        let hb = happens_before(facts, asmo, self.sequence);
         let locord = location_ordered(facts, &hb);
         // Two differences from Khronos' model, as in the model's file. A read comes before every write that is known
         // to overwrite its source, by whatever order, where the source itself is known to come before the read: so it
@@ -72,7 +84,7 @@ impl Axioms for Vulkan {
 }
 
 /// `sw`, `ithb` for the storage classes 0, 1 and both, `hb`.
-fn happens_before(facts: &Facts, asmo: &Matrix) -> Matrix {
+fn happens_before(facts: &Facts, asmo: &Matrix, sequence: Sequence) -> Matrix {
     let n = facts.n;
     let classes = |a: usize, mask: u8| facts.is_access(a) && facts.label(a).storage.0 & mask != 0;
     // The classes of a release or acquire are those of the half that has them.
@@ -82,11 +94,17 @@ fn happens_before(facts: &Facts, asmo: &Matrix) -> Matrix {
     };
     let about = |fence: usize, access: usize| semantics(fence, facts.label(access).storage.0);
     let update = |a: usize| facts.reads(a) && facts.writes(a);
+    let rf = pairs(n, |a, b| facts.rf[a][b] && mutually_ordered(facts, a, b));
     // imm[asmo] ; [R & W]
     let longer = then(&[asmo, &plus(asmo)]);
-    let next = pairs(n, |a, b| asmo[a][b] && !longer[a][b] && update(b));
+    let next = pairs(n, |a, b| {
+        let follows = match sequence {
+            Sequence::Ordered => asmo[a][b] && !longer[a][b],
+            Sequence::Read => rf[a][b],
+        };
+        follows && update(b)
+    });
     let sequence = maybe(&plus(&next));
-    let rf = pairs(n, |a, b| facts.rf[a][b] && mutually_ordered(facts, a, b));
     let from = pairs(n, |first, write| {
         let atomic_write = facts.writes(write) && facts.atomic(write);
         let own = first == write && facts.releases(first);
