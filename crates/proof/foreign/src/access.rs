@@ -66,8 +66,11 @@ impl Cells {
                 (thread.shared_memory(world), offset)
             }
             Space::Global => world.place(address, bytes).map_err(NoCells::Wrong)?,
-            Space::Generic | Space::Param | Space::Const => {
-                world.refuse(thread.statement(at) as usize, "this space is not written to by kernels");
+            // PTX ISA 5.1.3 and 5.1.6: kernels only read both.
+            Space::Const => return Err(NoCells::Wrong(Wrong::Constant("constant memory"))),
+            Space::Param => return Err(NoCells::Wrong(Wrong::Constant("the kernel's parameters"))),
+            Space::Generic => {
+                world.refuse(thread.statement(at) as usize, "this address has no space");
                 return Err(NoCells::Spoilt);
             }
         };

@@ -5,6 +5,9 @@ use crate::judge::{Options, Verdict, judge_choice};
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
 
+/// Threads that would wait for ever, if barriers of a block waited for threads that have ended, and the story.
+pub(crate) type HeldUp = (Vec<StuckThread>, Vec<Step>);
+
 /// What becomes of the others at the barrier.
 pub(crate) enum Left {
     /// Some thread has gone past it, on to where they would come behind it; those that wait, and the story.
@@ -15,7 +18,37 @@ pub(crate) enum Left {
 
 /// What a launch that is right rests on, where threads end and leave others at a barrier; `None` where no thread does.
 pub(crate) fn left_waiting(world: &mut World, options: &Options) -> Option<Left> {
-    let (mut stuck, steps) = held_up(world, options)?;
+    let before = let_all_wait(world)?;
+    let report = judge_choice(world, &[], options);
+    let_wait_as(world, before);
+    match report.ok()?.verdict {
+        Verdict::Violated(Violation::Stuck(stuck), steps) => left(world, (stuck, steps)),
+        Verdict::Violated(..) | Verdict::Holds | Verdict::Unknown(_) => None,
+    }
+}
+
+/// Lets barriers of a block wait for threads that have ended too; returns how they waited before. `None` where no thread of a
+/// PTX kernel can end before others.
+pub(crate) fn let_all_wait(world: &mut World) -> Option<Vec<WaitsForEnded>> {
+    if !world
+        .parts
+        .iter()
+        .any(|part| part.spirv.is_none() && part.flow.exits_early && part.waits == WaitsForEnded::Never)
+    {
+        return None;
+    }
+    let before = world.parts.iter().map(|part| part.waits).collect();
+    world.parts.iter_mut().for_each(|part| part.waits = part.waits.max(WaitsForEnded::InBlock));
+    Some(before)
+}
+
+/// Lets barriers wait again as they did.
+pub(crate) fn let_wait_as(world: &mut World, before: Vec<WaitsForEnded>) {
+    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits = before);
+}
+
+/// What threads that would be held up mean.
+pub(crate) fn left(world: &World, (mut stuck, steps): HeldUp) -> Option<Left> {
     if stuck.iter().any(|stuck| stuck.passed_by.is_some()) {
         stuck.retain(|stuck| stuck.passed_by.is_some());
         return Some(Left::Passed(stuck, steps));
@@ -27,23 +60,4 @@ pub(crate) fn left_waiting(world: &mut World, options: &Options) -> Option<Left>
         waiting.at,
         world.thread_name(waiting.thread),
     )))
-}
-
-/// The threads that would wait for ever, if barriers of a block waited for threads that have ended.
-fn held_up(world: &mut World, options: &Options) -> Option<(Vec<StuckThread>, Vec<Step>)> {
-    if !world
-        .parts
-        .iter()
-        .any(|part| part.spirv.is_none() && part.flow.exits_early && part.waits == WaitsForEnded::Never)
-    {
-        return None;
-    }
-    let before: Vec<WaitsForEnded> = world.parts.iter().map(|part| part.waits).collect();
-    world.parts.iter_mut().for_each(|part| part.waits = part.waits.max(WaitsForEnded::InBlock));
-    let report = judge_choice(world, &[], options);
-    world.parts.iter_mut().zip(before).for_each(|(part, before)| part.waits = before);
-    match report.ok()?.verdict {
-        Verdict::Violated(Violation::Stuck(stuck), steps) => Some((stuck, steps)),
-        Verdict::Violated(..) | Verdict::Holds | Verdict::Unknown(_) => None,
-    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, Execution, Limits, Memory, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
+    Address, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
@@ -15,12 +15,12 @@ use crate::condition::{Condition, Item};
 use crate::copies;
 use crate::ended::{self, Left};
 use crate::gap::{gap, loops_at};
-use crate::number::Shown;
 use crate::process::ModuleThread;
 use crate::read_only;
 use crate::reason::reason;
 use crate::sequence::longer_sequence;
 use crate::spirv::NOT_ALL_COME;
+use crate::steps::{place, step, steps};
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
@@ -246,86 +246,6 @@ impl<'w> Judge<'w> {
 }
 
 impl Judge<'_> {
-    fn step(&self, execution: &Execution<'_>, event: EventId) -> Step {
-        let graph = execution.graph;
-        let of = graph.event(event);
-        let at = of.source as usize;
-        let place = of.location.and_then(|location| {
-            let cell = execution.cells.iter().find(|(_, known)| *known == location)?;
-            Some(self.world.name_of(cell.0))
-        });
-        let value = place.map(|place| self.change(execution, event, &place));
-        Step { thread: of.thread.unwrap_or(0), instruction: self.world.text(at), at: self.world.place_of(at), value }
-    }
-
-    /// The value of an event, as a report shows it; of a read that has none of its own, that of its source.
-    fn value(&self, execution: &Execution<'_>, event: EventId) -> String {
-        let graph = execution.graph;
-        let initial = |source: EventId| {
-            let location = graph.event(source).location.filter(|_| graph.event(source).thread.is_none());
-            let (address, _) = execution.cells.iter().find(|(_, known)| Some(*known) == location)?;
-            Some(self.world.initial(*address).value)
-        };
-        // A read of a loop that fails for ever has no source in the graph.
-        let awaited = || {
-            let spins = execution.stuck.iter().filter_map(|stuck| match &stuck.why {
-                Why::Spins(reads) => Some(reads),
-                Why::Barrier(_) => None,
-            });
-            spins.flatten().find(|(read, _)| *read == event).map(|&(_, write)| write)
-        };
-        let of_source = || {
-            let source = graph.source(event).or_else(awaited)?;
-            graph.event(source).value.or_else(|| initial(source))
-        };
-        let Some(value) = graph.event(event).value.or_else(of_source) else { return "something".to_owned() };
-        let location = graph.event(event).location;
-        let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
-        match cell.and_then(|(address, _)| self.world.number_at(*address)) {
-            Some(ty) if ty.is_signed() => Shown(ty, value).to_string(),
-            Some(_) | None if value < 1 << 20 => value.to_string(),
-            Some(_) | None => format!("{value:#x}"),
-        }
-    }
-
-    /// What an event did to a place, and from where a value came that another thread wrote.
-    fn change(&self, execution: &Execution<'_>, event: EventId, place: &str) -> String {
-        let graph = execution.graph;
-        let (read, write) = match (graph.event(event).label.kind, graph.other_half(event)) {
-            (Kind::Read, half) => (Some(event), half),
-            (_, half) => (half, Some(event)),
-        };
-        let source = read.and_then(|read| graph.source(read)).map(|source| graph.event(source));
-        let from = match source.and_then(|source| Some((source.thread?, source))) {
-            Some((thread, source)) if Some(thread) != graph.event(event).thread => {
-                format!(", from {} at {}", self.world.thread_name(thread), self.world.place_of(source.source as usize))
-            }
-            _ => String::new(),
-        };
-        match (read, write) {
-            // What an update of a loop that fails for ever writes is not known where it changes nothing.
-            (Some(read), Some(write)) if graph.event(write).value.is_some() => {
-                format!(
-                    "changes {place} from {} to {}{from}",
-                    self.value(execution, read),
-                    self.value(execution, write)
-                )
-            }
-            (Some(read), _) => format!("reads {} in {place}{from}", self.value(execution, read)),
-            (None, _) => format!("writes {} to {place}", self.value(execution, event)),
-        }
-    }
-
-    /// The events of these threads, each thread's in program order; both halves of an update are one step.
-    pub(crate) fn steps(&self, execution: &Execution<'_>, threads: &[ThreadId]) -> Vec<Step> {
-        let of = |&thread: &ThreadId| {
-            let events = (0..execution.graph.len()).filter(move |&id| execution.graph.event(id).thread == Some(thread));
-            let events = events.filter(|&id| execution.graph.other_half(id).is_none_or(|other| id < other));
-            events.map(|event| self.step(execution, event)).collect::<Vec<_>>()
-        };
-        threads.iter().flat_map(of).collect()
-    }
-
     pub(crate) fn report(&mut self, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
         self.found.get_or_insert((violation, steps));
         ControlFlow::Break(())
@@ -342,7 +262,7 @@ impl Judge<'_> {
                 let (instruction, at) =
                     (self.world.text(fault.source as usize), self.world.place_of(fault.source as usize));
                 let read = Step { thread: fault.thread, instruction, at, value: None };
-                let mut steps = self.steps(execution, &[fault.thread]);
+                let mut steps = steps(self.world, execution, &[fault.thread]);
                 steps.push(read.clone());
                 return Some((Violation::Unassigned { place: place.clone(), read }, steps));
             }
@@ -350,45 +270,39 @@ impl Judge<'_> {
             let what = of_host.or_else(own).unwrap_or_default();
             let at = self.world.place_of(fault.source as usize);
             let violation = Violation::Fault { what, at, thread: fault.thread };
-            return Some((violation, self.steps(execution, &[fault.thread])));
+            return Some((violation, steps(self.world, execution, &[fault.thread])));
         }
         let races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
         if let Some(&(first, second)) = races.first() {
-            let accesses = [first, second].map(|event| self.step(execution, event));
+            let accesses = [first, second].map(|event| step(self.world, execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
-            let reason = reason(graph, (first, second), |event| self.step(execution, event).at);
+            let reason = reason(graph, (first, second), |event| step(self.world, execution, event).at);
             return Some((
-                Violation::Race { place: self.place(execution, first), accesses, reason: reason.map(Box::new) },
-                self.steps(execution, &threads),
+                Violation::Race { place: place(self.world, execution, first), accesses, reason: reason.map(Box::new) },
+                steps(self.world, execution, &threads),
             ));
         }
         if let Some(both) = read_only::written(self.world, execution) {
-            let accesses = both.map(|event| self.step(execution, event));
+            let accesses = both.map(|event| step(self.world, execution, event));
             let mut threads = both.map(|event| graph.event(event).thread.unwrap_or(0)).to_vec();
             threads.dedup();
-            let place = self.place(execution, both[0]);
-            return Some((Violation::ReadOnly { place, accesses }, self.steps(execution, &threads)));
+            let place = place(self.world, execution, both[0]);
+            return Some((Violation::ReadOnly { place, accesses }, steps(self.world, execution, &threads)));
         }
         if let Some(both) = copies::touched(self.world, execution) {
-            let accesses = both.map(|event| self.step(execution, event));
+            let accesses = both.map(|event| step(self.world, execution, event));
             let mut threads = both.map(|event| graph.event(event).thread.unwrap_or(0)).to_vec();
             threads.dedup();
-            let violation = Violation::Copying { place: self.place(execution, both[0]), accesses };
-            return Some((violation, self.steps(execution, &threads)));
+            let violation = Violation::Copying { place: place(self.world, execution, both[0]), accesses };
+            return Some((violation, steps(self.world, execution, &threads)));
         }
         let read = (0..graph.len()).find(|&read| {
             let event = graph.event(read);
             event.label.kind == Kind::Read && graph.source(read).is_some_and(|source| graph.event(source).unwritten)
         })?;
-        let (place, thread) = (self.place(execution, read), graph.event(read).thread.unwrap_or(0));
-        let violation = Violation::Unwritten { place, read: self.step(execution, read) };
-        Some((violation, self.steps(execution, &[thread])))
-    }
-
-    fn place(&self, execution: &Execution<'_>, event: EventId) -> String {
-        let location = execution.graph.event(event).location;
-        let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
-        cell.map_or_else(|| "memory".to_owned(), |(address, _)| self.world.name_of(*address))
+        let (place, thread) = (place(self.world, execution, read), graph.event(read).thread.unwrap_or(0));
+        let violation = Violation::Unwritten { place, read: step(self.world, execution, read) };
+        Some((violation, steps(self.world, execution, &[thread])))
     }
 
     /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
@@ -488,7 +402,7 @@ impl Visitor for Judge<'_> {
         if let Some(violation) = self.asserts(execution) {
             self.sequence = longer_sequence(self.world, execution);
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
-            let steps = self.steps(execution, &threads);
+            let steps = steps(self.world, execution, &threads);
             return self.report(violation, steps);
         }
         ControlFlow::Continue(())
@@ -513,7 +427,7 @@ impl Visitor for Judge<'_> {
         let (violation, steps) = wrong.unwrap_or_else(|| {
             let threads: Vec<ThreadId> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
             let stuck = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
-            (Violation::Stuck(stuck), self.steps(execution, &threads))
+            (Violation::Stuck(stuck), steps(self.world, execution, &threads))
         });
         self.report(violation, steps)
     }

@@ -55,6 +55,7 @@ mod read_only;
 mod reason;
 mod sequence;
 pub mod spirv;
+mod steps;
 mod structure;
 mod turns;
 mod unfixed;

@@ -102,7 +102,7 @@ pub(crate) fn is_given(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupport
             ));
         }
     }
-    let shared = kernel.dynamic_at.max(kernel.shared).saturating_add(launch.dynamic_shared);
+    let shared = kernel.shared.saturating_add(launch.dynamic_shared);
     if shared > MOST_SHARED {
         return wrong(format!(
             "a block of a CUDA device has at most {MOST_SHARED} bytes of shared memory (227 KB with compute capability 9.0, CUDA C++ \

@@ -24,6 +24,8 @@ pub enum Wrong {
     Unwritten(String),
     /// The source of an asynchronous copy has changed since the copy began.
     CopiedWhileWritten,
+    /// A write, or an atomic operation, of memory that kernels only read.
+    Constant(&'static str),
     /// An access to an address that is in no range.
     Wild(u64),
 }
@@ -50,6 +52,7 @@ impl std::fmt::Display for Wrong {
             Wrong::CopiedWhileWritten => f.write_str(
                 "an asynchronous copy of what is written before the copy was waited for, so that it may copy either",
             ),
+            Wrong::Constant(memory) => write!(f, "a write to {memory}, which kernels only read"),
             Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
         }
     }

@@ -108,11 +108,11 @@ pub struct Kernel {
     pub constants: Vec<u64>,
     /// The names of the registers.
     pub registers: Vec<String>,
-    /// The size in bytes of the shared memory that the text declares.
+    /// The size in bytes of the shared memory that the text declares, as a device has it.
     pub shared: u64,
     /// The variables in shared memory; those that are sized at launch are the last ones.
     pub shared_variables: Vec<SharedVariable>,
-    /// The offset of the shared memory that is sized at launch.
+    /// The offset of the shared memory that is sized at launch, as it is laid out here.
     pub dynamic_at: u64,
     /// The size in bytes of a thread's local memory.
     pub local: u64,
@@ -137,6 +137,12 @@ pub struct SharedVariable {
 }
 
 impl Kernel {
+    /// The size in bytes of a block's shared memory as it is laid out here, with what is between its variables, where the
+    /// launch asks for that many more bytes.
+    pub fn shared_extent(&self, dynamic: u64) -> u64 {
+        self.dynamic_at.max(self.shared) + dynamic
+    }
+
     /// The kernel with its parameters, as the text declares them: `add(.param .u64 out, .param .u32 n)`.
     pub fn signature(&self) -> String {
         let params: Vec<_> = self.params.iter().map(Parameter::to_string).collect();

@@ -89,6 +89,7 @@ impl Report {
             let text = format!("what {site} stores of it is taken for 0; nothing is said of what comes of other times");
             note("assumes of the clock:", text)
         }));
+        lines.extend(self.notes.iter().map(|text| note("note:", text.clone())));
         lines.extend(self.unknown.iter().map(|why| note("not everything was looked at:", why.to_string())));
         lines.extend(self.covered.map(|share| {
             let counts = format!(

@@ -70,6 +70,7 @@ pub(super) fn begun(checker: &Checker) -> Report {
         rests_unfinished: false,
         rests_on_progress: Vec::new(),
         assumes: Vec::new(),
+        notes: Vec::new(),
         shapes_tried: 0,
         symmetric: false,
         kept: 0,

@@ -93,6 +93,7 @@ pub(super) fn judge(
         events: 0,
         covered: None,
         assumes,
+        notes: Vec::new(),
         kept: false,
         world: world.clone(),
     };

@@ -111,9 +111,9 @@ fn of_program(program: &Program) -> Key {
     content.key()
 }
 
-/// What is kept of a search: nothing where it was not exhaustive, or found something wrong.
+/// What is kept of a search: nothing where it was not exhaustive, found something wrong, or has notes.
 pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
-    if !phase.unknown.is_empty() || !phase.violations.is_empty() || phase.covered.is_some() {
+    if !phase.unknown.is_empty() || !phase.violations.is_empty() || phase.covered.is_some() || !phase.notes.is_empty() {
         return None;
     }
     let mut packed = Packed::default();

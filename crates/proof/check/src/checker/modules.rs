@@ -183,6 +183,8 @@ pub struct Judged {
     pub violations: Vec<(&'static str, Story)>,
     /// The reasons why the search was incomplete.
     pub unknown: Vec<Unknown>,
+    /// What the verdict rests on that the modules' languages do not promise.
+    pub notes: Vec<String>,
     /// The size of the search.
     pub statistics: Statistics,
     /// The number of events of the finished executions.
@@ -448,6 +450,7 @@ fn phase_of(batch: &Batch, judged: Judged, fingerprint: u64, what: String) -> Ph
         covered: None,
         rests: Rests::default(),
         assumes: Vec::new(),
+        notes: judged.notes,
         shapes,
         symmetric: judged.statistics.alike > 0,
         kept: false,

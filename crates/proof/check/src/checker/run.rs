@@ -152,6 +152,8 @@ pub(super) struct Phase {
     pub rests: Rests,
     /// The lines that keep what the clock shows, which the search takes for 0.
     pub assumes: Vec<wattle_ir::Site>,
+    /// What the verdict rests on that the languages of modules do not promise.
+    pub notes: Vec<String>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
     /// Whether it is the result of an earlier run's search.

@@ -76,6 +76,7 @@ impl Runs<'_> {
                 report.rests_unfinished |= phase.rests.unfinished;
                 phase.rests.waits.iter().for_each(|lines| note(&mut report.rests_on_progress, *lines));
                 phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
+                phase.notes.iter().for_each(|text| note(&mut report.notes, text.clone()));
                 report.symmetric |= phase.symmetric;
                 report.kept += u32::from(phase.kept);
                 report.searches += 1;

@@ -19,7 +19,7 @@ impl Serialize for Report {
             pairs.iter().map(|(read, write)| [read.to_string(), write.to_string()]).collect()
         };
         let (rests_on, rests_on_progress) = (lines(&self.rests_on), lines(&self.rests_on_progress));
-        let mut report = serializer.serialize_struct("Report", 26)?;
+        let mut report = serializer.serialize_struct("Report", 27)?;
         report.serialize_field("target", &self.name())?;
         report.serialize_field("verdict", &self.verdict.to_string())?;
         report.serialize_field("model", self.model.name())?;
@@ -40,6 +40,7 @@ impl Serialize for Report {
         report.serialize_field("rests_on_warps", &self.rests_on_warps())?;
         let assumes: Vec<_> = self.assumes.iter().map(ToString::to_string).collect();
         report.serialize_field("assumes", &assumes)?;
+        report.serialize_field("notes", &self.notes)?;
         report.serialize_field("unknown", &texts(&self.unknown))?;
         report.serialize_field("outcomes", &self.outcomes.keys().collect::<Vec<_>>())?;
         report.serialize_field("checks", &self.checks)?;

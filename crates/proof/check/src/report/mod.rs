@@ -277,6 +277,8 @@ pub struct Report {
     /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes of
     /// other times.
     pub assumes: Vec<Site>,
+    /// What the verdict on launches of modules rests on that their languages do not promise, in words.
+    pub notes: Vec<String>,
     /// The size of the search.
     pub statistics: Statistics,
     /// The number of events of the finished executions together.

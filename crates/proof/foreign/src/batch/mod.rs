@@ -18,13 +18,16 @@ use wattle_check::checker::{
 };
 use wattle_check::search::{Dependencies, End, Setup, Spawn, Updates, search, single_run};
 use wattle_check::simulate::SimulatedModule;
+use wattle_check::story::Story;
 use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
 use crate::advice::scenario::{self, Variant};
+use crate::ended::{self, HeldUp, Left};
 use crate::gap::{gap, loops_at};
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
+use crate::violation::{Step, Violation};
 use crate::world::{Range, WaitsForEnded, World, address_of};
 
 use beside::{Beside, Both};
@@ -59,6 +62,15 @@ impl ModuleJudge for Ptx {
             }
             if is_wrong || !prepared.world.elected.next() {
                 break;
+            }
+        }
+        if all.violations.is_empty() && all.unknown.is_empty() {
+            match prepared.left_waiting(batch, &images) {
+                Some(Left::Passed(stuck, steps)) => {
+                    all.violations.push(prepared.told(batch, &Violation::Stuck(stuck), &steps));
+                }
+                Some(Left::Early(note)) => all.notes.push(note),
+                None => {}
             }
         }
         all.unknown
@@ -207,6 +219,39 @@ impl Prepared {
             judged.unknown.push(Unknown::Stopped(why));
         }
         Ok(judged)
+    }
+
+    /// What launches that are right rest on, where threads end and leave others at a barrier.
+    fn left_waiting(&mut self, batch: &Batch, images: &Images) -> Option<Left> {
+        let before = ended::let_all_wait(&mut self.world)?;
+        let held_up = self.held_up(batch, images);
+        ended::let_wait_as(&mut self.world, before);
+        ended::left(&self.world, held_up?)
+    }
+
+    /// The threads that wait for ever.
+    fn held_up(&mut self, batch: &Batch, images: &Images) -> Option<HeldUp> {
+        loop {
+            let held_up = {
+                let memory = Both(&self.world);
+                let setup = self.setup(&memory, batch, true, None);
+                if single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute)).is_some() {
+                    return None;
+                }
+                let mut collector = Collector::new(self, batch, images);
+                self.search(&mut collector, None);
+                collector.held_up
+            };
+            if !self.world.adapted().ok()? {
+                return held_up;
+            }
+        }
+    }
+
+    /// A violation and its story.
+    fn told(&self, batch: &Batch, violation: &Violation, steps: &[Step]) -> (&'static str, Story) {
+        Variant::of(batch).into_iter().for_each(|variant| variant.note_violation(violation));
+        story::of(&self.world, batch.model, violation, steps)
     }
 
     /// Searches once; returns whether it has to begin again without the assumption that there are no races.

@@ -101,7 +101,7 @@ impl SimulatedModule for Simulated {
     fn shared(&self) -> Vec<SharedVariable> {
         let part = &self.world.parts[0];
         if !self.is_spirv {
-            return vec![SharedVariable { address: 0, initial: vec![None; part.shared_bytes() as usize] }];
+            return vec![SharedVariable { address: 0, initial: vec![None; part.shared_extent() as usize] }];
         }
         let variable = |(number, range): (usize, &Range)| {
             let mut initial = range.initial.clone();

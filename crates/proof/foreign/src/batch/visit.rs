@@ -9,9 +9,10 @@ use wattle_memory::{Kind, Model};
 
 use super::images::Images;
 use super::{Prepared, story};
-use crate::advice::scenario::Variant;
+use crate::ended::HeldUp;
 use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
 use crate::sequence::longer_sequence;
+use crate::steps::steps;
 use crate::violation::{Step, Violation};
 
 /// The most outcomes of one search that are kept.
@@ -36,6 +37,8 @@ pub(super) struct Collector<'b> {
     spoilt: bool,
     /// The jumps back of loops at whose bound some branch ended.
     pub bounded: BTreeSet<u32>,
+    /// The threads that wait for ever, if some do.
+    pub held_up: Option<HeldUp>,
 }
 
 impl<'b> Collector<'b> {
@@ -58,6 +61,7 @@ impl<'b> Collector<'b> {
             writes,
             spoilt: false,
             bounded: BTreeSet::new(),
+            held_up: None,
         }
     }
 
@@ -83,8 +87,8 @@ impl<'b> Collector<'b> {
     }
 
     fn report(&mut self, violation: &Violation, steps: &[Step]) {
-        Variant::of(self.batch).into_iter().for_each(|variant| variant.note_violation(violation));
-        self.judged.violations.push(story::of(&self.prepared.world, self.batch.model, violation, steps));
+        let told = self.prepared.told(self.batch, violation, steps);
+        self.judged.violations.push(told);
     }
 
     /// Reports what an execution shows by itself, if anything.
@@ -196,9 +200,10 @@ impl Visitor for Collector<'_> {
             return ControlFlow::Break(());
         }
         let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
-        let stuck = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
-        let steps = self.judge.steps(execution, &threads);
-        self.report(&Violation::Stuck(stuck), &steps);
+        let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
+        let steps = steps(&self.prepared.world, execution, &threads);
+        self.report(&Violation::Stuck(stuck.clone()), &steps);
+        self.held_up = Some((stuck, steps));
         ControlFlow::Break(())
     }
 

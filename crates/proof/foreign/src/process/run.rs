@@ -304,7 +304,7 @@ impl ModuleThread {
             Special::LaneMask(mask) => mask.of(self.thread % self.part(world).warp()),
             Special::Warp => self.thread / self.part(world).warp(),
             Special::DynamicShared => self.part(world).launch.dynamic_shared as u32,
-            Special::TotalShared => self.part(world).shared_bytes() as u32,
+            Special::TotalShared => (self.part(world).kernel().shared + self.part(world).launch.dynamic_shared) as u32,
             Special::Workspace(register) => {
                 let address = self.part(world).workspace.unwrap_or(0);
                 if register == 1 { (address >> 32) as u32 } else { address as u32 }

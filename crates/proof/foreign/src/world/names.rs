@@ -150,9 +150,10 @@ fn line_of(part: &Part, line: u32) -> String {
 }
 
 /// The name of a variable in the source: `tile` of `_ZZ3sumPKfE4tile`, which is `sum(float const*)::tile` in C++.
-fn plain_name(name: &str) -> String {
+pub(super) fn plain_name(name: &str) -> String {
     let mut whole = Bounded(String::new());
-    let symbol = cpp_demangle::Symbol::new(name).ok();
+    // `s` alone is the mangled name of a type.
+    let symbol = Some(name).filter(|name| name.starts_with("_Z")).and_then(|name| cpp_demangle::Symbol::new(name).ok());
     let written = symbol.and_then(|symbol| symbol.structured_demangle(&mut whole, &DemangleOptions::new()).ok());
     let last = written.and_then(|()| whole.0.rsplit("::").next());
     last.unwrap_or(name).to_owned()

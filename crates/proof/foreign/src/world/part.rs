@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use wattle_memory::{Label, Level, ThreadId};
-use wattle_modules::code::{Kernel, Module, Op, Ordering, Special, Step, Strength};
+use wattle_modules::code::{Kernel, Module, Op, Ordering, SharedVariable, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
+use super::names::plain_name;
 use super::range::{Range, nearest};
 use crate::flow::Flow;
 use crate::launch::Launch;
@@ -143,10 +144,9 @@ impl Part {
         (first..first + per_block).collect()
     }
 
-    /// The size of a block's shared memory in bytes.
-    pub(crate) fn shared_bytes(&self) -> u64 {
-        let kernel = self.kernel();
-        kernel.dynamic_at.max(kernel.shared) + self.launch.dynamic_shared
+    /// The size in bytes of a block's shared memory as it is laid out here.
+    pub(crate) fn shared_extent(&self) -> u64 {
+        self.kernel().shared_extent(self.launch.dynamic_shared)
     }
 
     /// The lanes of a warp, or the threads of a subgroup.
@@ -181,16 +181,32 @@ impl Part {
         self.spirv.as_ref().map_or(&[], |spirv| &spirv.shared)
     }
 
-    /// The byte of the shared memory of a block that an address is.
+    /// The byte of the shared memory of a block that an address is, in one of its variables.
     pub(crate) fn place_shared(&self, address: u64, bytes: u64) -> Result<u64, Wrong> {
         if self.spirv.is_some() {
             return nearest(self.shared(), address, bytes).map(|_| address);
         }
-        let size = self.shared_bytes();
-        match address.checked_add(bytes) {
-            Some(end) if end <= size => Ok(address),
-            Some(_) | None => Err(Wrong::Beyond { name: "shared memory".into(), bytes: size, offset: address as i64 }),
+        let size = |variable: &SharedVariable| variable.bytes.unwrap_or(self.launch.dynamic_shared);
+        let holds = |variable: &SharedVariable| {
+            variable.at <= address && address.saturating_add(bytes) <= variable.at + size(variable)
+        };
+        let variables = &self.kernel().shared_variables;
+        if variables.iter().any(holds) {
+            return Ok(address);
         }
+        // In a register of 32 bits an address in front of all variables is a large one.
+        let address = if address >> 32 == 0 { i64::from(address as u32 as i32) } else { address as i64 };
+        let offset = |variable: &SharedVariable| address.saturating_sub(variable.at as i64);
+        let distance = |variable: &&SharedVariable| match offset(variable) {
+            before @ ..0 => before.unsigned_abs(),
+            behind => (behind as u64).saturating_sub(size(variable)),
+        };
+        Err(match variables.iter().min_by_key(distance) {
+            Some(variable) => {
+                Wrong::Beyond { name: plain_name(&variable.name), bytes: size(variable), offset: offset(variable) }
+            }
+            None => Wrong::Beyond { name: "shared memory".into(), bytes: 0, offset: address },
+        })
     }
 
     /// The registers of a thread before its first instruction.

@@ -114,16 +114,16 @@ fn accesses_beyond_a_buffer() {
     assert_eq!(beyond(off).0, "an access at byte 8 of `p`, which has 8 bytes");
     let shared = ".shared .align 4 .b32 tile[2];\n mov.u32 %x, tile;\n";
     let at = |offset: i32| beyond(&format!("{shared}st.shared.u32 [%x+{offset}], %t;")).0;
-    assert_eq!(at(8), "an access at byte 8 of `shared memory`, which has 8 bytes");
-    assert_eq!(at(-4), "an access at byte -4 of `shared memory`, which has 8 bytes");
+    assert_eq!(at(8), "an access at byte 8 of `tile`, which has 8 bytes");
+    assert_eq!(at(-4), "an access at byte -4 of `tile`, which has 8 bytes");
 }
 
 /// A variable in shared memory has its name in the source, and its items where the text shows their type.
 #[test]
 fn shared_variables_have_names() {
-    let read = |declared: &str, name: &str| {
+    let read = |declared: &str, name: &str, at: u32| {
         let body = format!(
-            ".shared .align 4 .b8 first[4];\n{declared}\nmov.u32 %x, {name};\n ld.shared.u32 %x, [%x+4];\n\
+            ".shared .align 4 .b8 first[4];\n{declared}\nmov.u32 %x, {name};\n ld.shared.u32 %x, [%x+{at}];\n\
                             st.global.u32 [%a], %x;"
         );
         match verdict(kernel(&body), 1, &["p=u32[1]:0"], &[]) {
@@ -131,9 +131,11 @@ fn shared_variables_have_names() {
             other => panic!("{other:?}"),
         }
     };
-    assert_eq!(read(".shared .align 4 .f32 tile[4];", "tile"), "tile[1]");
-    assert_eq!(read(".shared .align 4 .b8 _ZZ3sumPKfE4part[16];", "_ZZ3sumPKfE4part"), "part, byte 4");
-    assert_eq!(read(".shared .align 4 .u32 last;", "first"), "last");
+    assert_eq!(read(".shared .align 4 .f32 tile[4];", "tile", 4), "tile[1]");
+    assert_eq!(read(".shared .align 4 .b8 _ZZ3sumPKfE4part[16];", "_ZZ3sumPKfE4part", 4), "part, byte 4");
+    assert_eq!(read(".shared .align 4 .u32 last;", "last", 0), "last");
+    // The mangled name of a type is no variable's.
+    assert_eq!(read(".shared .align 4 .b8 f[8];", "f", 4), "f, byte 4");
 }
 
 #[test]
@@ -264,6 +266,34 @@ fn barriers_of_those_that_are_left() {
         );
         assert_eq!(kind(&verdict(kernel(&apart), 2, &["p=u32[1]:0"], &asserted)), said, "{barrier}");
     }
+}
+
+/// Two arrays of shared memory have no place relative to each other, and constants and parameters are only read.
+#[test]
+fn accesses_beside_an_array_and_to_constants() {
+    let shared = ".shared .align 4 .b8 s[16]; .shared .align 4 .b8 u[16]; mov.u32 %x, s;\nmov.u32 %y, u;\n";
+    let fault = |body: &str| match verdict(kernel(&format!("{shared}{body}")), 1, &["p=u32[1]:0"], &[]) {
+        Verdict::Violated(Violation::Fault { what, .. }, _) => what,
+        Verdict::Holds => "holds".to_owned(),
+        other => panic!("{body}: {other:?}"),
+    };
+    for (body, said) in [
+        ("st.shared.u32 [%x+12], 1; st.shared.u32 [%y+12], 1;", "holds"),
+        ("st.shared.u32 [%x+16], 1;", "an access at byte 16 of `s`, which has 16 bytes"),
+        ("st.shared.u32 [%y+-4], 1;", "an access at byte -4 of `u`, which has 16 bytes"),
+        ("st.shared.u32 [%x+-4], 1;", "an access at byte -4 of `s`, which has 16 bytes"),
+        ("st.shared.u32 [%y+32], 1;", "an access at byte 32 of `u`, which has 16 bytes"),
+        ("mov.u32 %t, %total_smem_size; setp.ne.u32 %p, %t, 32; @%p trap;", "holds"),
+    ] {
+        assert_eq!(fault(body), said, "{body}");
+    }
+    let text = format!(
+        "{HEAD}.const .align 4 .u32 table[2] = {{ 1, 2 }};\n.entry k(.param .u64 p)\n{{ .reg .u64 %a; .reg .u32 %x;\n\
+         mov.u64 %a, table;\ncvta.const.u64 %a, %a;\nld.u32 %x, [%a+4];\nst.u32 [%a+4], 1;\nret; }}"
+    );
+    let found = verdict(Source { file: "k.ptx".into(), text }, 1, &["p=u32[1]:0"], &[]);
+    let Verdict::Violated(Violation::Fault { what, at, .. }, _) = &found else { panic!("{found:?}") };
+    assert_eq!((&what[..], &at[..]), ("a write to constant memory, which kernels only read", "k.ptx:10"));
 }
 
 /// PTX ISA 9.7.13.1: arrivals at a barrier are counted by whole warps.

@@ -189,6 +189,38 @@ fn which_lanes_are_together_is_not_chosen_in_a_scenario() {
     assert!(refused.contains("lanes.cu:28:") && refused.contains("which lanes are together"), "{refused}");
 }
 
+/// A scenario says of threads that end before a barrier, or go past it, what `judge` says.
+#[test]
+fn threads_that_leave_a_barrier() {
+    let start = "mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b; setp.ne.u32 %p, %t, 0;";
+    for (body, verdict, said) in [
+        // `if (t == 0) __syncthreads(); a[t] = 1;`
+        ("@%p bra OUT; bar.sync 0;\nOUT: st.global.u32 [%b], 1;", Verdict::Violated, "thread 1 has gone past it"),
+        // `if (t != 0) return; __syncthreads(); a[t] = 1;`
+        (
+            "@%p bra OUT; bar.sync 0;\nst.global.u32 [%b], 1;\nOUT:",
+            Verdict::Holds,
+            "barrier at left.ptx:7, where block 0, thread 0",
+        ),
+        ("bar.sync 0; st.global.u32 [%b], 1;", Verdict::Holds, ""),
+    ] {
+        let text = format!(
+            ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 words)\n{{ .reg .u64 %a, %b; .reg .u32 %t; \
+             .reg .pred %p;\nld.param.u64 %a, [words]; mov.u32 %t, %tid.x;\n{start} {body}\nret; }}\n"
+        );
+        let report = Checker::new(Model::Ptx).check(|device| {
+            let kernel = Module::ptx_file("left.ptx", text.as_str())?.kernel("k")?;
+            let mut words = device.alloc_zeroed::<u32>(2)?;
+            device.queue()?.launch(ThreadSpec::new(1, 2), kernel.args((&mut words,)))
+        });
+        let report = report.expect("it is judged");
+        assert_eq!(report.verdict, verdict, "{report}");
+        let text = report.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said), "{text}");
+        assert_eq!(report.notes.is_empty(), !said.starts_with("barrier"), "{text}");
+    }
+}
+
 /// What is not known of a kernel whose only thread runs `body`, in which `%a` is the address of a word.
 fn not_known(body: &str) -> String {
     let text = format!(

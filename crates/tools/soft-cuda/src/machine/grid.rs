@@ -157,7 +157,7 @@ impl Launch<'_> {
             threads: Vec::new(),
             regs: vec![PATTERN; threads * registers],
             written: if CHECKED { vec![0; threads * registers.div_ceil(64)] } else { Vec::new() },
-            shared: vec![PATTERN; (self.kernel.shared + u64::from(self.shape.dynamic)).div_ceil(8) as usize],
+            shared: vec![PATTERN; self.kernel.shared_extent(u64::from(self.shape.dynamic)).div_ceil(8) as usize],
             local: vec![PATTERN; threads * self.kernel.local.div_ceil(8) as usize],
             alive: 0,
             barriers: Default::default(),

@@ -82,7 +82,7 @@ pub struct Common<'a> {
 impl Common<'_> {
     /// The size of a block's shared memory in bytes.
     fn shared(&self) -> u64 {
-        self.kernel.shared + u64::from(self.shape.dynamic)
+        self.kernel.shared_extent(u64::from(self.shape.dynamic))
     }
 }
 

@@ -183,7 +183,7 @@ fn shared_memory_that_is_sized_at_launch() {
         Ok(String::new())
     };
     holds(Model::Ptx, 3, "", &|device| scenario(device, 2));
-    refuted(Model::Ptx, 3, &["of `shared memory`, which has"], &|device| scenario(device, 3));
+    refuted(Model::Ptx, 3, &["of `given`, which has 8 bytes"], &|device| scenario(device, 3));
 }
 
 #[test]

@@ -88,7 +88,7 @@ pub fn decode(
 #[derive(Clone, Default)]
 struct Layout {
     variables: Vec<(String, Space, u64)>,
-    shared: u64,
+    shared: SharedLayout,
     dynamic: Vec<(String, u64)>,
 }
 
@@ -132,8 +132,7 @@ impl Layout {
                 self.dynamic.push((name, variable.align))
             }
             Space::Generic | Space::Shared | Space::Local | Space::Param => {
-                let at = self.shared.next_multiple_of(variable.align);
-                self.shared = at + variable.bytes;
+                let at = self.shared.place(variable);
                 self.variables.push((name, Space::Shared, at));
             }
         }
@@ -173,17 +172,23 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     for statement in &*body {
         let Statement::Variable(variable) = statement else { continue };
         names.line = variable.line;
-        let end = if variable.space == Space::Shared { &mut shared } else { &mut local };
-        let at = u64::next_multiple_of(*end, variable.align);
-        *end = at + variable.bytes;
+        let at = match variable.space {
+            Space::Shared => shared.place(variable),
+            Space::Generic | Space::Global | Space::Local | Space::Param | Space::Const => {
+                let at = u64::next_multiple_of(local, variable.align);
+                local = at + variable.bytes;
+                at
+            }
+        };
         names.declare_variable(&variable.name, variable.space, at)?;
         shared_variables.extend((variable.space == Space::Shared).then(|| shared_variable(variable, at)));
     }
-    if shared > 48 << 10 {
-        return names.fail(format!("Entry function '{}' uses too much shared data ({shared:#x} bytes)", entry.name));
+    if shared.bytes > 48 << 10 {
+        let bytes = shared.bytes;
+        return names.fail(format!("Entry function '{}' uses too much shared data ({bytes:#x} bytes)", entry.name));
     }
     let align = module.dynamic.iter().map(|(_, align)| *align).max().unwrap_or(1);
-    let dynamic_at = shared.next_multiple_of(align);
+    let dynamic_at = if module.dynamic.is_empty() { shared.end } else { shared.next(align) };
     for (name, _) in &module.dynamic {
         names.declare_variable(name, Space::Shared, dynamic_at)?;
         let declared = text.variables.iter().find(|variable| variable.name == *name);
@@ -231,13 +236,41 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         sources,
         constants: names.constants,
         registers,
-        shared: dynamic_at,
+        shared: shared.bytes.next_multiple_of(align),
         shared_variables,
         dynamic_at,
         local,
         loops: Vec::new(),
         all_assigned,
     })
+}
+
+/// The distance between two variables of shared memory. PTX does not say how they lie, so that what leaves one is in none:
+/// adjacent ones would hide it.
+const SHARED_GAP: u64 = 4096;
+
+/// Where the variables of shared memory lie.
+#[derive(Clone, Copy, Default)]
+struct SharedLayout {
+    /// What they take on a device, which leaves no gaps.
+    bytes: u64,
+    /// The end of the last one.
+    end: u64,
+}
+
+impl SharedLayout {
+    fn place(&mut self, variable: &Variable) -> u64 {
+        self.bytes = self.bytes.next_multiple_of(variable.align) + variable.bytes;
+        let at = self.next(variable.align);
+        self.end = at + variable.bytes;
+        at
+    }
+
+    /// The place of the next variable.
+    fn next(&self, align: u64) -> u64 {
+        let gap = if self.end > 0 { SHARED_GAP } else { 0 };
+        (self.end + gap).next_multiple_of(align)
+    }
 }
 
 fn shared_variable(variable: &Variable, at: u64) -> SharedVariable {
