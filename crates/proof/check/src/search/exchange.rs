@@ -54,14 +54,40 @@ impl Exchange {
     }
 }
 
-/// The result of one lane, if the values that it needs are known.
-fn result(all: &[Exchange], lane: usize) -> Option<u64> {
-    let own = all.get(lane)?;
+/// What a lane gets from one that has ended, whose value is none.
+pub const FROM_NOBODY: u64 = u64::MAX;
+
+/// The result of one lane, if the values that it needs are known; of lanes that have ended there is nothing.
+fn result(all: &[Option<Exchange>], lane: usize) -> Option<u64> {
+    let own = (*all.get(lane)?)?;
     let operand = own.operand? as u32;
     let needs = own.needs(lane, operand, all.len());
-    let value = |(other, part): (usize, &Exchange)| if needs.contains(&other) { part.value } else { Some(0) };
-    let values: Vec<u64> = all.iter().enumerate().map(value).collect::<Option<_>>()?;
-    evaluate(own.op, own.ty, &values, &vec![operand; all.len()]).get(lane).copied()
+    let value = |(other, part): (usize, &Option<Exchange>)| match part {
+        Some(part) if needs.contains(&other) => part.value.map(Some),
+        Some(_) => Some(Some(0)),
+        None => Some(None),
+    };
+    let values: Vec<Option<u64>> = all.iter().enumerate().map(value).collect::<Option<_>>()?;
+    Some(of_remaining(own.op, own.ty, &values, operand, lane))
+}
+
+/// The result of a lane of an operation from the values of those that have not ended, which take part alone.
+pub(crate) fn of_remaining(op: WarpOp, ty: Type, values: &[Option<u64>], operand: u32, lane: usize) -> u64 {
+    let all = |values: &[u64], lane: usize| {
+        evaluate(op, ty, values, &vec![operand; values.len()]).get(lane).copied().unwrap_or(0)
+    };
+    match op.kind() {
+        WarpKind::Shuffle => {
+            let source = op.source(lane as u32, operand, values.len() as u32) as usize;
+            values.get(source).copied().flatten().unwrap_or(FROM_NOBODY)
+        }
+        // Its bits stand for the lanes by their numbers.
+        WarpKind::Ballot => all(&values.iter().map(|value| value.unwrap_or(0)).collect::<Vec<_>>(), lane),
+        WarpKind::Vote | WarpKind::Reduce | WarpKind::InclusiveScan | WarpKind::ExclusiveScan => {
+            let before = values[..lane].iter().flatten().count();
+            all(&values.iter().flatten().copied().collect::<Vec<_>>(), before)
+        }
+    }
 }
 
 impl Gate {
@@ -75,12 +101,19 @@ impl Gate {
         }
     }
 
-    /// What the lanes have brought, in their order; `None` where not all have come.
-    fn lanes(&self) -> Option<Vec<Exchange>> {
-        let Members::Threads(lanes) = &self.members else { return None };
+    /// What the lanes of an open gate have brought, in their order: `None` for those that have ended.
+    fn lanes(&self) -> Vec<Option<Exchange>> {
         let of =
             |lane: &ThreadId| self.brought.iter().find(|(thread, _)| thread == lane).map(|&(_, exchange)| exchange);
-        lanes.iter().map(of).collect()
+        self.lane_threads().iter().map(of).collect()
+    }
+
+    /// The lanes that may come to it; none where any threads may.
+    fn lane_threads(&self) -> &[ThreadId] {
+        match &self.members {
+            Members::Threads(lanes) | Members::Remaining(lanes) => lanes,
+            Members::Quorum(_) | Members::Groups { .. } => &[],
+        }
     }
 }
 
@@ -90,8 +123,10 @@ pub(super) fn share_results(state: &mut State<'_>) -> Vec<ThreadId> {
     let mut meetings = std::mem::take(&mut state.meetings);
     meetings.retain(|&number| {
         let gate = &state.gates[number];
-        let Some(lanes) = gate.open.then(|| gate.lanes()).flatten() else { return true };
-        let Members::Threads(members) = gate.members.clone() else { return true };
+        if !gate.open {
+            return true;
+        }
+        let (lanes, members) = (gate.lanes(), gate.lane_threads().to_vec());
         let arrivals: Vec<(ThreadId, EventId)> =
             gate.arrivals.iter().map(|arrival| (arrival.thread, arrival.event)).collect();
         let mut waits = false;
@@ -149,6 +184,7 @@ mod tests {
                         let operand = Some(operand);
                         (0..lanes).map(|lane| Exchange { op, ty, value: Some(value(lane)), operand }).collect()
                     };
+                    let come = |all: &[Exchange]| all.iter().copied().map(Some).collect::<Vec<_>>();
                     let (zero, one) = (all(&|_| 0), all(&|lane| 1 - lane as u64 % 2));
                     for lane in 0..lanes {
                         let needs = one[lane].needs(lane, operand as u32, lanes);
@@ -162,17 +198,31 @@ mod tests {
                                 };
                                 assert_eq!(evaluated(base), evaluated(&changed), "{op:?}: {lane} of {lanes}, {other}");
                                 changed[other].value = None;
-                                assert_eq!(result(&changed, lane), Some(evaluated(base)), "{op:?}");
+                                assert_eq!(result(&come(&changed), lane), Some(evaluated(base)), "{op:?}");
                             }
                         }
                         for other in needs {
                             let mut unknown = one.clone();
                             unknown[other].value = None;
-                            assert_eq!(result(&unknown, lane), None, "{op:?}");
+                            assert_eq!(result(&come(&unknown), lane), None, "{op:?}");
                         }
                     }
                 }
             }
         }
+    }
+
+    /// Those that have ended are no lanes of a vote, a reduction or a scan, have no bit in a ballot, and give nothing.
+    #[test]
+    fn lanes_that_have_ended_take_no_part() {
+        let values = [Some(4), None, Some(6), None];
+        let of = |op, ty, operand, lane| of_remaining(op, ty, &values, operand, lane);
+        assert_eq!(of(WarpOp::ReduceSum, Type::U32, 0, 2), 10);
+        assert_eq!(of(WarpOp::ReduceMin, Type::U32, 0, 0), 4);
+        assert_eq!((of(WarpOp::InclusiveSum, Type::U32, 0, 0), of(WarpOp::InclusiveSum, Type::U32, 0, 2)), (4, 10));
+        assert_eq!((of(WarpOp::Shuffle, Type::U32, 2, 0), of(WarpOp::Shuffle, Type::U32, 3, 0)), (6, FROM_NOBODY));
+        let holds = [Some(1), None, Some(1)];
+        assert_eq!(of_remaining(WarpOp::All, Type::Bool, &holds, 0, 2), 1);
+        assert_eq!(of_remaining(WarpOp::Ballot, Type::Bool, &holds, 0, 2), 0b101);
     }
 }

@@ -1,6 +1,6 @@
 //! Executions as visitors receive them: with their fences ordered, and with their final memory.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, LocationId, Model};
 
@@ -8,43 +8,104 @@ use super::searcher::Search;
 use super::state::State;
 use super::{Execution, Stuck};
 
+/// What a model wants ordered, and nothing has ordered yet.
+enum Open {
+    Writes(EventId, EventId),
+    Fences(EventId, EventId),
+}
+
+impl Open {
+    /// The graph with one order, and with the other one.
+    fn both(self, graph: &Graph) -> [Graph; 2] {
+        let with = |order: &dyn Fn(&mut Graph)| {
+            let mut graph = graph.clone();
+            order(&mut graph);
+            graph
+        };
+        match self {
+            Open::Writes(a, b) => [with(&|graph| graph.order_writes(a, b)), with(&|graph| graph.order_writes(b, a))],
+            Open::Fences(a, b) => [with(&|graph| graph.order_fences(a, b)), with(&|graph| graph.order_fences(b, a))],
+        }
+    }
+}
+
+/// The pairs of a list, those that are nearest to one another first: an order of neighbours orders all.
+pub(super) fn near_first<T: Copy>(all: &[T]) -> impl Iterator<Item = (T, T)> {
+    (1..all.len()).flat_map(move |distance| all.iter().copied().zip(all[distance..].iter().copied()))
+}
+
 /// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
 /// if some order has it, since whether accesses race depends on the order.
 pub(super) fn order_fences(search: &mut Search<'_, '_>, graph: Graph, analysis: Analysis) -> Option<(Graph, Analysis)> {
-    if search.is_stopped() {
-        return None;
+    if !search.setup.model.orders_fences() {
+        return Some((graph, analysis)).filter(|_| !search.is_stopped());
     }
+    in_some_order(search, graph, analysis, unordered_fences)
+}
+
+/// A graph in which everything is ordered that `open` finds, if the model permits one: one with a data race if some order has
+/// it. More order only takes races away, so that without one at first any order will do.
+fn in_some_order(
+    search: &mut Search<'_, '_>,
+    graph: Graph,
+    analysis: Analysis,
+    open: impl Fn(Model, &Graph, &Analysis) -> Option<Open>,
+) -> Option<(Graph, Analysis)> {
     let model = search.setup.model;
-    if !model.orders_fences() {
-        return Some((graph, analysis));
-    }
-    let Some((a, b)) = unordered_fences(model, &graph, &analysis) else { return Some((graph, analysis)) };
-    // More order only takes races away, so that without one at first any order will do.
-    let may_race = !model.races(&graph, &analysis).is_empty();
-    let mut found = None;
-    for (first, second) in [(a, b), (b, a)] {
-        let mut graph = graph.clone();
-        graph.order_fences(first, second);
-        let Ok(analysis) = model.analyse(&graph) else { continue };
-        let Some(one) = order_fences(search, graph, analysis) else { continue };
-        if !may_race || !model.races(&one.0, &one.1).is_empty() {
-            return Some(one);
+    let may_race = open(model, &graph, &analysis).is_some() && !model.races(&graph, &analysis).is_empty();
+    // Those whose analysis is not there yet have one order more than an earlier one.
+    let (mut left, mut found) = (vec![(graph, Some(analysis))], None);
+    while let Some((graph, analysis)) = left.pop() {
+        if search.is_stopped() {
+            return None;
         }
-        found = Some(one);
+        let Some(analysis) = analysis.or_else(|| model.analyse(&graph).ok()) else { continue };
+        let races = may_race && !model.races(&graph, &analysis).is_empty();
+        if !races && found.is_some() {
+            continue;
+        }
+        match open(model, &graph, &analysis) {
+            Some(open) => left.extend(open.both(&graph).map(|graph| (graph, None)).into_iter().rev()),
+            None if races || !may_race => return Some((graph, analysis)),
+            None => found = Some((graph, analysis)),
+        }
     }
     found
 }
 
 /// Two sequentially consistent fences that the model wants ordered, and that nothing has ordered yet.
-fn unordered_fences(model: Model, graph: &Graph, analysis: &Analysis) -> Option<(EventId, EventId)> {
+fn unordered_fences(model: Model, graph: &Graph, analysis: &Analysis) -> Option<Open> {
     let fences: Vec<EventId> = (0..graph.len())
         .filter(|&event| graph.event(event).label.sc && graph.event(event).label.kind == Kind::Fence)
         .collect();
-    fences.iter().enumerate().find_map(|(at, &first)| {
-        fences[at + 1..].iter().find_map(|&second| {
-            let ordered = analysis.causality.has(first, second) || analysis.causality.has(second, first);
-            (!ordered && model.fences_meet(graph, first, second)).then_some((first, second))
-        })
+    let is_open = |&(first, second): &(EventId, EventId)| {
+        let ordered = analysis.causality.has(first, second) || analysis.causality.has(second, first);
+        !ordered && model.fences_meet(graph, first, second)
+    };
+    near_first(&fences).find(is_open).map(|(first, second)| Open::Fences(first, second))
+}
+
+/// Two writes that coherence orders under the model, and that nothing has ordered yet.
+fn unordered_writes(model: Model, graph: &Graph, analysis: &Analysis) -> Option<Open> {
+    let mut of_place: BTreeMap<LocationId, Vec<EventId>> = BTreeMap::new();
+    for (id, event) in graph.events().iter().enumerate() {
+        if let (Kind::Write, Some(location)) = (event.label.kind, event.location) {
+            of_place.entry(location).or_default().push(id);
+        }
+    }
+    of_place.values().find_map(|writes| unordered(model, graph, analysis, writes)).map(|(a, b)| Open::Writes(a, b))
+}
+
+/// Two of the writes of a place that coherence orders under the model, and that nothing has ordered yet.
+pub(super) fn unordered(
+    model: Model,
+    graph: &Graph,
+    analysis: &Analysis,
+    writes: &[EventId],
+) -> Option<(EventId, EventId)> {
+    near_first(writes).find(|&(first, second)| {
+        let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
+        !ordered && model.orders_writes(graph, first, second)
     })
 }
 
@@ -66,26 +127,24 @@ type Ending = (Vec<Vec<EventId>>, Option<Analysis>);
 
 fn endings(search: &mut Search<'_, '_>, graph: &Graph, analysis: &Analysis, found: &mut Vec<Ending>) {
     let model = search.setup.model;
-    if search.is_stopped() || !model.orders_fences() {
-        return;
-    }
-    let last = last_writes(graph, analysis);
-    let is_decided = last.iter().all(|writes| writes.len() == 1);
-    match unordered_fences(model, graph, analysis).filter(|_| !is_decided) {
-        Some((a, b)) => {
-            for (first, second) in [(a, b), (b, a)] {
-                let mut graph = graph.clone();
-                graph.order_fences(first, second);
-                if let Ok(analysis) = model.analyse(&graph) {
-                    endings(search, &graph, &analysis, found);
-                }
-            }
+    let mut left = vec![(graph.clone(), analysis.clone())];
+    while let Some((graph, analysis)) = left.pop() {
+        if search.is_stopped() || !model.orders_fences() {
+            return;
         }
-        None if found.iter().any(|(known, _)| *known == last) => {}
-        None => {
-            let exists = order_fences(search, graph.clone(), analysis.clone()).is_some();
-            if exists {
-                found.push((last, Some(analysis.clone())));
+        let last = last_writes(&graph, &analysis);
+        let is_decided = last.iter().all(|writes| writes.len() == 1);
+        match unordered_fences(model, &graph, &analysis).filter(|_| !is_decided) {
+            Some(open) => {
+                let both = open.both(&graph).into_iter().rev();
+                left.extend(both.filter_map(|graph| model.analyse(&graph).ok().map(|analysis| (graph, analysis))));
+            }
+            None if found.iter().any(|(known, _)| *known == last) => {}
+            None => {
+                let exists = order_fences(search, graph, analysis.clone()).is_some();
+                if exists {
+                    found.push((last, Some(analysis)));
+                }
             }
         }
     }
@@ -96,35 +155,12 @@ fn last_writes(graph: &Graph, analysis: &Analysis) -> Vec<Vec<EventId>> {
     (0..graph.locations()).map(|location| last_writes_of(graph, analysis, location)).collect()
 }
 
-/// A graph with its writes and fences in an order that the model permits: one with a data race if some order has it. More
-/// order only takes races away, so that without one at first any order will do.
+/// A graph with its writes and fences in an order that the model permits: one with a data race if some order has it.
 pub(super) fn ordered(search: &mut Search<'_, '_>, graph: Graph, analysis: Analysis) -> Option<(Graph, Analysis)> {
-    let model = search.setup.model;
-    let write = |event: &EventId| {
-        let event = graph.event(*event);
-        event.label.kind == Kind::Write && event.location.is_some()
-    };
-    let open = (0..graph.len()).filter(write).find_map(|first| {
-        (first + 1..graph.len()).filter(write).find_map(|second| {
-            let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
-            let one_place = graph.event(first).location == graph.event(second).location;
-            (one_place && !ordered && model.orders_writes(&graph, first, second)).then_some((first, second))
-        })
-    });
-    let Some((a, b)) = open else { return order_fences(search, graph, analysis) };
-    let may_race = !model.races(&graph, &analysis).is_empty();
-    let mut found = None;
-    for (first, second) in [(a, b), (b, a)] {
-        let mut graph = graph.clone();
-        graph.order_writes(first, second);
-        let Ok(analysis) = model.analyse(&graph) else { continue };
-        let Some(one) = ordered(search, graph, analysis) else { continue };
-        if !may_race || !model.races(&one.0, &one.1).is_empty() {
-            return Some(one);
-        }
-        found = Some(one);
-    }
-    found
+    in_some_order(search, graph, analysis, |model, graph, analysis| {
+        let fences = || model.orders_fences().then(|| unordered_fences(model, graph, analysis)).flatten();
+        unordered_writes(model, graph, analysis).or_else(fences)
+    })
 }
 
 /// An execution, of a state whose writes `graph` has ordered.

@@ -87,7 +87,10 @@ pub(super) fn failed_iterations(
 ) -> ControlFlow<()> {
     let mut found = Vec::new();
     for thread in (0..state.runners.len()).filter(|&thread| state.runners[thread].loops) {
-        search.statistics.cut += u64::from(!of_thread(search.setup, state, graph, thread, &mut found));
+        if let Err(jump) = of_thread(search.setup, state, (graph, analysis), thread, &mut found) {
+            search.statistics.cut += 1;
+            jump.into_iter().for_each(|jump| search.visitor().at_bound(jump));
+        }
     }
     let mut beside = Beside::new(search.setup.model, graph);
     let mixed: Vec<Address> = found.iter().flat_map(|iteration| beside.mixed(iteration, analysis)).collect();
@@ -208,14 +211,17 @@ fn finds_unwritten(graph: &Graph, iteration: &Iteration) -> bool {
     })
 }
 
-/// The failing iterations of one thread; returns whether all were found.
+/// The failing iterations of one thread.
+///
+/// # Errors
+/// Not all were found: the statement of the jump back of a loop that fails in too many ways.
 fn of_thread(
     setup: &Setup<'_>,
     state: &State<'_>,
-    graph: &Graph,
+    (graph, analysis): (&Graph, &Analysis),
     thread: ThreadId,
     found: &mut Vec<Iteration>,
-) -> bool {
+) -> Result<(), Option<u32>> {
     let own = |&event: &EventId| {
         let event = graph.event(event);
         // The system's mark at a thread's beginning is not one of its actions.
@@ -223,15 +229,20 @@ fn of_thread(
     };
     let events: Vec<EventId> = (0..graph.len()).filter(own).collect();
     let mut process = setup.threads[thread].process.clone();
-    let (mut at, mut all) = (0, true);
+    let (mut at, mut all) = (0, Ok(()));
     loop {
         match process.advance() {
             Action::LoopHead { label } | Action::BackEdge { label, .. } => {
                 let next = events.get(at).copied();
                 let (before, followed) = (next.unwrap_or(graph.len()), next.is_some());
                 let start = Way::new(&process);
-                let mut ways = Ways { setup, state, graph, thread, head: &process, label, ends: Vec::new(), tried: 0 };
-                all &= ways.explore(start);
+                let behind = at.checked_sub(1).and_then(|last| events.get(last).copied());
+                let (head, ends) = (&process, Vec::new());
+                let (tried, jump) = (0, None);
+                let mut ways = Ways { setup, state, graph, analysis, thread, behind, head, label, ends, tried, jump };
+                if !ways.explore(start) {
+                    all = all.and(Err(ways.jump));
+                }
                 found.extend(ways.ends.into_iter().map(|way| Iteration {
                     thread,
                     before,
@@ -289,11 +300,16 @@ struct Ways<'a, 'w> {
     setup: &'a Setup<'w>,
     state: &'a State<'w>,
     graph: &'a Graph,
+    analysis: &'a Analysis,
     thread: ThreadId,
+    /// The thread's last event before the iteration.
+    behind: Option<EventId>,
     head: &'a Thread<'w>,
     label: u32,
     ends: Vec<Way<'w>>,
     tried: usize,
+    /// The statement of its jump back, once it is known.
+    jump: Option<u32>,
 }
 
 impl<'w> Ways<'_, 'w> {
@@ -345,7 +361,8 @@ impl<'w> Ways<'_, 'w> {
                     way.inner.retain(|(open, ..)| *open != label);
                     way.inner.push((label, way.process.clone(), false));
                 }
-                Action::BackEdge { label, .. } if label == self.label => {
+                Action::BackEdge { label, source, .. } if label == self.label => {
+                    self.jump = Some(source);
                     if way.process.repeats(self.head) {
                         self.ends.push(way.clone());
                     }
@@ -395,8 +412,19 @@ impl<'w> Ways<'_, 'w> {
             let first = (From::Untouched { unwritten: initial.unwritten }, initial.value);
             return own.into_iter().chain([first]).collect();
         };
+        let writes = &self.state.writes[cell.location];
         let there = |&write: &EventId| Some((From::Event(write), self.graph.event(write).value?));
-        own.into_iter().chain(self.state.writes[cell.location].iter().filter_map(there)).collect()
+        own.into_iter()
+            .chain(writes.iter().filter(|&&write| !self.is_hidden(write, writes)).filter_map(there))
+            .collect()
+    }
+
+    /// Whether a write has been overwritten by one that has come to the thread before the iteration. What has come to a thread
+    /// of Vulkan's model, availability and visibility decide.
+    fn is_hidden(&self, write: EventId, writes: &[EventId]) -> bool {
+        let Some(behind) = self.behind.filter(|_| !self.setup.model.has_classes()) else { return false };
+        let has_come = |other: EventId| other == behind || self.analysis.happens_before.has(other, behind);
+        writes.iter().any(|&other| has_come(other) && self.analysis.coherence.has(write, other))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 
-use super::execution::{execution, order_fences, ordered, other_endings};
+use super::execution::{execution, order_fences, ordered, other_endings, unordered};
 use super::failed::failed_iterations;
 use super::gates::Gate;
 use super::searcher::Search;
@@ -23,9 +23,8 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
     let ended = state.runners.iter().all(|runner| runner.status == Status::Done);
     let pending = (0..state.runners.len()).any(|thread| state.pending(thread).next().is_some());
     if ended && !pending {
-        let mut graph = state.graph.clone();
         let before = search.statistics.complete;
-        order_writes(search, state, &mut graph, analysis.clone())?;
+        order_writes(search, state, analysis)?;
         search.statistics.abandoned += u64::from(search.statistics.complete == before);
         return ControlFlow::Continue(());
     }
@@ -97,45 +96,51 @@ pub(super) fn has_no_leaf(search: &mut Search<'_, '_>, state: &State<'_>, analys
     promises || reads_what_never_was(state) || (!ended && stuck(search, state, analysis).is_none())
 }
 
-/// Orders the writes that the model wants ordered and that nothing has ordered yet, in every way.
-fn order_writes(
-    search: &mut Search<'_, '_>,
-    state: &State<'_>,
-    graph: &mut Graph,
-    analysis: Analysis,
-) -> ControlFlow<()> {
+/// Visits the executions that a state is with each order of the writes that the model wants ordered and that nothing has
+/// ordered yet.
+fn order_writes(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
     let model = search.setup.model;
-    if search.is_stopped() {
-        return ControlFlow::Break(());
-    }
-    let Some((a, b)) = unordered_writes(search, state, graph, &analysis) else {
-        if let Some((ordered, found)) = order_fences(search, graph.clone(), analysis.clone()) {
-            if state.guessed
-                && !search
-                    .shared
-                    .guessed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(identity(state, graph, &analysis))
-            {
-                return ControlFlow::Continue(());
-            }
-            search.statistics.complete += 1;
-            search.statistics.apart += u64::from(state.gates.iter().any(Gate::was_passed_apart));
-            let others = other_endings(search, graph, &analysis, &found);
-            search.visitor().complete(&execution(state, &ordered, &found, &others, Vec::new()))?;
-            failed_iterations(search, state, graph, &analysis, true)?;
+    let mut left = vec![(state.graph.clone(), Some(analysis.clone()))];
+    while let Some((graph, analysis)) = left.pop() {
+        if search.is_stopped() {
+            return ControlFlow::Break(());
         }
-        return ControlFlow::Continue(());
-    };
-    for (first, second) in [(a, b), (b, a)] {
-        let mut graph = graph.clone();
-        graph.order_writes(first, second);
-        if let Ok(analysis) = model.analyse(&graph) {
-            order_writes(search, state, &mut graph, analysis)?;
+        let Some(analysis) = analysis.or_else(|| model.analyse(&graph).ok()) else { continue };
+        match unordered_writes(search, state, &graph, &analysis) {
+            Some(open) => {
+                left.extend(either_way(open).map(|order| (with_order(&graph, order), None)).into_iter().rev())
+            }
+            None => complete(search, state, &graph, &analysis)?,
         }
     }
     ControlFlow::Continue(())
+}
+
+/// Visits an execution whose writes are ordered, if its fences can be.
+fn complete(search: &mut Search<'_, '_>, state: &State<'_>, graph: &Graph, analysis: &Analysis) -> ControlFlow<()> {
+    let Some((ordered, found)) = order_fences(search, graph.clone(), analysis.clone()) else {
+        return ControlFlow::Continue(());
+    };
+    let guessed = &search.shared.guessed;
+    if state.guessed && !guessed.lock().unwrap_or_else(PoisonError::into_inner).insert(identity(state, graph, analysis))
+    {
+        return ControlFlow::Continue(());
+    }
+    search.statistics.complete += 1;
+    search.statistics.apart += u64::from(state.gates.iter().any(Gate::was_passed_apart));
+    let others = other_endings(search, graph, analysis, &found);
+    search.visitor().complete(&execution(state, &ordered, &found, &others, Vec::new()))?;
+    failed_iterations(search, state, graph, analysis, true)
+}
+
+fn either_way((a, b): (EventId, EventId)) -> [(EventId, EventId); 2] {
+    [(a, b), (b, a)]
+}
+
+fn with_order(graph: &Graph, (first, second): (EventId, EventId)) -> Graph {
+    let mut graph = graph.clone();
+    graph.order_writes(first, second);
+    graph
 }
 
 /// Whether each thread has come to its reads without a source in order: nothing of it is in the graph behind the first of
@@ -157,36 +162,30 @@ fn unordered_writes(
     graph: &Graph,
     analysis: &Analysis,
 ) -> Option<(EventId, EventId)> {
-    state.writes.iter().find_map(|writes| {
-        writes.iter().enumerate().find_map(|(at, &first)| {
-            writes[at + 1..].iter().find_map(|&second| {
-                let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
-                (!ordered && search.setup.model.orders_writes(graph, first, second)).then_some((first, second))
-            })
-        })
-    })
+    state.writes.iter().find_map(|writes| unordered(search.setup.model, graph, analysis, writes))
 }
 
 /// An order of all writes and fences under which some threads wait for ever: the last write that one thread sees, all
 /// see.
 fn stuck_under_some_order<'w>(
     search: &mut Search<'_, '_>,
-    mut state: State<'w>,
+    state: State<'w>,
     analysis: Analysis,
 ) -> Option<(State<'w>, Analysis, Vec<Stuck>)> {
-    // Fewer orders leave more last writes; what is not stuck now will not be with more orders.
-    let stuck = stuck(search, &state, &analysis)?;
-    let Some((a, b)) = unordered_writes(search, &state, &state.graph, &analysis) else {
-        let (graph, analysis) = order_fences(search, state.graph.clone(), analysis)?;
-        state.graph = graph;
-        return Some((state, analysis, stuck));
-    };
-    [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
-        let mut state = state.clone();
-        state.graph.order_writes(first, second);
-        let analysis = search.setup.model.analyse(&state.graph).ok()?;
-        stuck_under_some_order(search, state, analysis)
-    })
+    let mut left = vec![(state, Some(analysis))];
+    while let Some((mut state, analysis)) = left.pop() {
+        let Some(analysis) = analysis.or_else(|| search.setup.model.analyse(&state.graph).ok()) else { continue };
+        // Fewer orders leave more last writes; what is not stuck now will not be with more orders.
+        let Some(stuck) = stuck(search, &state, &analysis) else { continue };
+        if let Some(open) = unordered_writes(search, &state, &state.graph, &analysis) {
+            let with = |order| (State { graph: with_order(&state.graph, order), ..state.clone() }, None);
+            left.extend(either_way(open).map(with).into_iter().rev());
+        } else if let Some((graph, analysis)) = order_fences(search, state.graph.clone(), analysis) {
+            state.graph = graph;
+            return Some((state, analysis, stuck));
+        }
+    }
+    None
 }
 
 /// A hash that identifies an execution, whatever the order in which its events were added.

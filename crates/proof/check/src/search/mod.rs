@@ -51,7 +51,8 @@ use std::sync::Arc;
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use counted::{Answers, Counted, counted_runs};
-pub use exchange::Exchange;
+pub(crate) use exchange::of_remaining;
+pub use exchange::{Exchange, FROM_NOBODY};
 pub use execution::last_values;
 pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
 pub use private::{Own, PrivateCells, SharedCells, keeping};
@@ -235,7 +236,8 @@ pub trait Visitor: Send {
     /// Receives an execution with stuck threads. The same one may be passed more than once.
     fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
-    /// Receives the statement of a jump back to the head of a loop at whose bound a branch of the search ended.
+    /// Receives the statement of a jump back to the head of a loop at whose bound a branch of the search ended, or of which not
+    /// all failing iterations were looked at.
     fn at_bound(&mut self, _source: u32) {}
 
     /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of

@@ -263,7 +263,11 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 }
             }
             Action::Fence { label, source } => {
-                event(state, thread, &mut run, label, source, None);
+                let (event, _) = event(state, thread, &mut run, label, source, None);
+                // An access that was to have more cells than it has stands for nothing.
+                if state.graph.event(event).label != label {
+                    state.graph.replace(event, label, source);
+                }
             }
             Action::Barrier { barrier, label, source } => {
                 let (event, new) = event(state, thread, &mut run, label, source, None);

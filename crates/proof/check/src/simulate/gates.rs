@@ -4,7 +4,6 @@
 //! lanes of a warp meet by any mask. So arrivals are gathered here by what the reader of modules says of each: who must come to
 //! it, and which arrivals belong together.
 
-use wattle_ir::warp::evaluate;
 use wattle_ir::{Site, Type, WarpOp};
 use wattle_memory::{Classes, Label};
 
@@ -13,7 +12,7 @@ use super::finding::Finding;
 use super::machine::Code;
 use super::running::{Block, Running, State};
 use super::simulator::Simulator;
-use crate::search::{Barrier, Convergence, Members};
+use crate::search::{Barrier, Convergence, Members, of_remaining};
 
 /// The arrivals that belong together.
 pub(super) struct Gate {
@@ -254,6 +253,12 @@ impl Simulator {
         for arrival in &passing {
             all.iter_mut().zip(&arrival.gives).for_each(|(all, given)| all.join(given));
         }
+        // The lanes of an operation, with those that have ended.
+        let first = block.number as usize * block.threads.len();
+        let lanes: Vec<u32> = match &gate.members {
+            Members::Threads(of) | Members::Remaining(of) => of.iter().map(|&thread| (thread - first) as u32).collect(),
+            Members::Quorum(_) | Members::Groups { .. } => Vec::new(),
+        };
         let meet_again = matches!(gate.members, Members::Threads(_) | Members::Remaining(_));
         match gate.members {
             Members::Quorum(_) => gate.passed = Some(all.clone()),
@@ -271,7 +276,9 @@ impl Simulator {
             let Some(Some(thread)) = self.threads.get_mut(key as usize) else { continue };
             match arrival.meets {
                 Meets::Barrier(label) => pass(thread, &all, &label),
-                Meets::Exchange { op, ty, .. } => thread.machine.answer(result(op, ty, &passing, arrival.number)),
+                Meets::Exchange { op, ty, .. } => {
+                    thread.machine.answer(result(op, ty, &lanes, &passing, arrival.number))
+                }
             }
         }
         let warp = passing.first().filter(|arrival| arrival.in_warp()).map(|arrival| arrival.number);
@@ -350,13 +357,15 @@ fn pass(thread: &mut Running, [of_buffers, of_block]: &[Clock; 2], label: &Label
     }
 }
 
-/// The result of a lane of an operation, from what all its lanes bring.
-fn result(op: WarpOp, ty: Type, lanes: &[Arrival], number: u32) -> u64 {
-    let part = |arrival: &Arrival| match arrival.meets {
-        Meets::Exchange { value, operand, .. } => (value, operand),
-        Meets::Barrier(_) => (0, 0),
+/// The result of a lane of an operation, from what those of its lanes bring that have come.
+fn result(op: WarpOp, ty: Type, lanes: &[u32], come: &[Arrival], number: u32) -> u64 {
+    let part = |lane: &u32| match come.iter().find(|arrival| arrival.number == *lane)?.meets {
+        Meets::Exchange { value, operand, .. } => Some((value, operand)),
+        Meets::Barrier(_) => None,
     };
-    let (values, operands): (Vec<u64>, Vec<u32>) = lanes.iter().map(part).unzip();
-    let place = lanes.iter().position(|arrival| arrival.number == number);
-    place.and_then(|place| evaluate(op, ty, &values, &operands).get(place).copied()).unwrap_or(0)
+    let values: Vec<Option<u64>> = lanes.iter().map(|lane| Some(part(lane)?.0)).collect();
+    match (part(&number), lanes.iter().position(|&lane| lane == number)) {
+        (Some((_, operand)), Some(place)) => of_remaining(op, ty, &values, operand, place),
+        (None, _) | (_, None) => 0,
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::brute::random::{Case, Random, show, shrink};
-use crate::script::{Op, constant, setup};
+use crate::script::{Op, Value, constant, setup};
 use wattle_check::search::{
     Address, Execution, SingleRun, Spawn, Statistics, Updates, Visitor, last_values, search, single_run,
 };
@@ -80,7 +80,7 @@ fn agree(case: &Case, model: Model) -> Result<bool, String> {
     let accesses = case.program.iter().flatten();
     let is_plain = |op: &Op| match op {
         Op::Load { label, .. } | Op::Store { label, .. } => !label.atomic,
-        Op::Barrier { .. } => true,
+        Op::Barrier { .. } | Op::Shuffle { .. } => true,
         _ => false,
     };
     let plain = accesses.clone().all(is_plain);
@@ -108,7 +108,7 @@ fn agree(case: &Case, model: Model) -> Result<bool, String> {
             format!("{left:?} {reads:?}; all: {:?} {:?} {statistics:?} races {}", all.left, all.reads, all.races);
         return wrong(found);
     }
-    if !case.program.iter().flatten().any(|op| matches!(op, Op::Barrier { .. })) {
+    if !case.program.iter().flatten().any(|op| matches!(op, Op::Barrier { .. } | Op::Shuffle { .. })) {
         let naive = crate::brute::judge(&case.program, &case.places, model);
         if naive.count() != 1 || naive.racy {
             return wrong(format!("there are {} candidate executions, races {}", naive.count(), naive.racy));
@@ -129,6 +129,7 @@ fn case(random: &mut Random, accesses: u64) -> Case {
     let places = (0..threads).map(place).collect();
     let barriers = if together > 1 { random.below(3) } else { 0 };
     let cells = 2 + random.below(3);
+    let shuffles = together > 1 && random.one_in(3);
     let (shift, plain_only, atomics) = (random.below(4), random.one_in(2), random.below(4));
     let mut program = vec![Vec::new(); threads];
     for phase in 0..=barriers {
@@ -139,6 +140,15 @@ fn case(random: &mut Random, accesses: u64) -> Case {
                 let cell = if random.one_in(6) { random.below(cells) } else { near };
                 let atomic = !plain_only && random.below(4) < atomics;
                 ops.push(op(random, ops.len(), cell, atomic));
+            }
+            // What a thread stores behind a shuffle is what another one has read.
+            if shuffles && thread < together {
+                let (register, from) = (random.below(8) as usize, random.below(together as u64));
+                ops.push(Op::Shuffle { to: 7, register, from, members: together as u32 });
+                let near = (thread as u64 + phase * shift) % cells;
+                let class = if near.is_multiple_of(2) { Classes::BUFFER } else { Classes::BLOCK };
+                let value = Value { constant: 1, registers: vec![7] };
+                ops.push(Op::Store { cell: near, value, label: Label::plain_write().of(class) });
             }
             if phase < barriers && thread < together {
                 ops.push(Op::Barrier { members: together as u32, about });

@@ -22,6 +22,8 @@
 //! - `sc`, `unordered`: the orders of all writes are part of an execution; there is one. `unordered` keeps the accesses
 //!   of a thread to one place in order, and all accesses across barriers.
 //!
+//! An operation of a warp gives its lanes what they have brought, and orders nothing: its result differs only where a read does.
+//!
 //! **Updates that commute.** Two read-modify-writes of one place that are atomic with regard to each other, do the same
 //! commuting operation and whose results nobody looks at can be exchanged: the memory after both is the same, and so is
 //! what any read behind both finds. If nothing else is unordered, all executions leave one memory. The results are not
@@ -30,6 +32,7 @@
 
 mod access;
 mod barriers;
+mod meetings;
 mod shown;
 
 use std::collections::{BTreeSet, HashMap};
@@ -39,6 +42,7 @@ use wattle_ir::{AtomicOp, Type};
 use wattle_memory::{Analysis, Classes, EventId, Graph, Level, LocationId, ThreadId};
 
 use super::boundaries::placements;
+use super::exchange::Exchange;
 use super::process::{Action, Address, Barrier, Change};
 use super::{Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
@@ -166,6 +170,8 @@ struct Runner<'w> {
     /// The open loops.
     heads: Vec<Head<'w>>,
     arrival: Option<(Barrier, Classes)>,
+    /// The operation of its warp at which it stands, and what it brings.
+    meeting: Option<(Barrier, Exchange)>,
     last_event: Option<EventId>,
 }
 
@@ -174,6 +180,7 @@ enum Status {
     NotStarted,
     Ready,
     AtBarrier,
+    Meets,
     Done,
 }
 
@@ -233,6 +240,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
                 heads: Vec::new(),
                 arrival: None,
+                meeting: None,
                 last_event: None,
             });
         }
@@ -264,6 +272,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 }
             }
             moved |= self.open_barriers()?;
+            moved |= self.open_meetings()?;
             moved |= self.start_threads();
             if !moved {
                 break;
@@ -272,7 +281,7 @@ impl<'s, 'w> Runs<'s, 'w> {
         self.runners.iter().all(|runner| runner.status == Status::Done).then_some(())
     }
 
-    /// Runs a thread to its end, or to a barrier.
+    /// Runs a thread to its end, or to where it waits for others.
     fn run_thread(&mut self, thread: ThreadId) -> Option<()> {
         loop {
             self.actions += 1;
@@ -318,8 +327,12 @@ impl<'s, 'w> Runs<'s, 'w> {
                     self.runners[thread].status = Status::Done;
                     return Some(());
                 }
-                // A search lets the lanes of a warp meet.
-                Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
+                Action::Exchange { barrier, exchange, source } => {
+                    self.executes(source);
+                    self.meet(thread, barrier, exchange, source)?;
+                    return Some(());
+                }
+                Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
             }
         }
     }

@@ -5,10 +5,10 @@
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    Action, Address, Barrier, Change, Dependencies, End, Execution, Initial, Members, Memory, Process, Setup, Spawn,
-    Statistics, Target, Visitor, search,
+    Action, Address, Barrier, Change, Dependencies, End, Exchange, Execution, Initial, Members, Memory, Process, Setup,
+    Spawn, Statistics, Target, Visitor, search,
 };
-use wattle_ir::{AtomicOp, Type};
+use wattle_ir::{AtomicOp, Type, WarpOp};
 use wattle_memory::{Classes, Label, Level, Model, Placement};
 
 /// A value: a constant plus the values of some registers.
@@ -89,6 +89,13 @@ pub enum Op {
         read: Label,
         write: Label,
     },
+    /// Takes what the lane `from` of the first `members` threads has in a register.
+    Shuffle {
+        to: usize,
+        register: usize,
+        from: u64,
+        members: u32,
+    },
     /// Skips the next `count` statements unless the register has the value, or, without `equal`, unless it has another.
     SkipUnless {
         register: usize,
@@ -165,6 +172,15 @@ impl Process for Script {
                 let members = Members::Threads((0..*members as usize).collect());
                 let barrier = Barrier { instance: source as u64, resource: 0, members, waits: true, converges: None };
                 Action::Barrier { barrier, label: Label { semantics: *about, ..Label::barrier(Level::Block) }, source }
+            }
+            Op::Shuffle { register, from, members, .. } => {
+                self.pc += 1;
+                let members = Members::Threads((0..*members as usize).collect());
+                let (instance, converges) = (u64::from(source), None);
+                let barrier = Barrier { instance, resource: 1 << 16, members, waits: true, converges };
+                let value = self.registers[*register];
+                let exchange = Exchange { op: WarpOp::Shuffle, ty: Type::U64, value, operand: Some(*from) };
+                Action::Exchange { barrier, exchange, source }
             }
             Op::Await { cell, value, label } => match self.step {
                 0 => {
@@ -249,7 +265,11 @@ impl Process for Script {
     fn answer(&mut self, world: &Program, value: Option<u64>) {
         let at = if self.step > 0 { self.pc } else { self.pc - 1 };
         match &world[self.thread][at] {
-            Op::Load { to, .. } | Op::Add { to, .. } | Op::Exchange { to, .. } | Op::CompareExchange { to, .. } => {
+            Op::Load { to, .. }
+            | Op::Add { to, .. }
+            | Op::Exchange { to, .. }
+            | Op::CompareExchange { to, .. }
+            | Op::Shuffle { to, .. } => {
                 self.registers[*to] = value;
             }
             _ => self.fresh = value,
