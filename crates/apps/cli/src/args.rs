@@ -163,7 +163,8 @@ pub struct CheckArgs {
     /// What is emitted for this target alone, under the target's own model: portable, ptx:sm_90, ptx:sm_80, vulkan, host
     #[arg(long, short, value_name = "TARGET", conflicts_with = "model")]
     pub target: Option<wattle::memory::Target>,
-    /// Which threads are promised to run: fair, lobe, obe, hsa or hsa-obe [default: lobe, as Wattle's devices promise]
+    /// Which threads are promised to run: fair, lobe, obe, hsa or hsa-obe [default: lobe, as Wattle's devices promise;
+    /// of modules: fair]
     #[arg(long, value_name = "PROGRESS")]
     pub progress: Option<wattle::checker::Progress>,
     /// How often a loop without a bound, whose iterations change something, is gone through

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use wattle::Model;
+use wattle::checker::Progress;
 use wattle_check::keep::{Answered, Content, Key};
 use wattle_check::search::Statistics;
 use wattle_foreign::spirv::{self, Claim};
@@ -163,7 +164,8 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         .collect::<Result<_, _>>()
         .map_err(wrong)?;
     let limits = session.limits.of_search();
-    let options = Options { model, loop_bound: args.loop_bound, limits, ..Options::default() };
+    let progress = args.progress.unwrap_or(Progress::Fair);
+    let options = Options { model, loop_bound: args.loop_bound, progress, limits, ..Options::default() };
     let keeper = session.keeper.clone().zip(key);
     let found = keeper.as_ref().and_then(|(keeper, key)| Answered::find(&**keeper, key)).filter(|found| found.yes);
     let (kept, searched) = (found.is_some(), Instant::now());
@@ -232,7 +234,8 @@ fn judge_all(
             Err(error) => return (Some(world), Vec::from_iter(size), Err(error)),
         };
         all.statistics.add(&statistics);
-        all.note = all.note.or(note);
+        let violated = matches!(verdict, Verdict::Violated(..));
+        all.note = if violated { note } else { all.note.or(note) };
         last = Some(world);
         match verdict {
             Verdict::Holds => sizes.extend(size),
@@ -257,7 +260,7 @@ fn content(name: &str, bytes: &[u8], args: &CheckArgs, model: Model) -> Key {
     let mut content = Content::of("module");
     (name, bytes).hash(&mut content);
     content.add_debug(&(entry, grid, block, arguments, dynamic_shared, asserted, volatile_is_plain));
-    content.add_debug(&(model, args.loop_bound));
+    content.add_debug(&(model, args.loop_bound, args.progress));
     content.key()
 }
 

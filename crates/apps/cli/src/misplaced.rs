@@ -66,7 +66,7 @@ fn applies_to_nothing(args: &CheckArgs) -> Option<Input> {
         ("--svg", args.svg.is_some(), &[Scenario]),
         ("--emit-litmus", args.emit_litmus.is_some(), &[Scenario]),
         ("--sample", args.sample.is_some(), &[Scenario]),
-        ("--progress", args.progress.is_some(), &[Scenario, Litmus]),
+        ("--progress", args.progress.is_some(), &[Scenario, Litmus, Module]),
         ("--entry", entry.is_some(), &[Module]),
         ("--grid", grid.is_some(), &[Module]),
         ("--block", block.is_some(), &[Module]),

@@ -18,6 +18,9 @@ pub(crate) struct Cells {
     pub(crate) memory: Option<u32>,
     /// The number of the item that a cell is in, its offset in bytes, and its width.
     pub(crate) all: SmallVec<[(u32, u64, u8); 4]>,
+    /// The number of events that stand for the access: as many as it may have cells, where its address may have been open when
+    /// the thread first came to it.
+    pub(crate) events: usize,
 }
 
 /// Why an access has no cells.
@@ -41,9 +44,20 @@ impl Cells {
         items: usize,
     ) -> Result<Cells, NoCells> {
         let bytes = u64::from(access.bytes) * items as u64;
+        let is_plain = match access.strength {
+            Strength::Weak => true,
+            Strength::Volatile => world.volatile_is_plain,
+            Strength::Strong { .. } => false,
+            Strength::Labels { read, .. } => !read.atomic,
+        };
+        // How many cells it has, is known with its address; until then it has as many as it may have.
+        let may_be_cut = is_plain && !world.takes_whole && thread.part(world).may_be_open(at);
+        let piece = if may_be_cut { world.widths.least(access.space).min(access.bytes) } else { access.bytes };
+        let pieces = usize::from(access.bytes / piece);
         let Some(address) = address.known() else {
-            let all = (0..items as u32).map(|item| (item, 0, access.bytes)).collect();
-            return Ok(Cells { space: access.space, memory: None, all });
+            let of_item = |item| (0..pieces as u64).map(move |number| (item, number * u64::from(piece), piece));
+            let all = (0..items as u32).flat_map(of_item).collect();
+            return Ok(Cells { space: access.space, memory: None, all, events: items * pieces });
         };
         let (space, address) = access.place(address);
         // A vector is aligned to its whole size (PTX ISA 8.8, 5.4.2 "Vectors").
@@ -74,17 +88,11 @@ impl Cells {
                 return Err(NoCells::Spoilt);
             }
         };
-        let is_plain = match access.strength {
-            Strength::Weak => true,
-            Strength::Volatile => world.volatile_is_plain,
-            Strength::Strong { .. } => false,
-            Strength::Labels { read, .. } => !read.atomic,
-        };
         let mut all = SmallVec::new();
         if world.takes_whole {
             let offset = |item: u32| offset + u64::from(item) * u64::from(access.bytes);
             all.extend((0..items as u32).map(|item| (item, offset(item), access.bytes)));
-            return Ok(Cells { space, memory: Some(memory), all });
+            return Ok(Cells { space, memory: Some(memory), all, events: items });
         }
         for item in 0..items as u32 {
             let offset = offset + u64::from(item) * u64::from(access.bytes);
@@ -104,7 +112,8 @@ impl Cells {
                 (offset..offset + u64::from(access.bytes)).step_by(width.into()).map(|cell| (item, cell, width)),
             );
         }
-        Ok(Cells { space, memory: Some(memory), all })
+        let events = if may_be_cut { items * pieces } else { all.len() };
+        Ok(Cells { space, memory: Some(memory), all, events })
     }
 
     /// The cell of that number as the search has it.

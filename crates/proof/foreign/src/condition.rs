@@ -126,6 +126,11 @@ impl Condition {
 
 /// The item that a text names, and its type.
 fn item(text: &str, ranges: &[Range]) -> Result<(Item, Number), String> {
+    if text.contains(['+', '*', '/', '%', '^', '&', '|', '-']) {
+        return Err(format!(
+            "`{text}` computes, and a side is a number or one item: let the kernel store what it computes"
+        ));
+    }
     let (name, index) = match text.split_once('[') {
         Some((name, index)) => {
             let index = index.strip_suffix(']').and_then(|index| index.trim().parse().ok());

@@ -163,13 +163,13 @@ fn kept_or_judged(
         Ok(bytes) => bytes,
         Err(error) => return (Err(Unjudged::Refused(error.to_string())), false),
     };
-    let Options { model, forbids_races, loop_bound, limits: _, meter: _, keeper } = options;
+    let Options { model, forbids_races, loop_bound, progress, limits: _, meter: _, keeper } = options;
     let judged = || judge_bytes(&bytes, ask, case, options).map_err(Unjudged::Refused);
     let Some(keeper) = keeper else { return (judged(), false) };
     let mut content = Content::of("list");
     bytes.hash(&mut content);
     // The reason for an answer names the file.
-    content.add_debug(&(&case.path, ask, &case.schedule, model, forbids_races, loop_bound));
+    content.add_debug(&(&case.path, ask, &case.schedule, model, forbids_races, loop_bound, progress));
     let key = content.key();
     if let Some(Answered { yes, reason, statistics }) = Answered::find(&**keeper, &key) {
         return (Ok((if yes { Answer::Yes } else { Answer::No(reason) }, statistics)), true);

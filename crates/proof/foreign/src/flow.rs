@@ -61,6 +61,8 @@ pub struct Flow {
     meets: bool,
     /// Whether a thread may end without some barrier.
     pub(crate) exits_early: bool,
+    /// Whether a thread may end without some operation of its warp.
+    pub(crate) lanes_exit_early: bool,
     /// For each instruction whether a thread may come there from a barrier.
     behind_barriers: Vec<bool>,
 }
@@ -84,9 +86,9 @@ fn behind_barriers(steps: &[Step], next: &[Vec<usize>]) -> Vec<bool> {
 /// The most barriers of a kernel that are looked at; with more, a thread is taken to end early.
 const MOST_BARRIERS: usize = 64;
 
-/// Whether a thread may end while others wait at a barrier that it does not come to: by `if (i >= n) return;` before it, or by
-/// fewer turns of a loop.
-fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
+/// Whether a thread may end while others wait at a step of some kind that it does not come to: by `if (i >= n) return;` before
+/// it, or by fewer turns of a loop.
+fn exits_early(steps: &[Step], next: &[Vec<usize>], waits: impl Fn(&Step) -> bool) -> bool {
     let ends_without = |barrier: usize| {
         let (mut seen, mut open) = (vec![false; steps.len()], vec![0]);
         while let Some(at) = open.pop() {
@@ -96,7 +98,7 @@ fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
         }
         (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && seen[at])
     };
-    let barriers: Vec<usize> = (0..steps.len()).filter(|&at| is_barrier(&steps[at])).collect();
+    let barriers: Vec<usize> = (0..steps.len()).filter(|&at| waits(&steps[at])).collect();
     barriers.len() > MOST_BARRIERS || barriers.into_iter().any(|at| ends_without(at) || reached(next, at)[at])
 }
 
@@ -135,9 +137,18 @@ impl Flow {
                 positions[at] |= next[at].iter().any(|&target| positions[target]);
             }
             if (&writes, &positions) == (&before.0, &before.1) {
-                let (structure, exits_early) = (Structure::of(kernel, &next), exits_early(steps, &next));
-                let behind_barriers = behind_barriers(steps, &next);
-                return Flow { loops, writes, live, positions, structure, again, meets, exits_early, behind_barriers };
+                return Flow {
+                    loops,
+                    writes,
+                    live,
+                    positions,
+                    structure: Structure::of(kernel, &next),
+                    again,
+                    meets,
+                    exits_early: exits_early(steps, &next, is_barrier),
+                    lanes_exit_early: exits_early(steps, &next, |step| matches!(step.op, Op::Exchange { .. })),
+                    behind_barriers: behind_barriers(steps, &next),
+                };
             }
         }
     }

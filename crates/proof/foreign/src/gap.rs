@@ -24,9 +24,10 @@ pub(crate) fn gap(world: &World, end: &End, statistics: &Statistics, loop_bound:
         End::Exhausted | End::BrokenOff if statistics.endless > 0 => Some(format!(
             "{loops} does not end, or not within {MOST_TURNS} iterations, and nothing in it depends on other threads"
         )),
-        End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
-            Some("some loop has more iterations, or fails in more ways, than were tried".into())
-        }
+        End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => Some(match statistics.cut {
+            0 => "it was not decided whether a thread's stores depend on a read of it".into(),
+            _ => format!("an iteration of {loops} can fail in more ways than are tried"),
+        }),
         End::Exhausted | End::BrokenOff => None,
     }
 }

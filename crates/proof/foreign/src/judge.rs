@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use wattle_check::checker::Progress;
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
     Address, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
-use wattle_modules::code::{Exchange, Op, Special};
+use wattle_modules::code::{Exchange, Op, Special, Vote};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
@@ -21,6 +22,7 @@ use crate::reason::reason;
 use crate::sequence::longer_sequence;
 use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
+use crate::unfair::{self, Found, Starved};
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
@@ -35,6 +37,8 @@ pub struct Options {
     pub forbids_races: bool,
     /// The maximum number of iterations of a loop that changes something each time and whose exit depends on memory.
     pub loop_bound: u32,
+    /// Which blocks are promised to run, where threads wait for one another.
+    pub progress: Progress,
     /// The limits at which the search stops.
     pub limits: Limits,
     /// Where the search shows how far it is.
@@ -49,6 +53,7 @@ impl Default for Options {
             model: Model::Ptx,
             forbids_races: true,
             loop_bound: 8,
+            progress: Progress::Fair,
             limits: Limits::default(),
             meter: None,
             keeper: None,
@@ -97,6 +102,16 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
         }
         if !world.elected.next() && !world.active.next() {
             break;
+        }
+    }
+    if all.verdict == Verdict::Holds {
+        match unfair::search_all(world, options)? {
+            Found::Starved(Starved { stuck, steps, schedule }) => {
+                let verdict = Verdict::Violated(Violation::Stuck(stuck), steps);
+                return Ok(Report { verdict, note: Some(schedule), ..all });
+            }
+            Found::Unknown(why) => all.verdict = Verdict::Unknown(why),
+            Found::Nothing => {}
         }
     }
     if all.verdict == Verdict::Holds {
@@ -198,7 +213,7 @@ fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>)
 
 /// Why an operation of a warp cannot be judged some lanes of whose mask have ended.
 pub(crate) const LANES_HAVE_ENDED: &str =
-    "threads that it gathers from or exchanges with have ended, and the checker waits for all of them";
+    "threads that it gathers from or elects among have ended, and the checker waits for all of them";
 
 /// The visitor that checks each execution.
 pub(crate) struct Judge<'w> {
@@ -351,7 +366,8 @@ impl Judge<'_> {
                 Op::BarrierReduce { .. } if execution.threads.iter().any(has_ended) => return Some(at),
                 _ => return None,
             };
-            (how != Exchange::Barrier).then_some(at)
+            let takes_all = matches!(how, Exchange::Elect | Exchange::Vote(Vote::Same));
+            (takes_all || self.world.spirv().is_some() && how != Exchange::Barrier).then_some(at)
         })
     }
 

@@ -87,7 +87,9 @@ impl std::str::FromStr for Argument {
         let wrong = |why: String| WrongArgument { text: text.to_owned(), why };
         let (name, value) = text.split_once('=').ok_or_else(|| wrong("it has no `=`".into()))?;
         if name.is_empty() || !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
-            return Err(wrong(format!("`{name}` is no name")));
+            let whole = name.split_once('.').filter(|(block, _)| !block.is_empty());
+            let hint = whole.map(|(block, _)| format!(": a block is given whole, as `{block}`")).unwrap_or_default();
+            return Err(wrong(format!("`{name}` is no name{hint}")));
         }
         let value = given(value).map_err(wrong)?;
         Ok(Argument { name: name.to_owned(), value })

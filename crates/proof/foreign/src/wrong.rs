@@ -22,6 +22,8 @@ pub enum Wrong {
     NotInMask,
     /// A value that comes from this register or this byte of local memory, which the thread has not written.
     Unwritten(String),
+    /// A value that comes from what a shuffle took from this lane, which had ended.
+    OfEnded(u32),
     /// The source of an asynchronous copy has changed since the copy began.
     CopiedWhileWritten,
     /// A write, or an atomic operation, of memory that kernels only read.
@@ -49,6 +51,10 @@ impl std::fmt::Display for Wrong {
                 f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
             }
             Wrong::Unwritten(place) => write!(f, "{place} is read before it is written"),
+            // PTX ISA 9.7.9.6: what an inactive thread would give is undefined.
+            Wrong::OfEnded(lane) => {
+                write!(f, "a use of what a shuffle took from lane {lane}, which had ended, so that it is undefined")
+            }
             Wrong::CopiedWhileWritten => f.write_str(
                 "an asynchronous copy of what is written before the copy was waited for, so that it may copy either",
             ),

@@ -59,6 +59,15 @@ pub enum Op {
         b: Src,
         c: Src,
     },
+    /// What has a result that the specification leaves open for some operands, as `div` and `rem` of integers do (PTX ISA
+    /// 9.7.1.7, 9.7.1.8)
+    Partial {
+        f: Bin,
+        d: Reg,
+        a: Src,
+        b: Src,
+        is_open: fn(u64, u64) -> bool,
+    },
     /// `setp` with one destination and no predicate to join
     Test {
         f: Test,
@@ -230,6 +239,7 @@ impl Op {
             Op::Mov { .. }
             | Op::Un { .. }
             | Op::Bin { .. }
+            | Op::Partial { .. }
             | Op::Tern { .. }
             | Op::Quad { .. }
             | Op::Rounded { .. }
@@ -416,6 +426,7 @@ impl Op {
                 results(&[*d]);
             }
             Op::Bin { d, a, b, .. }
+            | Op::Partial { d, a, b, .. }
             | Op::Test { d, a, b, .. }
             | Op::Carry { d, a, b, .. }
             | Op::ConvertTwo { d, a, b, .. } => {

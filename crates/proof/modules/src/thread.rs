@@ -117,6 +117,12 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         Op::Mov { d, a } => registers[*d as usize] = get!(a),
         Op::Un { f, d, a } => registers[*d as usize] = get!(a).map(f),
         Op::Bin { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), f),
+        Op::Partial { f, d, a, b, is_open } => {
+            let (a, b) = (get!(a), get!(b));
+            let result = a.zip(b, f);
+            let open = a.known().zip(b.known()).is_some_and(|(a, b)| is_open(a, b));
+            registers[*d as usize] = if open { result.left_open() } else { result };
+        }
         Op::Tern { f, d, a, b, c } => registers[*d as usize] = get!(a).zip3(get!(b), get!(c), f),
         Op::Quad { f, d, a, b, c, e } => registers[*d as usize] = get!(a).zip4(get!(b), get!(c), get!(e), f),
         Op::Rounded { how, d, a, b, c } => {

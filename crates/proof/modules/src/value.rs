@@ -13,6 +13,13 @@ pub trait Value: Copy + Debug {
     /// The word, if it is known.
     fn known(self) -> Option<u64>;
 
+    /// The value that an instruction gives whose specification leaves it open: a device's own where values are words.
+    #[inline(always)]
+    #[must_use]
+    fn left_open(self) -> Self {
+        self
+    }
+
     /// The result of an instruction with three operands; it is known if all are.
     fn zip3(self, second: Self, third: Self, f: impl FnOnce(u64, u64, u64) -> u64) -> Self;
 
@@ -164,6 +171,10 @@ impl Value for Deferred {
             Deferred::Partly { bits, .. } => Some(bits),
             Deferred::Pending => None,
         }
+    }
+
+    fn left_open(self) -> Deferred {
+        self.any_if(true)
     }
 
     fn zip3(self, second: Deferred, third: Deferred, f: impl FnOnce(u64, u64, u64) -> u64) -> Deferred {

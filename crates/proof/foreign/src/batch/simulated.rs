@@ -171,7 +171,7 @@ impl SimulatedThread for Thread {
         {
             return Some(why);
         }
-        (self.of.is_spirv && world.unfixed.matters()).then(any)
+        world.unfixed.matters().then(any)
     }
 
     fn site(&self) -> Site {

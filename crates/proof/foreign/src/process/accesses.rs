@@ -2,6 +2,7 @@
 //! memory the thread has itself.
 
 use wattle_check::search::{Action, Change};
+use wattle_memory::{Label, Level};
 use wattle_modules::Deferred;
 use wattle_modules::Value;
 use wattle_modules::code::{Access, Op, Reg};
@@ -30,6 +31,11 @@ pub(super) enum Open {
         values: Vec<Deferred>,
         written: u32,
     },
+    /// Events of an access that has fewer cells than it might have had.
+    Nothing {
+        at: u32,
+        left: usize,
+    },
     Update {
         at: u32,
         any: bool,
@@ -38,6 +44,8 @@ pub(super) enum Open {
         at: u32,
         mask: u64,
         any: bool,
+        /// The lane whose value it takes, if it is a shuffle.
+        from: Option<u32>,
     },
     /// A lane that looks for those with its value.
     Matching(Matching),
@@ -90,7 +98,7 @@ impl ModuleThread {
                         self.loaded(
                             access,
                             to,
-                            &Cells { space: Space::Local, memory: None, all: cells.collect() },
+                            &Cells { space: Space::Local, memory: None, all: cells.collect(), events: 0 },
                             &read,
                         );
                         return None;
@@ -106,6 +114,7 @@ impl ModuleThread {
                     return Some(Action::Read { target, label, source: self.statement(at) });
                 }
                 self.loaded(access, to, &cells, &read);
+                self.leave_out(at, &cells);
                 None
             }
             Open::Store { at, address, values, written } => {
@@ -145,8 +154,14 @@ impl ModuleThread {
                 }
                 if written as usize + 1 < cells.all.len() {
                     self.open = Some(Open::Store { at, address, values, written: written + 1 });
+                } else {
+                    self.leave_out(at, &cells);
                 }
                 Some(Action::Write { target, value, label, source: self.statement(at) })
+            }
+            Open::Nothing { at, left } => {
+                self.open = (left > 1).then(|| Open::Nothing { at, left: left - 1 });
+                Some(Action::Fence { label: Label::fence(Level::Thread), source: self.statement(at) })
             }
             Open::Copy { .. } => self.go_on_copying(world, open),
             Open::Matching(matching) => self.go_on_matching(world, matching),
@@ -157,6 +172,12 @@ impl ModuleThread {
                 Some(Action::NeedsValue)
             }
         }
+    }
+
+    /// Lets nothing stand for the cells that an access might have had and has not.
+    fn leave_out(&mut self, at: u32, cells: &Cells) {
+        let left = cells.events.saturating_sub(cells.all.len());
+        self.open = (left > 0).then_some(Open::Nothing { at, left });
     }
 
     /// Sets the registers of a load from what was read of its cells.

@@ -199,7 +199,7 @@ impl ModuleThread {
         if !address.is_multiple_of(bytes) {
             return Err(NoCells::Wrong(Wrong::Misaligned(bytes)));
         }
-        let mut cells = Cells { space: access.space, memory: None, all: Default::default() };
+        let mut cells = Cells { space: access.space, memory: None, all: Default::default(), events: 0 };
         for item in 0..u64::from(items) {
             let address = address.wrapping_add(item * u64::from(access.bytes));
             let of = Cells::of(world, self, at, access, Deferred::Known(address), 1)?;

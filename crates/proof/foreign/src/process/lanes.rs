@@ -14,6 +14,7 @@ use wattle_modules::{Deferred, Value};
 
 use super::accesses::Open;
 use super::{ACTIVE, ModuleThread};
+use crate::operations::spread;
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -41,13 +42,22 @@ pub(super) struct Matching {
     asked: bool,
     /// Whether nothing fixes what it answers.
     any: bool,
+    /// Whether the mask has those lanes alone that have not ended; else they are asked first.
+    knows_who: bool,
 }
 
 impl Matching {
-    /// Takes the value of the lane that was asked.
+    /// Takes the value of the lane that was asked, or the lanes that there are.
     pub fn answer(&mut self, value: Deferred) {
-        self.read.push(value.any_if(self.any));
         self.asked = false;
+        match value {
+            Deferred::Known(lanes) if !self.knows_who => {
+                (self.mask, self.knows_who) = (spread(lanes, self.mask), true);
+            }
+            // Nothing goes on before it is known.
+            _ if !self.knows_who => self.asked = true,
+            value => self.read.push(value.any_if(self.any)),
+        }
     }
 
     pub fn any_pending(&self) -> bool {
@@ -100,7 +110,8 @@ impl ModuleThread {
         }
         let (_, mask) = self.warp_barrier(world, &lanes);
         let lane = self.thread % self.part(world).warp();
-        let matching = Matching { at, how, lane, mask, own, read: Vec::new(), asked: false, any: false };
+        let knows_who = !self.lanes_may_have_ended(world);
+        let matching = Matching { at, how, lane, mask, own, read: Vec::new(), asked: false, any: false, knows_who };
         self.open = Some(Open::Matching(matching));
         None
     }
@@ -112,6 +123,14 @@ impl ModuleThread {
         if asked {
             self.open = Some(Open::Matching(matching));
             return Some(Action::NeedsValue);
+        }
+        if !matching.knows_who {
+            let members = Members::Remaining(lanes.iter().map(|&(_, thread)| thread).collect());
+            let barrier = self.barrier(world, at, self.warp_barrier(world, &lanes), members, true);
+            matching.asked = true;
+            self.open = Some(Open::Matching(matching));
+            let exchange = search::Exchange { op: WarpOp::Ballot, ty: Type::Bool, value: Some(1), operand: Some(0) };
+            return Some(Action::Exchange { barrier, exchange, source: self.statement(at) });
         }
         if place == lanes.len() {
             let Op::Exchange { d, p, .. } = self.part(world).kernel().steps[at as usize].op else { return None };
@@ -145,7 +164,7 @@ impl ModuleThread {
         }
         let members = Members::Threads(lanes.iter().map(|&(_, thread)| thread).collect());
         let barrier = self.barrier(world, at, (ACTIVE + u64::from(at), mask), members, true);
-        self.open = Some(Open::Meeting { at, mask, any: false });
+        self.open = Some(Open::Meeting { at, mask, any: false, from: None });
         let exchange = search::Exchange { op: WarpOp::Ballot, ty: Type::Bool, value: Some(1), operand: Some(0) };
         Some(Action::Exchange { barrier, exchange, source: self.statement(at) })
     }

@@ -10,7 +10,7 @@ use wattle_modules::{Deferred, Value};
 use super::accesses::Open;
 use super::{GATHERINGS, ModuleThread, WARP_BARRIERS};
 use crate::operations::reduction;
-use crate::world::World;
+use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
 
 /// The mark of a value in a shuffle that the lane which gives it has not written: shuffles of PTX are of 32 bits.
@@ -23,6 +23,12 @@ impl ModuleThread {
         let size = self.part(world).warp();
         let warp = all.iter().skip((self.thread / size * size) as usize).take(size as usize);
         (0..).zip(warp.copied()).filter(|(lane, _)| *lane >= u64::BITS || mask >> lane & 1 == 1).collect()
+    }
+
+    /// Whether lanes of its warp may end before others come to an operation, which does not wait for them then.
+    pub(super) fn lanes_may_have_ended(&self, world: &World) -> bool {
+        let part = self.part(world);
+        part.spirv.is_none() && part.flow.lanes_exit_early && part.waits < WaitsForEnded::Always
     }
 
     /// Whether this thread is one of these lanes.
@@ -53,13 +59,17 @@ impl ModuleThread {
             return self.fault(world, at, Wrong::NotInMask);
         }
         let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U64, 0);
+        let mut from = None;
         let mut sources = lanes.as_slice();
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
                 let is_spirv = self.part(world).spirv.is_some();
                 let (source, within) = if is_spirv { (lane(how, own, b), true) } else { warp::source(how, own, b, c) };
                 match lanes.iter().position(|&(lane, _)| lane == source) {
-                    Some(place) => (operand, sources) = (place as u64, &lanes[place..=place]),
+                    Some(place) => {
+                        (operand, sources) = (place as u64, &lanes[place..=place]);
+                        from = Some(source);
+                    }
                     // The result is undefined, and the behaviour is not (SPIR-V 1.6, "OpGroupNonUniformShuffle").
                     None if is_spirv => sources = &[],
                     None => return self.fault(world, at, Wrong::NoLane(source)),
@@ -77,7 +87,15 @@ impl ModuleThread {
             Exchange::Match(_) | Exchange::Barrier => {}
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
-        let barrier = self.barrier(world, at, self.warp_barrier(world, &lanes), Members::Threads(members), true);
+        // PTX ISA 9.7.9.6 "shfl.sync", 9.7.13.10 "vote.sync", "redux.sync": "wait until all non-exited threads corresponding to
+        // membermask have executed" it. Who is elected, and whether all are of one mind, takes the others.
+        let takes_all = matches!(how, Exchange::Elect | Exchange::Vote(Vote::Same));
+        let members = if self.lanes_may_have_ended(world) && !takes_all {
+            Members::Remaining(members)
+        } else {
+            Members::Threads(members)
+        };
+        let barrier = self.barrier(world, at, self.warp_barrier(world, &lanes), members, true);
         let is_given = |&(_, thread): &(u32, ThreadId)| world.unfixed.is_given(barrier.instance, thread);
         let any = how != Exchange::Barrier && (sources.is_empty() || sources.iter().any(is_given));
         let thread = lanes.iter().find(|&&(lane, _)| lane == own).map(|&(_, thread)| thread);
@@ -85,7 +103,7 @@ impl ModuleThread {
             .filter(|_| value.is_any())
             .into_iter()
             .for_each(|thread| world.unfixed.found_given(barrier.instance, thread));
-        self.open = Some(Open::Meeting { at, mask, any });
+        self.open = Some(Open::Meeting { at, mask, any, from });
         let mut brought = value.known();
         if op == WarpOp::Shuffle && value.unwritten().is_some() {
             // A lane takes it with the mark, and has not written it either.
@@ -108,7 +126,7 @@ impl ModuleThread {
         };
         let members = Members::Threads(self.part(world).members(self.block));
         let barrier = self.barrier(world, at, (GATHERINGS, 0), members, true);
-        self.open = Some(Open::Meeting { at, mask: u64::MAX, any: false });
+        self.open = Some(Open::Meeting { at, mask: u64::MAX, any: false, from: None });
         let exchange = search::Exchange { op, ty, value: holds.known(), operand: Some(0) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }

@@ -8,7 +8,7 @@ mod run;
 mod unwritten;
 mod vulkan;
 
-use wattle_check::search::{Action, Address, Process};
+use wattle_check::search::{Action, Address, FROM_NOBODY, Process};
 use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Step, Vote};
 use wattle_modules::{Cursor, Deferred, Value};
 
@@ -217,7 +217,14 @@ impl Process for ModuleThread {
                 self.open = None;
                 self.elect(world, at, mask, value);
             }
-            Some(Open::Meeting { at, mask, any }) => {
+            Some(Open::Meeting { at, from: Some(lane), .. }) if value == Deferred::Known(FROM_NOBODY) => {
+                let (at, lane) = (*at, *lane);
+                self.open = None;
+                if let Op::Exchange { d, .. } = kernel.steps[at as usize].op {
+                    self.set(d, Deferred::Unwritten(self.first_lane(kernel) + lane));
+                }
+            }
+            Some(Open::Meeting { at, mask, any, .. }) => {
                 let (d, vote) = match kernel.steps[*at as usize].op {
                     Op::Exchange { d, how: Exchange::Vote(vote), .. } => (d, Some(vote)),
                     Op::Special { which: Special::Active, d } => (d, Some(Vote::Ballot)),
@@ -247,7 +254,7 @@ impl Process for ModuleThread {
             }
             Some(Open::Matching(matching)) => matching.answer(value),
             Some(Open::Copy { stage, .. }) => self.copies.answer(*stage, value),
-            Some(Open::Store { .. } | Open::Gathering { .. }) | None => {}
+            Some(Open::Store { .. } | Open::Nothing { .. } | Open::Gathering { .. }) | None => {}
         }
     }
 
@@ -297,7 +304,7 @@ impl Process for ModuleThread {
             Some(Open::Store { address, values, .. }) => is_pending(address) || values.iter().any(is_pending),
             Some(Open::Gathering { holds, .. }) => is_pending(holds),
             Some(Open::Matching(matching)) => matching.any_pending(),
-            Some(Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
+            Some(Open::Nothing { .. } | Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
         };
         open || self.copies.any_pending() || self.registers.iter().chain(&self.local).any(is_pending)
     }

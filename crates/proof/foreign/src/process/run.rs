@@ -38,12 +38,12 @@ impl ModuleThread {
                 return Action::LoopHead { label: at };
             }
             if let Some(step) = kernel.steps.get(at as usize)
-                && self.part(world).spirv.is_some()
+                && self.part(world).leaves_open()
             {
                 self.note_unfixed(world, at, step);
             }
             if let Some(step) = kernel.steps.get(at as usize)
-                && let Some(number) = self.lets_unwritten_matter(kernel, step)
+                && let Some(number) = self.lets_unwritten_matter(kernel, self.part(world).flow.lanes_exit_early, step)
             {
                 return self.unwritten(world, at, number);
             }
@@ -192,8 +192,11 @@ impl ModuleThread {
                     let resource = self.warp_barrier(world, &lanes);
                     // CUDA C++ Programming Guide, "Warp Synchronization": of the lanes that the mask names, those that have not
                     // exited come to it.
-                    let ends = self.part(world).flow.exits_early && self.part(world).waits < WaitsForEnded::Always;
-                    let members = if ends { Members::Remaining(members) } else { Members::Threads(members) };
+                    let members = if self.lanes_may_have_ended(world) {
+                        Members::Remaining(members)
+                    } else {
+                        Members::Threads(members)
+                    };
                     let barrier = self.barrier(world, at, resource, members, true);
                     return Action::Barrier {
                         barrier,

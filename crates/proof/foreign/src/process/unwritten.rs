@@ -24,8 +24,8 @@ impl ModuleThread {
     /// step runs, as its address, or as what it gives to other threads. A store gives its
     /// value to other threads only where it is to memory that they share, which is known once its address is; so the value of
     /// a store is looked at when it is made.
-    pub(super) fn lets_unwritten_matter(&self, kernel: &Kernel, step: &Step) -> Option<u32> {
-        if kernel.all_assigned && kernel.local == 0 {
+    pub(super) fn lets_unwritten_matter(&self, kernel: &Kernel, exits_early: bool, step: &Step) -> Option<u32> {
+        if kernel.all_assigned && kernel.local == 0 && !exits_early {
             return None;
         }
         let of = |register: Reg| self.registers[register as usize].unwritten();
@@ -55,12 +55,20 @@ impl ModuleThread {
 
     /// The fault of a thread that lets such a value matter; it ends there, since it might do anything.
     pub(super) fn unwritten(&mut self, world: &World, at: u32, number: u32) -> Action {
-        let registers = &self.part(world).kernel().registers;
-        let place = match registers.get(number as usize) {
-            Some(name) => format!("register `{name}`"),
-            None => format!("byte {} of local memory", number as usize - registers.len()),
+        let kernel = self.part(world).kernel();
+        let wrong = match (kernel.registers.get(number as usize), number.checked_sub(self.first_lane(kernel))) {
+            (Some(name), _) => Wrong::Unwritten(format!("register `{name}`")),
+            (None, Some(lane)) => Wrong::OfEnded(lane),
+            (None, None) => {
+                Wrong::Unwritten(format!("byte {} of local memory", number as usize - kernel.registers.len()))
+            }
         };
         self.end();
-        self.fault(world, at, Wrong::Unwritten(place))
+        self.fault(world, at, wrong)
+    }
+
+    /// The number by which the value of lane 0 goes, where it has ended; behind it are those of the others.
+    pub(super) fn first_lane(&self, kernel: &Kernel) -> u32 {
+        kernel.registers.len() as u32 + kernel.local as u32
     }
 }

@@ -17,7 +17,7 @@ impl ModuleThread {
     pub(super) fn note_unfixed(&self, world: &World, at: u32, step: &Step) {
         let is_any = |register: Reg| self.registers[register as usize].is_any();
         if step.guard.reg != NO_REG && is_any(step.guard.reg) {
-            world.unfixed.decides(at);
+            world.unfixed.decides(self.statement(at));
         }
         let mut reads = false;
         let outline = step.op.outline(|register| reads |= is_any(register), |_| {});
@@ -25,7 +25,7 @@ impl ModuleThread {
             return;
         }
         if outline.access.and_then(|access| access.base.as_reg()).is_some_and(is_any) {
-            world.unfixed.addresses(at);
+            world.unfixed.addresses(self.statement(at));
         }
         let decides = match step.op {
             Op::Cas { .. } => true,
@@ -34,7 +34,7 @@ impl ModuleThread {
             _ => false,
         };
         if decides {
-            world.unfixed.decides(at);
+            world.unfixed.decides(self.statement(at));
         }
     }
 

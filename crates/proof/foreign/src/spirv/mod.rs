@@ -232,7 +232,11 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
                 let parameters = parameters.join("`, `");
                 format!("the kernel has no parameter `{name}`, which is given a value: there are `{parameters}`")
             }
-            ([], None) => format!("the module has no result `%{name}`, which is given contents"),
+            ([], None) => format!(
+                "the module has no result `%{name}`, which is given contents: there are `{}`; push constants and uniforms go by \
+                 the name of their block's instance, with all of its members",
+                module.names_with_contents().join("`, `")
+            ),
             ([], Some(_)) => {
                 format!("`%{name}` is given contents, and is no variable or specialization constant")
             }

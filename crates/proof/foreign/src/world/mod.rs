@@ -339,10 +339,18 @@ impl World {
         let (decided, addressed) = self.unfixed.decided();
         let mut addressed = addressed.iter().filter(|at| !is_excused(**at as usize));
         let at = decided.iter().next().or_else(|| addressed.next())?;
-        Some(format!(
-            "a value that nothing fixes decides what happens at {}: give contents with @Input or --arg",
-            self.place_of(*at as usize)
-        ))
+        let place = self.place_of(*at as usize);
+        Some(match self.parts.iter().any(|part| part.spirv.is_some()) {
+            true => {
+                format!(
+                    "a value that nothing fixes decides what happens at {place}: give contents with @Input or --arg"
+                )
+            }
+            false => format!(
+                "the result of an integer division by zero, which is unspecified (PTX ISA 9.7.1.7), decides what happens at \
+                 {place}"
+            ),
+        })
     }
 
     /// Why what a search has found may be impossible, if it may: OpenCL's sequentially consistent operations are taken as
@@ -373,7 +381,10 @@ impl World {
             let step = &self.parts[number as usize].kernel().steps[at as usize];
             let Op::Special { which, .. } = step.op else { continue };
             let why = match which {
-                Special::Clock | Special::Timer => "a clock has any value for a checker",
+                Special::Clock | Special::Timer => {
+                    "a clock has any value, and no single one is judged: leave out what reads it (`cuda::atomic_ref::wait` does, to back \
+                     off; a loop of loads waits as well)"
+                }
                 Special::Sm | Special::Sms | Special::Grid | Special::Warps => "this register depends on the device",
                 Special::Thread(_)
                 | Special::Threads(_)

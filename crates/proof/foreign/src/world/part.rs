@@ -11,6 +11,7 @@ use super::names::plain_name;
 use super::range::{Range, nearest};
 use crate::flow::Flow;
 use crate::launch::Launch;
+use crate::open_addresses;
 use crate::pointers::Pointers;
 use crate::spirv::SpirvLaunch;
 use crate::unsupported::Unsupported;
@@ -53,6 +54,10 @@ pub(crate) struct Part {
     pub(crate) reads_read_only: bool,
     /// Whether its threads begin copies and wait for them later.
     pub(crate) copies: bool,
+    /// For each instruction whether it accesses memory by an address that may come from what the thread reads.
+    open_addresses: Vec<bool>,
+    /// Whether it divides integers, whose quotient by zero nothing fixes.
+    divides: bool,
     /// Which ranges it may write, where that is known.
     pub(crate) pointers: Option<Pointers>,
     /// The first of its threads and of its blocks, among all.
@@ -86,6 +91,8 @@ impl Part {
             module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
         let reads_read_only = accesses.any(|access| access.read_only);
         let copies = module.kernels[kernel].steps.iter().any(|step| matches!(step.op, Op::Copy(_)));
+        let open_addresses = open_addresses::of(&module.kernels[kernel]);
+        let divides = module.kernels[kernel].steps.iter().any(|step| matches!(step.op, Op::Partial { .. }));
         Part {
             source,
             module,
@@ -95,6 +102,8 @@ impl Part {
             flow,
             reads_read_only,
             copies,
+            divides,
+            open_addresses,
             pointers: None,
             first: 0,
             first_block: 0,
@@ -120,6 +129,16 @@ impl Part {
     /// Names the kernel, where its text gives it another name.
     pub(crate) fn call(&mut self, name: &str) {
         name.clone_into(&mut self.module.kernels[self.kernel].name);
+    }
+
+    /// Whether the address of an access may wait for a read.
+    pub(crate) fn may_be_open(&self, at: u32) -> bool {
+        self.open_addresses.get(at as usize).copied().unwrap_or(true)
+    }
+
+    /// Whether its instructions may give values that nothing fixes.
+    pub(crate) fn leaves_open(&self) -> bool {
+        self.divides || self.spirv.is_some()
     }
 
     /// Whether it asks for the workspace of its grid, as `cg::this_grid()` does.

@@ -46,6 +46,19 @@ impl Widths {
         own.copied().unwrap_or(self.usual[word.0])
     }
 
+    /// The width of the narrowest cell that an access to a space may meet.
+    pub(crate) fn least(&self, space: Space) -> u8 {
+        let shared = self.usual.len() - 1;
+        let is_met = |memory: usize| match space {
+            Space::Shared => memory == shared,
+            Space::Generic => true,
+            Space::Global | Space::Local | Space::Param | Space::Const => memory != shared,
+        };
+        let usual = self.usual.iter().enumerate().filter(|(memory, _)| is_met(*memory)).map(|(_, width)| *width);
+        let own = self.of_words.iter().filter(|((memory, _), _)| is_met(*memory)).map(|(_, width)| *width);
+        usual.chain(own).min().unwrap_or(WIDEST)
+    }
+
     /// Records that a word is accessed in pieces of another width than its cells have.
     pub(crate) fn wants(&self, memory: u32, offset: u64, bytes: u8) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,7 @@
 //! Modules of others, PTX and SPIR-V: read, checked, launched, refused.
 
 mod advice;
+mod answers;
 mod bad_input;
 mod calls;
 mod cuda;
@@ -12,6 +13,7 @@ mod launched_advice;
 mod litmus;
 mod mutated;
 mod named_barriers;
+mod progress;
 mod random;
 mod read_only;
 mod reasons;

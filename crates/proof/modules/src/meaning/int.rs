@@ -130,6 +130,19 @@ pub fn two(which: Two, ty: Type) -> Bin {
     }
 }
 
+/// Whether `div` and `rem` of that type leave their result open for two operands: "Division by zero yields an unspecified,
+/// machine-specific value" (PTX ISA 9.7.1.7), and nothing is said of the quotient that the type cannot hold.
+pub fn leaves_open(ty: Type) -> fn(u64, u64) -> bool {
+    match (ty.sort == Sort::Signed, ty.bits) {
+        (false, 16) => |_, b| b as u16 == 0,
+        (false, 32) => |_, b| b as u32 == 0,
+        (false, _) => |_, b| b == 0,
+        (true, 16) => |a, b| (a as i16).checked_div(b as i16).is_none(),
+        (true, 32) => |a, b| (a as i32).checked_div(b as i32).is_none(),
+        (true, _) => |a, b| (a as i64).checked_div(b as i64).is_none(),
+    }
+}
+
 fn mad_of<T: Int>(which: Two) -> Tern {
     match which {
         Two::MulHi => |a, b, c| T::of(a).high(T::of(b)).add(T::of(c)).bits(),

@@ -1,10 +1,11 @@
-//! The extended instructions of `GLSL.std.450` and `OpenCL.std` whose results the specifications fix. Those with an
-//! error bound (sines, powers) have no one result, and are refused.
+//! The extended instructions of `GLSL.std.450` and `OpenCL.std`: here are those whose results the specifications fix; those
+//! with an error bound (sines, powers) are [`approximate`](super::approximate)'s.
 
 #![expect(clippy::useless_conversion, reason = "the functions are written once for all widths, and one of them is 64")]
 
 use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
 
+use super::approximate;
 use super::arithmetic::{F32, F64, Meaning, floats, ints};
 use super::types::{Kind, Scalar};
 use super::undefined::Undefined;
@@ -12,12 +13,15 @@ use super::undefined::Undefined;
 /// The function of an extended instruction on operands of a type, and what they may leave undefined; `None` where it is not
 /// supported.
 pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<(Meaning, Option<Undefined>)> {
-    let name = match set {
-        "GLSL.std.450" => GLSL.iter().find(|(known, _)| *known == number)?.1,
-        "OpenCL.std" => OPENCL.iter().find(|(known, _)| *known == number)?.1,
+    let names = match set {
+        "GLSL.std.450" => GLSL,
+        "OpenCL.std" => OPENCL,
         _ => return None,
     };
-    Some((of_name(name, ty)?, undefined(name, ty)))
+    match names.iter().find(|(known, _)| *known == number) {
+        Some(&(_, name)) => Some((of_name(name, ty)?, undefined(name, ty))),
+        None => Some((approximate::meaning(set, number, ty)?, Some(Undefined::Rounding))),
+    }
 }
 
 /// The name of an extended instruction, or its number where its set is unknown.
@@ -81,7 +85,23 @@ fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
         | Name::UMulHi
         | Name::SAbsDiff
         | Name::UAbsDiff
-        | Name::Rotate => return None,
+        | Name::Rotate
+        | Name::UAbs
+        | Name::SHalfAdd
+        | Name::UHalfAdd
+        | Name::SHalfAddUp
+        | Name::UHalfAddUp
+        | Name::BitSelect
+        | Name::Upsample
+        | Name::Step
+        | Name::FMod
+        | Name::FDim => return None,
+        // "… only … if the values are in the range …; otherwise the result is implementation-defined" (OpenCL C 3.0, 6.15.3
+        // "Integer Functions").
+        Name::SMul24 => Meaning::Two(|a, b| (!is_24_signed(a) || !is_24_signed(b)).into()),
+        Name::UMul24 => Meaning::Two(|a, b| ((a | b) >> 24 != 0).into()),
+        Name::SMad24 => Meaning::Three(|a, b, _| (!is_24_signed(a) || !is_24_signed(b)).into()),
+        Name::UMad24 => Meaning::Three(|a, b, _| ((a | b) >> 24 != 0).into()),
     }))
 }
 
@@ -123,7 +143,34 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
         Name::SAbsDiff => ints!(bits, Two, |U, S| |a, b| (a as S).abs_diff(b as S).into()),
         Name::UAbsDiff => ints!(bits, Two, |U, S| |a, b| (a as U).abs_diff(b as U).into()),
         Name::Rotate => ints!(bits, Two, |U, S| |a, b| (a as U).rotate_left((b % u64::from(U::BITS)) as u32).into()),
+        Name::UAbs => Meaning::One(|a| a),
+        Name::SHalfAdd => ints!(bits, Two, |U, S| |a, b| {
+            let (a, b) = (a as S, b as S);
+            ((a & b).wrapping_add((a ^ b) >> 1) as U).into()
+        }),
+        Name::UHalfAdd => Meaning::Two(|a, b| (a & b) + ((a ^ b) >> 1)),
+        Name::SHalfAddUp => ints!(bits, Two, |U, S| |a, b| {
+            let (a, b) = (a as S, b as S);
+            ((a | b).wrapping_sub((a ^ b) >> 1) as U).into()
+        }),
+        Name::UHalfAddUp => Meaning::Two(|a, b| (a | b) - ((a ^ b) >> 1)),
+        Name::SMul24 | Name::UMul24 if bits == 32 => Meaning::Two(|a, b| (a as u32).wrapping_mul(b as u32).into()),
+        Name::SMad24 | Name::UMad24 if bits == 32 => {
+            Meaning::Three(|a, b, c| (a as u32).wrapping_mul(b as u32).wrapping_add(c as u32).into())
+        }
+        Name::BitSelect => Meaning::Three(|a, b, c| a & !c | b & c),
+        Name::Upsample => ints!(bits, Two, |U, S| |high, low| high.checked_shl(U::BITS).unwrap_or(0) | low),
         _ if !is_float => return None,
+        // "Result is 0.0 if x < edge; otherwise result is 1.0."
+        Name::Step => {
+            floats!(bits, Two, |F| |edge, x| F::bits(if F::of(x) < F::of(edge) { 0.0 } else { 1.0 }))
+        }
+        Name::FMod => floats!(bits, Two, |F| |a, b| F::bits(F::of(a) % F::of(b))),
+        Name::FDim => floats!(bits, Two, |F| |a, b| {
+            let (a, b) = (F::of(a), F::of(b));
+            // "x - y if x > y, +0 if x is less than or equal to y"
+            F::bits(if a <= b { 0.0 } else { a - b })
+        }),
         Name::FAbs => floats!(bits, One, |F| |a| F::bits(F::of(a).abs())),
         Name::FSign => {
             floats!(bits, One, |F| |a| F::bits(if F::of(a) == 0.0 { F::of(a) } else { F::of(a).signum() }))
@@ -143,8 +190,16 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
         // How it rounds is the device's affair; one of the results is that of a product and a sum.
         Name::Mad => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a) * F::of(b) + F::of(c))),
         Name::CopySign => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).copysign(F::of(b)))),
-        Name::FindLsb | Name::FindUMsb | Name::FindSMsb => return None,
+        Name::FindLsb | Name::FindUMsb | Name::FindSMsb | Name::SMul24 | Name::UMul24 | Name::SMad24 | Name::UMad24 => {
+            return None;
+        }
     })
+}
+
+/// Whether an integer of 32 bits has a value of 24, with its sign.
+fn is_24_signed(a: u64) -> bool {
+    let a = a as u32 as i32;
+    a << 8 >> 8 == a
 }
 
 /// What an extended instruction does.
@@ -191,10 +246,24 @@ enum Name {
     SAbsDiff,
     UAbsDiff,
     Rotate,
+    UAbs,
+    SHalfAdd,
+    UHalfAdd,
+    SHalfAddUp,
+    UHalfAddUp,
+    SMul24,
+    UMul24,
+    SMad24,
+    UMad24,
+    BitSelect,
+    Upsample,
+    Step,
+    FMod,
+    FDim,
 }
 
 /// The instructions of `GLSL.std.450`.
-const GLSL: [(u32, Name); 27] = [
+const GLSL: &[(u32, Name)] = &[
     (Glsl::Sqrt as u32, Name::Sqrt),
     (Glsl::RoundEven as u32, Name::RoundEven),
     (Glsl::Trunc as u32, Name::Trunc),
@@ -222,10 +291,11 @@ const GLSL: [(u32, Name); 27] = [
     (Glsl::NMax as u32, Name::NMax),
     (Glsl::NClamp as u32, Name::NClamp),
     (Glsl::Round as u32, Name::Round),
+    (Glsl::Step as u32, Name::Step),
 ];
 
 /// The instructions of `OpenCL.std`.
-const OPENCL: [(u32, Name); 32] = [
+const OPENCL: &[(u32, Name)] = &[
     (OpenCl::sqrt as u32, Name::Sqrt),
     (OpenCl::s_abs as u32, Name::SAbs),
     (OpenCl::s_min as u32, Name::SMin),
@@ -258,4 +328,21 @@ const OPENCL: [(u32, Name); 32] = [
     (OpenCl::s_abs_diff as u32, Name::SAbsDiff),
     (OpenCl::u_abs_diff as u32, Name::UAbsDiff),
     (OpenCl::rotate as u32, Name::Rotate),
+    (OpenCl::u_abs as u32, Name::UAbs),
+    (OpenCl::s_hadd as u32, Name::SHalfAdd),
+    (OpenCl::u_hadd as u32, Name::UHalfAdd),
+    (OpenCl::s_rhadd as u32, Name::SHalfAddUp),
+    (OpenCl::u_rhadd as u32, Name::UHalfAddUp),
+    (OpenCl::s_mul24 as u32, Name::SMul24),
+    (OpenCl::u_mul24 as u32, Name::UMul24),
+    (OpenCl::s_mad24 as u32, Name::SMad24),
+    (OpenCl::u_mad24 as u32, Name::UMad24),
+    (OpenCl::bitselect as u32, Name::BitSelect),
+    (OpenCl::u_upsample as u32, Name::Upsample),
+    (OpenCl::s_upsample as u32, Name::Upsample),
+    (OpenCl::step as u32, Name::Step),
+    (OpenCl::fmod as u32, Name::FMod),
+    (OpenCl::fdim as u32, Name::FDim),
+    (OpenCl::fmax_common as u32, Name::FMax),
+    (OpenCl::fmin_common as u32, Name::FMin),
 ];

@@ -12,6 +12,7 @@
 //! 64 bits in the OpenCL environment; images, atomic operations on less than 32 bits, pointers whose storage class the text
 //! does not show, and extended instructions without one exact result are refused by line.
 
+mod approximate;
 mod arithmetic;
 mod edit;
 mod instruction;

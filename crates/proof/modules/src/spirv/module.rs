@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use rspirv::spirv::{AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
+use rspirv::spirv::{
+    AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass,
+};
 
 use super::instruction::{Id, Instruction, Listing};
 use crate::refused::Refused;
@@ -241,15 +243,29 @@ impl Spirv {
         if self.parameter_names(entry).is_ok_and(|names| names.iter().any(|parameter| parameter == name)) {
             return true;
         }
-        let takes = |instruction: &&Instruction| {
-            use Op::{SpecConstant, SpecConstantComposite, SpecConstantFalse, SpecConstantTrue, Variable};
+        let id = self.id(name);
+        self.with_contents().any(|instruction| instruction.result == id)
+    }
+
+    /// The names of what a launch may give contents, apart from what only the device gives (`gl_LocalInvocationID`) and what
+    /// threads have alone.
+    pub fn names_with_contents(&self) -> Vec<String> {
+        let is_given = |instruction: &&Instruction| {
+            let class = instruction.operands.first().copied().and_then(StorageClass::from_u32);
+            instruction.op != Op::Variable || !matches!(class, Some(StorageClass::Input | StorageClass::Function))
+        };
+        self.with_contents().filter(is_given).filter_map(|instruction| Some(self.name(instruction.result?))).collect()
+    }
+
+    /// The variables and the specialization constants.
+    fn with_contents(&self) -> impl Iterator<Item = &Instruction> {
+        use Op::{SpecConstant, SpecConstantComposite, SpecConstantFalse, SpecConstantTrue, Variable};
+        self.listing.instructions.iter().filter(|instruction| {
             matches!(
                 instruction.op,
                 Variable | SpecConstant | SpecConstantTrue | SpecConstantFalse | SpecConstantComposite
             )
-        };
-        let id = self.id(name);
-        self.listing.instructions.iter().filter(takes).any(|instruction| instruction.result == id)
+        })
     }
 
     /// The name of a result, as the text writes it behind the `%`.

@@ -118,7 +118,14 @@ impl Contents {
                     _ => Ok(()),
                 }
             }
-            (Some(Type::Many { .. } | Type::Struct(_)), _) => Err("a composite is written as {…, …}".into()),
+            // One number is that of a block of one member.
+            (Some(Type::Many { .. } | Type::Struct(_)), Contents::Number(_)) if types.parts(ty) == Some(1) => {
+                let (of, at) = types.part(ty, 0).ok_or("it has no parts")?;
+                self.fill(of, types, offset + at, bytes)
+            }
+            (Some(Type::Many { .. } | Type::Struct(_)), _) => {
+                Err("a composite is written as {…, …}, or on the command line as NAME=u32[2]:1,2".into())
+            }
             _ => Err("its type has no such value".into()),
         }
     }

@@ -12,6 +12,8 @@ use crate::types::{Sort, Type};
 pub enum Undefined {
     /// The result, which may be anything.
     Result(Meaning),
+    /// The result, within an error that the specification bounds.
+    Rounding,
     /// The behaviour of the whole module, which is told in these words.
     Behaviour(&'static str, Meaning),
 }

@@ -76,11 +76,44 @@ fn a_barrier_that_lanes_have_left() {
     refuted(Model::Ptx, 4, &["waits.ptx:13", "waits.ptx:16"], &|device| words(device, 2, apart));
     // The barrier itself waits for nobody who has ended.
     holds(Model::Ptx, 10, "[0, 0]", &|device| words(device, 4, "setp.eq.u32 %p, %t, 1;\n@%p exit;\nbar.sync 0;"));
-    // What lanes that have ended would have given is nobody's to say.
-    let shuffle = "setp.eq.u32 %p, %t, 1;\n@%p exit;\nshfl.sync.idx.b32 %x, %t, 0, 31, 3;";
-    let error = words(&Device::simulated(0), 2, shuffle).expect_err("it is not judged").to_string();
-    assert!(error.contains("cannot be judged") && error.contains("exchanges with have ended"), "{error}");
+    // Who is elected where lanes have ended is not known here.
+    let elect = "setp.eq.u32 %p, %t, 1;\n@%p exit;\nelect.sync %x|%p, 3;";
+    let error = words(&Device::simulated(0), 2, elect).expect_err("it is not judged").to_string();
+    assert!(error.contains("cannot be judged") && error.contains("elects among have ended"), "{error}");
     assert!(error.contains("waits.ptx:13"), "{error}");
+}
+
+/// The lanes of a mask that have exited take no part in what the others do together (PTX ISA 9.7.9.6, 9.7.13.10: "all
+/// non-exited threads corresponding to membermask"), and what one takes from them is undefined.
+#[test]
+fn operations_of_those_that_are_left() {
+    let leave = "setp.gt.u32 %p, %t, 4; @%p exit; add.u32 %x, %t, 3; setp.ne.u32 %r, %t, 2;";
+    let give = "st.global.u32 [%a], %y;";
+    for (operation, left) in [
+        // 3 to 7, of lanes 0 to 4.
+        ("redux.sync.add.u32 %y, %x, -1;", 25),
+        ("redux.sync.min.u32 %y, %x, 0xff;", 3),
+        ("redux.sync.and.b32 %y, %x, -1;", 0),
+        ("vote.sync.ballot.b32 %y, %r, -1;", 0b11011),
+        // A mask without lane 0, whose bits are those of the lanes.
+        ("@!%q mov.u32 %y, 30; @%q vote.sync.ballot.b32 %y, 1, 0xfffe; shfl.sync.idx.b32 %y, %y, 3, 31, -1;", 0b11110),
+        ("vote.sync.all.pred %p, 1, -1; selp.u32 %y, 1, 0, %p;", 1),
+        ("vote.sync.any.pred %p, 0, -1; selp.u32 %y, 1, 0, %p;", 0),
+        ("and.b32 %x, %x, 1; match.any.sync.b32 %y, %x, -1; shfl.sync.idx.b32 %y, %y, 0, 31, -1;", 0b10101),
+        ("match.all.sync.b32 %y|%p, 7, -1;", 0b11111),
+        ("match.all.sync.b64 %y|%p, -1, -1;", 0b11111),
+        ("setp.gt.u32 %p, %t, 3; @%p exit; shfl.sync.bfly.b32 %y, %x, 2, 31, -1;", 5),
+    ] {
+        let body = format!("{leave}\n{operation}\n@!%q {give}");
+        holds(Model::Ptx, 6, &format!("[{left}, 0]"), &|device| words(device, 8, &body));
+    }
+    // Lane 4 takes what lane 6 would give. That is nobody's concern until it is used.
+    let taken = format!("{leave}\nshfl.sync.bfly.b32 %y, %x, 2, 31, -1;\nsetp.ne.u32 %p, %t, 4;\n");
+    let unused = format!("{taken}@!%q {give}");
+    holds(Model::Ptx, 6, "[5, 0]", &|device| words(device, 8, &unused));
+    let used = format!("{taken}add.u32 %y, %y, 1;\n@!%p {give}");
+    let said = "a use of what a shuffle took from lane 6, which had ended";
+    refuted(Model::Ptx, 4, &[said, "waits.ptx:15"], &|device| words(device, 8, &used));
 }
 
 #[test]

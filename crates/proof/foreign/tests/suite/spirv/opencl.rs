@@ -56,6 +56,41 @@ fn wrong_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str, asserted
     }
 }
 
+/// What the library of OpenCL C computes: exactly where that is fixed, and else something that decides nothing.
+#[test]
+fn functions_of_the_library() {
+    let judged = |kernel: &str, shape, arguments: &str, asserted: &[&str]| {
+        wrong_of("functions.spvasm", kernel, shape, arguments, asserted)
+    };
+    let arguments = "in=f32[6]:10,20,30,40,50,60 out=f32[6] numbers=i32[4]:7,8,9,10";
+    let packed = ["out[0] == 11.0", "out[2] == 33.0", "out[5] == 63.0", "numbers[2] == 9", "numbers[3] == 8"];
+    assert!(judged("packs", [1, 2], arguments, &packed[..3]).starts_with("data race on numbers[2]"));
+    let one = "in=f32[3]:10,20,30 out=f32[3] numbers=i32[4]:7,8,9,10";
+    assert_eq!(
+        judged("packs", [1, 1], one, &[packed[0], packed[2].replace('5', "2").replace("63", "33").as_str()]),
+        ""
+    );
+    assert_eq!(judged("packs", [1, 1], one, &packed[3..]), "");
+    assert!(judged("packs", [1, 2], &arguments.replace("f32[6] ", "f32[5] "), &[]).contains("at byte 20 of `out`"));
+    let integers = "in=i32[5]:-5,12,-2,3,0x1000000 out=i32[7]";
+    let exact =
+        ["out[0] == -53", "out[1] == 144", "out[2] == 3", "out[3] == 4", "out[4] == -65285", "out[5] == -131069"];
+    assert_eq!(judged("integers", [1, 1], &integers.replace("0x1000000", "16777216"), &exact), "");
+    let beyond = judged("integers", [1, 1], &integers.replace("0x1000000", "16777216"), &["out[6] == 7"]);
+    assert!(beyond.contains("looks at what nothing fixes"), "{beyond}");
+    let softmax = "in=f32[4]:1.0 out=f32[4] part=f32[4]";
+    assert_eq!(judged("softmax", [1, 4], softmax, &[]), "");
+    let valued = judged("softmax", [1, 4], softmax, &["out[0] == 0.25"]);
+    assert!(valued.contains("looks at what nothing fixes"), "{valued}");
+    assert!(judged("softmax_races", [1, 4], softmax, &[]).starts_with("data race on part"));
+    let branches = judged("branches", [1, 1], "in=f32[1]:1.0 out=f32[1]:0", &[]);
+    assert!(branches.contains("a value that nothing fixes decides what happens"), "{branches}");
+    let vectors = "in=f32[6]:7,2,3,8,5,1 out=f32[6]";
+    assert_eq!(judged("vectors", [1, 1], vectors, &["out[4] == 1.0", "out[5] == 0.0"]), "");
+    let length = judged("vectors", [1, 1], vectors, &["out[3] > 0.0"]);
+    assert!(length.contains("looks at what nothing fixes"), "{length}");
+}
+
 #[test]
 fn right_kernels_hold() {
     fn case(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) {

@@ -169,6 +169,14 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     if !plain || relu || !saturates || which == int::Two::MulWide && ty.bits == 64 {
         return illegal();
     }
+    if matches!(which, int::Two::Div | int::Two::Rem) {
+        let [d, a, b] = operands(names, list)?;
+        let (a, b, d) = (names.src(a, ty)?, names.src(b, ty)?, names.destination(d, ty)?);
+        let (f, is_open) = (int::two(which, ty), int::leaves_open(ty));
+        let by = b.as_reg().is_none().then(|| b.get::<u64>(&[], &names.constants));
+        let may_be_open = by.is_none_or(|by| is_open(0, by) || ty.sort == Sort::Signed && by & ty.mask() == ty.mask());
+        return Ok(if may_be_open { Op::Partial { f, d, a, b, is_open } } else { Op::Bin { f, d, a, b } });
+    }
     let to = if which == int::Two::MulWide { twice(ty) } else { ty };
     bin(names, list, ty, to, int::two(which, ty))
 }

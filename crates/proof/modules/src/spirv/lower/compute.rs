@@ -3,12 +3,11 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::Lowering;
-use crate::code::{Convert, Guard, Integral, Op, Rounding, Src};
+use crate::code::{Bin, Convert, Guard, Integral, Op, Rounding, Src};
 use crate::meaning::bits;
 use crate::refused::Refused;
 use crate::spirv::arithmetic::{self, Meaning};
 use crate::spirv::instruction::{Id, Instruction};
-use crate::spirv::library;
 use crate::spirv::types::{Kind, Scalar, Type};
 use crate::spirv::undefined::{self, Undefined};
 use crate::types::{Sort, Type as Number};
@@ -98,7 +97,7 @@ impl Lowering<'_> {
                 self.by_parts(instruction, meaning, &[], &operands)?;
             }
             Opcode::Dot => self.dot(instruction)?,
-            Opcode::ExtInst => return self.library(instruction),
+            Opcode::ExtInst => return self.extended_instruction(instruction),
             _ => {
                 let Some(&first) = instruction.operands.first() else { return Ok(false) };
                 let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
@@ -124,7 +123,7 @@ impl Lowering<'_> {
     }
 
     /// A function on each part of its operands, and what they may leave undefined.
-    fn operate(
+    pub(super) fn operate(
         &mut self,
         instruction: &Instruction,
         meaning: Meaning,
@@ -163,9 +162,13 @@ impl Lowering<'_> {
             }
             let mut result = self.apply(meaning, &operand)?;
             for undefined in undefined {
-                if let Undefined::Result(condition) = *undefined {
-                    let condition = self.apply(condition, &operand)?;
-                    result = self.unless(condition, result)?;
+                match *undefined {
+                    Undefined::Result(condition) => {
+                        let condition = self.apply(condition, &operand)?;
+                        result = self.unless(condition, result)?;
+                    }
+                    Undefined::Rounding => result = self.left_open(result)?,
+                    Undefined::Behaviour(..) => {}
                 }
             }
             parts.push(result);
@@ -188,6 +191,13 @@ impl Lowering<'_> {
         }
         let any = self.undefined();
         self.chosen(condition, any, value)
+    }
+
+    /// A value in whose place another one may stand. It is computed from the same operands.
+    pub(super) fn left_open(&mut self, value: Src) -> Result<Src, Refused> {
+        let d = self.register("");
+        self.emit(Op::Partial { f: |value, _| value, d, a: value, b: value, is_open: |_, _| true })?;
+        Ok(Src::reg(d))
     }
 
     /// A fault where a condition holds, by the words for that undefined behaviour.
@@ -406,28 +416,26 @@ impl Lowering<'_> {
             return Err(self.not_supported(instruction));
         };
         let (a, b) = (self.parts(first, instruction)?, self.parts(second, instruction)?);
+        let all = self.product_sum([sum, product], &a, &b)?;
+        let all = all.ok_or_else(|| instruction.refused("the vectors have no parts"))?;
+        self.set_parts(instruction, vec![all])
+    }
+
+    /// The sum of the products of two vectors' parts; `None` where they have none.
+    pub(super) fn product_sum(
+        &mut self,
+        [sum, product]: [Bin; 2],
+        a: &[Src],
+        b: &[Src],
+    ) -> Result<Option<Src>, Refused> {
         let mut all = None;
-        for (&a, &b) in a.iter().zip(&b) {
+        for (&a, &b) in a.iter().zip(b) {
             let product = self.two(product, a, b)?;
             all = Some(match all {
                 None => product,
                 Some(all) => self.two(sum, all, product)?,
             });
         }
-        let all = all.ok_or_else(|| instruction.refused("the vectors have no parts"))?;
-        self.set_parts(instruction, vec![all])
-    }
-
-    /// An extended instruction; `false` where it is not supported.
-    fn library(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
-        let set = self.module.sets.get(&instruction.operand(0)?).map(String::as_str).unwrap_or_default();
-        if set.starts_with("NonSemantic.") {
-            return Ok(true);
-        }
-        let Some(&first) = instruction.operands.get(2) else { return Ok(false) };
-        let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
-        let Some((meaning, undefined)) = library::meaning(set, instruction.operand(1)?, ty) else { return Ok(false) };
-        self.operate(instruction, meaning, undefined.as_slice(), instruction.rest(2))?;
-        Ok(true)
+        Ok(all)
     }
 }

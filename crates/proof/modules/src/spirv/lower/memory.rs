@@ -82,7 +82,7 @@ impl Lowering<'_> {
     }
 
     /// The address of the item of that number behind another; a number is signed.
-    fn indexed(&mut self, address: Src, index: Src, ty: Scalar, stride: u64) -> Result<Src, Refused> {
+    pub(super) fn indexed(&mut self, address: Src, index: Src, ty: Scalar, stride: u64) -> Result<Src, Refused> {
         let stride = self.constant(stride);
         let f = match ty.bits {
             8 => item::<i8>,
@@ -144,7 +144,12 @@ impl Lowering<'_> {
     }
 
     /// The memory operands of an access, behind what the memory model implies.
-    fn operands(&self, words: &[u32], pointer: Pointer, by: &Instruction) -> Result<(Operands, usize), Refused> {
+    pub(super) fn operands(
+        &self,
+        words: &[u32],
+        pointer: Pointer,
+        by: &Instruction,
+    ) -> Result<(Operands, usize), Refused> {
         let scope = |id| labels::level(self.known_scalar(id, by).ok()?);
         let implied = Operands::implied(self.module.model, pointer.class, pointer.coherent);
         implied.read(words, scope).ok_or_else(|| by.refused("these memory operands are not supported"))
@@ -169,7 +174,7 @@ impl Lowering<'_> {
         Ok(Access { space: pointer.space, bytes: bytes as u8, sign_to: 0, strength, read_only: false, base, offset: 0 })
     }
 
-    fn leaves(&self, ty: Id, by: &Instruction) -> Result<Vec<Leaf>, Refused> {
+    pub(super) fn leaves(&self, ty: Id, by: &Instruction) -> Result<Vec<Leaf>, Refused> {
         self.types.leaves(ty).ok_or_else(|| by.refused("values of this type cannot be loaded or stored"))
     }
 
@@ -183,7 +188,7 @@ impl Lowering<'_> {
         self.set_parts(instruction, parts)
     }
 
-    fn load_parts(
+    pub(super) fn load_parts(
         &mut self,
         by: &Instruction,
         pointer: Pointer,
@@ -214,7 +219,7 @@ impl Lowering<'_> {
         self.store_parts(instruction, pointer, ty, &parts, operands)
     }
 
-    fn store_parts(
+    pub(super) fn store_parts(
         &mut self,
         by: &Instruction,
         pointer: Pointer,

@@ -8,6 +8,7 @@
 mod compute;
 mod control;
 mod declare;
+mod extended;
 mod generic;
 mod group;
 mod interface;

@@ -1,0 +1,170 @@
+//! Threads that wait for ever where the scheduler is not fair: blocks that are never scheduled again, as a progress model permits
+//! it, and those that wait for them.
+
+use std::ops::ControlFlow;
+
+use wattle_check::checker::{Progress, Schedule, Scheduled, schedules};
+use wattle_check::search::{Execution, Limits, Setup, Visitor, search};
+use wattle_memory::Kind;
+
+use crate::judge::{Judge, Options};
+use crate::steps::steps;
+use crate::unsupported::Unsupported;
+use crate::violation::{Step, StuckThread};
+use crate::world::World;
+
+/// Threads that wait for ever under a schedule: they, their story, and what the schedule does.
+pub(crate) struct Starved {
+    pub stuck: Vec<StuckThread>,
+    pub steps: Vec<Step>,
+    pub schedule: String,
+}
+
+/// The answer about all schedules of a progress model.
+pub(crate) enum Found {
+    /// Under one of them threads wait for ever.
+    Starved(Starved),
+    /// Not all of them were searched: the reason.
+    Unknown(String),
+    /// Every thread that is scheduled ends under each.
+    Nothing,
+}
+
+/// Searches the schedules of a launch that is right where all blocks are scheduled again and again.
+pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, Unsupported> {
+    if options.progress == Progress::Fair || !world.parts.iter().any(|part| part.flow.waits()) {
+        return Ok(Found::Nothing);
+    }
+    let scheduled: Vec<Scheduled> = world
+        .parts
+        .iter()
+        .map(|part| Scheduled {
+            blocks: part.launch.blocks() as usize,
+            per_block: part.launch.block_len() as usize,
+            // A cooperative launch has all its blocks on the device.
+            together: part.workspace.is_some(),
+            first: part.first,
+        })
+        .collect();
+    let writes = writes(world, options, &scheduled);
+    let all = match schedules(options.progress, &scheduled, &writes) {
+        Ok(all) => all,
+        Err(error) => return Ok(Found::Unknown(error.to_string())),
+    };
+    for schedule in all {
+        loop {
+            let (found, unknown) = search_one(world, options, &schedule, &scheduled);
+            if world.adapted()? {
+                continue;
+            }
+            if let Some((stuck, steps)) = found {
+                return Ok(Found::Starved(Starved { stuck, steps, schedule: shown(&schedule, options.progress) }));
+            }
+            if let Some(why) = unknown {
+                return Ok(Found::Unknown(why));
+            }
+            break;
+        }
+    }
+    Ok(Found::Nothing)
+}
+
+type Stuck = (Vec<StuckThread>, Vec<Step>);
+
+fn search_one(
+    world: &World,
+    options: &Options,
+    schedule: &Schedule,
+    scheduled: &[Scheduled],
+) -> (Option<Stuck>, Option<String>) {
+    let mut threads = world.threads();
+    for (launch, block, writes) in schedule.halts() {
+        let Scheduled { first, per_block, .. } = scheduled[launch];
+        for thread in threads.iter_mut().skip(first + block as usize * per_block).take(per_block) {
+            thread.process = thread.process.clone().halting_after(writes);
+        }
+    }
+    let setup =
+        Setup { loop_bound: options.loop_bound, limits: options.limits.clone(), ..Setup::new(world, options.model) };
+    let setup = Setup { assume_race_free: options.forbids_races, ..setup.with_threads(world, threads) };
+    let judge = Judge::new(world, options.model, &[]).with_races(options.forbids_races);
+    let mut visitor = Unfair { judge, progress: options.progress, schedule, scheduled, found: None };
+    let (end, statistics) = search(&setup, &mut visitor);
+    let loops = crate::gap::loops_at(world, &Default::default());
+    let unknown = crate::gap::gap(world, &end, &statistics, options.loop_bound, &loops);
+    (visitor.found, unknown)
+}
+
+/// The visitor that looks for threads that a schedule starves.
+struct Unfair<'w> {
+    judge: Judge<'w>,
+    progress: Progress,
+    schedule: &'w Schedule,
+    scheduled: &'w [Scheduled],
+    found: Option<Stuck>,
+}
+
+impl Visitor for Unfair<'_> {
+    fn complete(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.judge.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        if !self.schedule.permits(self.progress, execution, self.scheduled) {
+            return ControlFlow::Continue(());
+        }
+        let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
+        let stuck = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
+        self.found = Some((stuck, steps(self.judge.world, execution, &threads)));
+        ControlFlow::Break(())
+    }
+}
+
+/// The most writes of a thread of each block, which only matter where a block may be stopped between them.
+fn writes(world: &World, options: &Options, scheduled: &[Scheduled]) -> Vec<Vec<u32>> {
+    let mut counted = Writes(vec![0; world.threads().len()]);
+    if matches!(options.progress, Progress::Hsa) {
+        let limits: Limits = options.limits.clone();
+        let setup = Setup { loop_bound: options.loop_bound, limits, ..Setup::new(world, options.model) };
+        search(&setup.with_threads(world, world.threads()), &mut counted);
+    }
+    let of_block = |block: &[u32]| block.iter().copied().max().unwrap_or(0);
+    let of_launch = |launch: &Scheduled| {
+        let own = &counted.0[launch.first..launch.first + launch.blocks * launch.per_block];
+        own.chunks(launch.per_block.max(1)).map(of_block).collect()
+    };
+    scheduled.iter().map(of_launch).collect()
+}
+
+struct Writes(Vec<u32>);
+
+impl Visitor for Writes {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        let mut counts = vec![0u32; self.0.len()];
+        for event in execution.graph.events() {
+            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
+                counts[thread] += 1;
+            }
+        }
+        self.0.iter_mut().zip(counts).for_each(|(most, count)| *most = (*most).max(count));
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// What a schedule does, in words.
+fn shown(schedule: &Schedule, progress: Progress) -> String {
+    let halt = |(_, block, writes): (usize, u64, u32)| match writes {
+        0 => format!("block {block} is not scheduled"),
+        1 => format!("block {block} is not scheduled again after its first write"),
+        _ => format!("block {block} is not scheduled again after {writes} writes"),
+    };
+    let halts: Vec<String> = schedule.halts().map(halt).collect();
+    format!("`--progress {progress}` permits that {}", halts.join(", and "))
+}

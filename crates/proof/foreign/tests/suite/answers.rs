@@ -1,0 +1,67 @@
+//! Kernels that have an answer, however their cells are cut, their loops fail and their updates are ordered.
+
+use wattle_foreign::Verdict;
+
+use crate::bad_input::{kernel, kind, verdict};
+
+/// A race that many threads take part in is found, however many orders their updates have.
+#[test]
+fn a_counter_that_one_of_many_threads_sets() {
+    let body = "setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%a], 0; atom.global.add.u32 %x, [%a], 1;";
+    assert_eq!(kind(&verdict(kernel(body), 64, &["p=u32[1]:0"], &[])), "data race");
+}
+
+/// A store whose address waits for a read, where cells are narrower than it, has all of its events where it stands.
+#[test]
+fn a_wide_store_at_an_open_address() {
+    let body = "mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b; ld.global.u32 %x, [%b];\n\
+                { .reg .u32 %own, %at, %z; .reg .b16 %h; .shared .align 4 .b8 s[8];\n\
+                mov.u32 %at, s; mad.lo.u32 %own, %t, 4, %at; cvt.u16.u32 %h, %x; st.shared.u16 [%own], %h;\n\
+                setp.eq.u32 %p, %x, 5; vote.sync.any.pred %p, %p, 3; bar.sync 0; ld.shared.u16 %h, [%own];\n\
+                bar.sync 0; cvt.u32.u16 %z, %h; mad.lo.u32 %at, %z, 4, %at; st.shared.u32 [%at], %t;\n\
+                bar.sync 0; ld.shared.u32 %z, [%own]; st.global.u32 [%b], %z; }";
+    for given in ["0,1", "1,0"] {
+        let asserted = format!("p[0] == {}", &given[..1]);
+        assert_eq!(kind(&verdict(kernel(body), 2, &[&format!("p=u32[2]:{given}")], &[&asserted])), "holds", "{given}");
+    }
+}
+
+/// A read of an iteration that may fail finds what has come to its thread, not what was there before that.
+#[test]
+fn a_loop_over_what_was_overwritten_before_it() {
+    let cells = |line: &dyn Fn(u32) -> String| (0..8).map(line).collect::<Vec<_>>().concat();
+    let round = |value: u32| {
+        format!("{}bar.warp.sync 3;\n", cells(&|cell| format!("@%p st.shared.u32 [%y+{}], {value};\n", 4 * cell)))
+    };
+    let reads = cells(&|cell| format!("ld.shared.u32 %w, [%y+{}]; add.u32 %z, %z, %w;\n", 4 * cell));
+    let body = format!(
+        "{{ .reg .u32 %w, %z; .shared .align 4 .b8 s[32];\nmov.u32 %y, s; setp.eq.u32 %p, %t, 0;\n{}{}{}\
+         mov.u32 %x, 0; mov.u32 %z, 0;\nAGAIN:\n{reads}add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 2; @%p bra AGAIN;\n\
+         mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b; st.global.u32 [%b], %z; }}",
+        round(1),
+        round(2),
+        round(3)
+    );
+    let found = verdict(kernel(&body), 2, &["p=u32[2]:0"], &["p[0] == 48 && p[1] == 48"]);
+    assert_eq!(found, Verdict::Holds);
+}
+
+#[test]
+fn a_loop_that_fails_in_too_many_ways_is_named() {
+    let cells = |line: &dyn Fn(u32) -> String| (0..7).map(line).collect::<Vec<_>>().concat();
+    let sets = |value: u32| cells(&|cell| format!("st.relaxed.gpu.global.u32 [%a+{}], {value};\n", 4 * cell));
+    let reads = cells(&|cell| format!("ld.relaxed.gpu.global.u32 %y, [%a+{}]; add.u32 %x, %x, %y;\n", 4 * cell));
+    let body = format!(
+        "setp.eq.u32 %p, %t, 0; @%p bra WAITS;\n{}{}{}bra OUT;\nWAITS: mov.u32 %x, 0;\n{reads}\
+         setp.ne.u32 %p, %x, 21; @%p bra WAITS;\nOUT:",
+        sets(1),
+        sets(2),
+        sets(3)
+    );
+    match verdict(kernel(&body), 2, &["p=u32[7]:0"], &[]) {
+        Verdict::Unknown(why) => {
+            assert_eq!(why, "an iteration of the loop at k.ptx:39 can fail in more ways than are tried");
+        }
+        other => panic!("{other:?}"),
+    }
+}
