@@ -10,13 +10,13 @@ use wattle_check::search::{
     Address, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
 use wattle_memory::{EventId, Kind, Model, ThreadId};
-use wattle_modules::code::{Exchange, Op, Special, Vote};
+use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
 use crate::ended::{self, Left};
 use crate::gap::{gap, loops_at};
-use crate::process::ModuleThread;
+use crate::process::{ModuleThread, takes_all};
 use crate::read_only;
 use crate::reason::reason;
 use crate::sequence::longer_sequence;
@@ -95,23 +95,20 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
         let Report { verdict, statistics, .. } = judge_choice(world, asserted, options)?;
         all.statistics.add(&statistics);
         match verdict {
-            Verdict::Holds => {}
+            Verdict::Holds => match unfair::search_all(world, options)? {
+                Found::Starved(Starved { stuck, steps, schedule }) => {
+                    let verdict = Verdict::Violated(Violation::Stuck(stuck), steps);
+                    return Ok(Report { verdict, note: Some(schedule), ..all });
+                }
+                Found::Unknown(why) => all.verdict = Verdict::Unknown(why),
+                Found::Nothing => {}
+            },
             Verdict::Violated(..) => return Ok(Report { verdict, ..all }),
             Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
             Verdict::Unknown(_) => all.verdict = verdict,
         }
         if !world.elected.next() && !world.active.next() {
             break;
-        }
-    }
-    if all.verdict == Verdict::Holds {
-        match unfair::search_all(world, options)? {
-            Found::Starved(Starved { stuck, steps, schedule }) => {
-                let verdict = Verdict::Violated(Violation::Stuck(stuck), steps);
-                return Ok(Report { verdict, note: Some(schedule), ..all });
-            }
-            Found::Unknown(why) => all.verdict = Verdict::Unknown(why),
-            Found::Nothing => {}
         }
     }
     if all.verdict == Verdict::Holds {
@@ -366,8 +363,7 @@ impl Judge<'_> {
                 Op::BarrierReduce { .. } if execution.threads.iter().any(has_ended) => return Some(at),
                 _ => return None,
             };
-            let takes_all = matches!(how, Exchange::Elect | Exchange::Vote(Vote::Same));
-            (takes_all || self.world.spirv().is_some() && how != Exchange::Barrier).then_some(at)
+            (takes_all(how) || self.world.spirv().is_some() && how != Exchange::Barrier).then_some(at)
         })
     }
 

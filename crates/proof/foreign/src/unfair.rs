@@ -1,12 +1,14 @@
 //! Threads that wait for ever where the scheduler is not fair: blocks that are never scheduled again, as a progress model permits
 //! it, and those that wait for them.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use wattle_check::checker::{Progress, Schedule, Scheduled, schedules};
-use wattle_check::search::{Execution, Limits, Setup, Visitor, search};
+use wattle_check::search::{Execution, Setup, Visitor, search};
 use wattle_memory::Kind;
 
+use crate::gap::{gap, loops_at};
 use crate::judge::{Judge, Options};
 use crate::steps::steps;
 use crate::unsupported::Unsupported;
@@ -30,7 +32,7 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Searches the schedules of a launch that is right where all blocks are scheduled again and again.
+/// Searches the schedules of a launch, with the lanes chosen as they are, that is right where all blocks are scheduled again and again.
 pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, Unsupported> {
     if options.progress == Progress::Fair || !world.parts.iter().any(|part| part.flow.waits()) {
         return Ok(Found::Nothing);
@@ -46,7 +48,10 @@ pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, 
             first: part.first,
         })
         .collect();
-    let writes = writes(world, options, &scheduled);
+    let writes = match writes(world, options, &scheduled) {
+        Ok(writes) => writes,
+        Err(why) => return Ok(Found::Unknown(why)),
+    };
     let all = match schedules(options.progress, &scheduled, &writes) {
         Ok(all) => all,
         Err(error) => return Ok(Found::Unknown(error.to_string())),
@@ -88,10 +93,10 @@ fn search_one(
         Setup { loop_bound: options.loop_bound, limits: options.limits.clone(), ..Setup::new(world, options.model) };
     let setup = Setup { assume_race_free: options.forbids_races, ..setup.with_threads(world, threads) };
     let judge = Judge::new(world, options.model, &[]).with_races(options.forbids_races);
-    let mut visitor = Unfair { judge, progress: options.progress, schedule, scheduled, found: None };
+    let bounded = BTreeSet::new();
+    let mut visitor = Unfair { judge, progress: options.progress, schedule, scheduled, bounded, found: None };
     let (end, statistics) = search(&setup, &mut visitor);
-    let loops = crate::gap::loops_at(world, &Default::default());
-    let unknown = crate::gap::gap(world, &end, &statistics, options.loop_bound, &loops);
+    let unknown = gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &visitor.bounded));
     (visitor.found, unknown)
 }
 
@@ -101,10 +106,16 @@ struct Unfair<'w> {
     progress: Progress,
     schedule: &'w Schedule,
     scheduled: &'w [Scheduled],
+    /// The jumps back of loops at whose bound some branch ended.
+    bounded: BTreeSet<u32>,
     found: Option<Stuck>,
 }
 
 impl Visitor for Unfair<'_> {
+    fn at_bound(&mut self, source: u32) {
+        self.bounded.insert(source);
+    }
+
     fn complete(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -124,37 +135,53 @@ impl Visitor for Unfair<'_> {
 }
 
 /// The most writes of a thread of each block, which only matter where a block may be stopped between them.
-fn writes(world: &World, options: &Options, scheduled: &[Scheduled]) -> Vec<Vec<u32>> {
-    let mut counted = Writes(vec![0; world.threads().len()]);
-    if matches!(options.progress, Progress::Hsa) {
-        let limits: Limits = options.limits.clone();
+///
+/// # Errors
+/// Not all executions were searched: the reason.
+fn writes(world: &World, options: &Options, scheduled: &[Scheduled]) -> Result<Vec<Vec<u32>>, String> {
+    let most = scheduled.iter().map(|launch| vec![0; launch.blocks]).collect();
+    let mut counted = Writes { scheduled, most };
+    if options.progress == Progress::Hsa {
+        let limits = options.limits.clone();
         let setup = Setup { loop_bound: options.loop_bound, limits, ..Setup::new(world, options.model) };
-        search(&setup.with_threads(world, world.threads()), &mut counted);
+        let (end, statistics) = search(&setup.with_threads(world, world.threads()), &mut counted);
+        let loops = loops_at(world, &BTreeSet::new());
+        if let Some(why) = gap(world, &end, &statistics, options.loop_bound, &loops) {
+            return Err(why);
+        }
     }
-    let of_block = |block: &[u32]| block.iter().copied().max().unwrap_or(0);
-    let of_launch = |launch: &Scheduled| {
-        let own = &counted.0[launch.first..launch.first + launch.blocks * launch.per_block];
-        own.chunks(launch.per_block.max(1)).map(of_block).collect()
-    };
-    scheduled.iter().map(of_launch).collect()
+    Ok(counted.most)
 }
 
-struct Writes(Vec<u32>);
+struct Writes<'s> {
+    scheduled: &'s [Scheduled],
+    most: Vec<Vec<u32>>,
+}
 
-impl Visitor for Writes {
+impl Visitor for Writes<'_> {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        let mut counts = vec![0u32; self.0.len()];
-        for event in execution.graph.events() {
-            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
-                counts[thread] += 1;
-            }
-        }
-        self.0.iter_mut().zip(counts).for_each(|(most, count)| *most = (*most).max(count));
+        count_writes(execution, self.scheduled, &mut self.most);
         ControlFlow::Continue(())
     }
 
     fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
+    }
+}
+
+/// Raises the most writes of a thread of each block to those of an execution.
+pub(crate) fn count_writes(execution: &Execution<'_>, scheduled: &[Scheduled], most: &mut [Vec<u32>]) {
+    let mut counts = vec![0u32; execution.threads.len()];
+    for event in execution.graph.events() {
+        if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
+            counts[thread] += 1;
+        }
+    }
+    for (launch, most) in scheduled.iter().zip(most) {
+        let of_launch = &counts[launch.first..launch.first + launch.blocks * launch.per_block];
+        for (most, block) in most.iter_mut().zip(of_launch.chunks(launch.per_block.max(1))) {
+            *most = (*most).max(block.iter().copied().max().unwrap_or(0));
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ended::HeldUp;
 use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
 use crate::sequence::longer_sequence;
 use crate::steps::steps;
+use crate::unfair::count_writes;
 use crate::violation::{Step, Violation};
 
 /// The most outcomes of one search that are kept.
@@ -111,21 +112,6 @@ impl<'b> Collector<'b> {
         true
     }
 
-    fn count_writes(&mut self, execution: &Execution<'_>) {
-        let mut counts = vec![0u32; execution.threads.len()];
-        for event in execution.graph.events() {
-            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
-                counts[thread] += 1;
-            }
-        }
-        for (launch, writes) in self.prepared.scheduled.iter().zip(&mut self.writes) {
-            let of_launch = &counts[launch.first..launch.first + launch.blocks * launch.per_block];
-            for (most, block) in writes.iter_mut().zip(of_launch.chunks(launch.per_block.max(1))) {
-                *most = (*most).max(block.iter().copied().max().unwrap_or(0));
-            }
-        }
-    }
-
     /// Keeps what an execution leaves; returns whether that is all of it.
     fn keep(&mut self, execution: &Execution<'_>) -> bool {
         let buffers = self.batch.buffers.len() as u32;
@@ -174,7 +160,7 @@ impl Visitor for Collector<'_> {
         if self.is_wrong(execution) {
             return ControlFlow::Break(());
         }
-        self.count_writes(execution);
+        count_writes(execution, &self.prepared.scheduled, &mut self.writes);
         if !self.keep(execution) {
             let why = format!("more than {MOST_OUTCOMES} distinct outcomes");
             self.judged.unknown.push(Unknown::Stopped(why));

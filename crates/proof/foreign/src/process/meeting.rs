@@ -88,9 +88,8 @@ impl ModuleThread {
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
         // PTX ISA 9.7.9.6 "shfl.sync", 9.7.13.10 "vote.sync", "redux.sync": "wait until all non-exited threads corresponding to
-        // membermask have executed" it. Who is elected, and whether all are of one mind, takes the others.
-        let takes_all = matches!(how, Exchange::Elect | Exchange::Vote(Vote::Same));
-        let members = if self.lanes_may_have_ended(world) && !takes_all {
+        // membermask have executed" it.
+        let members = if self.lanes_may_have_ended(world) && !takes_all(how) {
             Members::Remaining(members)
         } else {
             Members::Threads(members)
@@ -163,6 +162,12 @@ impl ModuleThread {
         let opening = if let Members::Groups { .. } = members { 0 } else { arrival };
         Barrier { instance: resource << 32 | opening, resource, members, waits, converges: Some(converges) }
     }
+}
+
+/// Whether all lanes of a mask have to come to an operation of PTX: whom the others elect, and whether all are of one mind, is
+/// not known here without those that have ended.
+pub(crate) fn takes_all(how: Exchange) -> bool {
+    matches!(how, Exchange::Elect | Exchange::Vote(Vote::Same))
 }
 
 /// The lane from which a shuffle of SPIR-V takes its value, which may not exist.

@@ -18,6 +18,7 @@ use crate::wrong::Wrong;
 use accesses::Open;
 use copies::{Copies, Stage};
 use meeting::UNWRITTEN;
+pub(crate) use meeting::takes_all;
 use unwritten::is_shuffle;
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.
