@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use wattle_check::checker::Unknown;
-use wattle_check::search::{End, MOST_TURNS, Statistics};
+use wattle_check::search::{End, FOUND_NOTHING, MOST_TURNS, Statistics};
 
 use crate::world::World;
 
@@ -28,6 +28,7 @@ pub(crate) fn gap(world: &World, end: &End, statistics: &Statistics, loop_bound:
             0 => "it was not decided whether a thread's stores depend on a read of it".into(),
             _ => format!("an iteration of {loops} can fail in more ways than are tried"),
         }),
+        End::Exhausted if statistics.found_nothing() => Some(FOUND_NOTHING.into()),
         End::Exhausted | End::BrokenOff => None,
     }
 }

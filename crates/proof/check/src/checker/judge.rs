@@ -20,8 +20,8 @@ use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
 use crate::report::{Orders, Progress, Unknown, Violation, Witness};
 use crate::search::{
-    Address, Dependencies, End, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup, SharedCells, Spawn,
-    Statistics, Updates, keeping, search, single_run,
+    Address, Dependencies, End, FOUND_NOTHING, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup,
+    SharedCells, Spawn, Statistics, Updates, keeping, search, single_run,
 };
 
 use counted::has_counted_runs;
@@ -345,6 +345,10 @@ impl<'r> Judge<'r> {
             phase.unknown.push(Unknown::Stopped(what.into()));
         }
         match end {
+            End::Exhausted if statistics.found_nothing() && self.violations.is_empty() => {
+                phase.unknown.push(Unknown::Stopped(FOUND_NOTHING.into()));
+                Ok(())
+            }
             End::Exhausted | End::BrokenOff => Ok(()),
             End::Stopped(stopped) => {
                 let share = self.meter.read().share;

@@ -142,15 +142,16 @@ impl State<'_> {
         self.let_pass(gate);
     }
 
-    /// Lets all arrivals pass, in no order.
+    /// Lets all arrivals pass, in no order. A thread that only arrived may wait elsewhere by now, where it stays.
     pub fn let_pass(&mut self, gate: usize) {
         self.closed.retain(|&closed| closed != gate);
-        let gate = &mut self.gates[gate];
-        gate.open = true;
-        for arrival in &mut gate.arrivals {
+        let opened = &mut self.gates[gate];
+        opened.open = true;
+        for arrival in &mut opened.arrivals {
             arrival.passed = true;
-            if self.runners[arrival.thread].status != Status::Done {
-                self.runners[arrival.thread].status = Status::Ready;
+            let status = &mut self.runners[arrival.thread].status;
+            if *status == Status::AtBarrier(gate) {
+                *status = Status::Ready;
             }
         }
     }

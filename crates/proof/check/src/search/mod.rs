@@ -262,6 +262,10 @@ pub trait Visitor: Send {
     }
 }
 
+/// What is said of a search that [found nothing](Statistics::found_nothing).
+pub const FOUND_NOTHING: &str =
+    "the search found no execution at all, though every program has one: a fault of the checker, please report it";
+
 /// The counts of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -311,6 +315,12 @@ impl Statistics {
     /// Whether the search was exhaustive, apart from limits: if `false`, an outcome that was not found may still exist.
     pub fn is_exhaustive(&self) -> bool {
         self.bounded + self.cut + self.endless + self.undecided == 0
+    }
+
+    /// Whether candidates were abandoned and nothing was found. Every program has an execution, so that such a search has
+    /// shown nothing, not even that it was exhaustive.
+    pub fn found_nothing(&self) -> bool {
+        self.abandoned > 0 && self.complete + self.stuck == 0 && self.is_exhaustive()
     }
 
     /// Counts a branch that ended at a bound.

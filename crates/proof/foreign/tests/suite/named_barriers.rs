@@ -95,6 +95,27 @@ fn producers_and_consumers() {
     assert!(verdict(64, &rounds("3"), "").starts_with("can be stuck for ever"));
 }
 
+/// A warp that only arrived at a barrier, and waits at another one, is not let through that one by the first.
+#[test]
+fn who_only_arrived_waits_elsewhere() {
+    let first = "setp.ne.u32 %p, %w, 0; @%p bra OTHER; bar.sync 2, 64; exit;\n\
+                 OTHER: bar.arrive 2, 64; bar.sync 3, 64; @!%q st.global.u32 [%a], 1;";
+    assert!(verdict(64, first, "").starts_with("can be stuck for ever"), "{}", verdict(64, first, ""));
+    // PTX ISA's own example: the producer waits until the buffer is free, the consumer until it is full.
+    let hand_over = "setp.ne.u32 %p, %w, 0; @%p bra TAKE; bar.sync 2, 64; @!%q st.shared.u32 [word], 7; bar.arrive 1, 64;\n\
+                     exit; TAKE: bar.arrive 2, 64; bar.sync 1, 64; @!%q ld.shared.u32 %x, [word];\n\
+                     @!%q st.global.u32 [%a], %x;";
+    assert_eq!(verdict(64, hand_over, "p[0] == 7"), "holds");
+    assert!(verdict(64, hand_over, "p[0] == 77").starts_with("assertion"), "{}", verdict(64, hand_over, "p[0] == 77"));
+    // The consumer says that the buffer is free again before it has read.
+    let early = "setp.ne.u32 %p, %w, 0; mov.u32 %n, 0; @%p bra TAKE;\n\
+                 GIVE: bar.sync 2, 64; @!%q st.shared.u32 [word], %n; bar.arrive 1, 64; add.u32 %n, %n, 1;\n\
+                 setp.lt.u32 %r, %n, 2; @%r bra GIVE; exit;\n\
+                 TAKE: bar.arrive 2, 64; bar.sync 1, 64; bar.arrive 2, 64; @!%q ld.shared.u32 %x, [word];\n\
+                 @!%q red.global.add.u32 [%a], %x; bar.sync 1, 64;";
+    assert!(verdict(64, early, "").starts_with("data race"), "{}", verdict(64, early, ""));
+}
+
 #[test]
 fn barriers_and_counts_that_do_not_exist() {
     for (body, said) in [
