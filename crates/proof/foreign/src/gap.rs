@@ -7,6 +7,18 @@ use wattle_check::search::{End, FOUND_NOTHING, MOST_TURNS, Statistics};
 
 use crate::world::World;
 
+/// Why a search of a whole program that ended so shows nothing, if it does not: it was not exhaustive, or found no execution.
+pub(crate) fn gap_of_whole(
+    world: &World,
+    end: &End,
+    statistics: &Statistics,
+    loop_bound: u32,
+    loops: &str,
+) -> Option<String> {
+    let nothing = || (matches!(end, End::Exhausted) && statistics.found_nothing()).then(|| FOUND_NOTHING.into());
+    gap(world, end, statistics, loop_bound, loops).or_else(nothing)
+}
+
 /// Why a search that ended so was not exhaustive, if it was not.
 pub(crate) fn gap(world: &World, end: &End, statistics: &Statistics, loop_bound: u32, loops: &str) -> Option<String> {
     match end {
@@ -28,7 +40,6 @@ pub(crate) fn gap(world: &World, end: &End, statistics: &Statistics, loop_bound:
             0 => "it was not decided whether a thread's stores depend on a read of it".into(),
             _ => format!("an iteration of {loops} can fail in more ways than are tried"),
         }),
-        End::Exhausted if statistics.found_nothing() => Some(FOUND_NOTHING.into()),
         End::Exhausted | End::BrokenOff => None,
     }
 }

@@ -15,10 +15,11 @@ use wattle_modules::code::{Exchange, Op, Special};
 use crate::condition::{Condition, Item};
 use crate::copies;
 use crate::ended::{self, Left};
-use crate::gap::{gap, loops_at};
+use crate::gap::{gap_of_whole, loops_at};
 use crate::process::{ModuleThread, takes_all};
 use crate::read_only;
 use crate::reason::reason;
+use crate::scopeless;
 use crate::sequence::longer_sequence;
 use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
@@ -185,7 +186,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         },
         (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
-        (None, end) => gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
+        (None, end) => gap_of_whole(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics, note: None }
@@ -228,7 +229,7 @@ pub(crate) struct Judge<'w> {
     open: Option<String>,
     /// The jumps back of loops at whose bound some branch ended.
     bounded: BTreeSet<u32>,
-    /// Why what was found may be impossible in OpenCL's model.
+    /// Why what was found may be impossible in OpenCL's model, or of what the module does not show.
     sequence: Option<String>,
 }
 
@@ -285,7 +286,8 @@ impl Judge<'_> {
             return Some((violation, steps(self.world, execution, &[fault.thread])));
         }
         let races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
-        if let Some(&(first, second)) = races.first() {
+        let certain = races.iter().find(|&&race| !scopeless::is_doubtful(self.world, execution, race));
+        if let Some(&(first, second)) = certain.or(races.first()) {
             let accesses = [first, second].map(|event| step(self.world, execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
             let reason = reason(graph, (first, second), |event| step(self.world, execution, event).at);
@@ -315,6 +317,14 @@ impl Judge<'_> {
         let (place, thread) = (place(self.world, execution, read), graph.event(read).thread.unwrap_or(0));
         let violation = Violation::Unwritten { place, read: step(self.world, execution, read) };
         Some((violation, steps(self.world, execution, &[thread])))
+    }
+
+    /// Why a race may be none, if all races of the execution are of atomic operations that may reach farther.
+    fn doubtful_race(&self, execution: &Execution<'_>, violation: &Violation) -> Option<String> {
+        let races = matches!(violation, Violation::Race { .. })
+            .then(|| self.model.races(execution.graph, execution.analysis))?;
+        let all = races.iter().all(|&race| scopeless::is_doubtful(self.world, execution, race));
+        races.first().filter(|_| all).map(|&race| scopeless::doubt(self.world, execution, race))
     }
 
     /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
@@ -408,7 +418,8 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         if let Some((violation, steps)) = self.wrong(execution) {
-            self.sequence = longer_sequence(self.world, execution);
+            self.sequence =
+                longer_sequence(self.world, execution).or_else(|| self.doubtful_race(execution, &violation));
             return self.report(violation, steps);
         }
         if let Some(violation) = self.asserts(execution) {

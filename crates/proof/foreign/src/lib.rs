@@ -54,6 +54,7 @@ mod prepare;
 mod process;
 mod read_only;
 mod reason;
+mod scopeless;
 mod sequence;
 pub mod spirv;
 mod steps;

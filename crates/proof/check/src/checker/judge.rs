@@ -345,7 +345,13 @@ impl<'r> Judge<'r> {
             phase.unknown.push(Unknown::Stopped(what.into()));
         }
         match end {
-            End::Exhausted if statistics.found_nothing() && self.violations.is_empty() => {
+            // Under a schedule, executions in which a thread is held are none that count.
+            End::Exhausted
+                if statistics.found_nothing()
+                    && self.schedule.is_none()
+                    && self.violations.is_empty()
+                    && !self.raced =>
+            {
                 phase.unknown.push(Unknown::Stopped(FOUND_NOTHING.into()));
                 Ok(())
             }

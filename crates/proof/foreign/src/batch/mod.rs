@@ -24,7 +24,7 @@ use wattle_memory::ThreadId;
 
 use crate::advice::scenario::{self, Variant};
 use crate::ended::{self, HeldUp, Left};
-use crate::gap::{gap, loops_at};
+use crate::gap::{gap, gap_of_whole, loops_at};
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, Violation};
@@ -269,6 +269,7 @@ impl Prepared {
         }
         if collector.is_clean() {
             let (bound, loops) = (collector.batch.loop_bound, loops_at(&self.world, &collector.bounded));
+            let gap = if is_first { gap_of_whole } else { gap };
             if let Some(why) = gap(&self.world, &end, &statistics, bound, &loops) {
                 let at_bound = statistics.bounded > 0 && !matches!(end, End::Stopped(_));
                 let unknown = if at_bound { Unknown::LoopsAtBound { loops, bound } } else { Unknown::Stopped(why) };

@@ -16,7 +16,7 @@ use wattle_modules::spirv::{Kind as Sort, Place, Scalar, Type, address_of};
 
 use super::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
 use super::excuse;
-use crate::gap::{gap, loops_at};
+use crate::gap::{gap_of_whole, loops_at};
 use crate::judge::{MOST_ENDS, Options};
 use crate::unsupported::Unsupported;
 use crate::world::World;
@@ -159,7 +159,8 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
         None => {
             let (end, statistics) = search(&setup, &mut seen);
             if seen.found.is_none() {
-                let stopped = gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &seen.bounded));
+                let stopped =
+                    gap_of_whole(world, &end, &statistics, options.loop_bound, &loops_at(world, &seen.bounded));
                 seen.undecided = seen.undecided.or(stopped);
             }
             if seen.unsure && seen.found.is_none() {

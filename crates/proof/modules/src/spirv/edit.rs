@@ -117,6 +117,16 @@ impl Spirv {
         }
     }
 
+    /// Whether it was compiled from OpenCL C before 2.0, whose atomic functions, such as `atomic_add`, name no scope and are
+    /// atomic for the whole device (OpenCL C 1.2, 6.12.11 "Atomic Functions"). Compilers write the work-group's scope for them.
+    pub fn has_atomics_without_scope(&self) -> bool {
+        let source = self.listing.instructions.iter().find(|known| known.op == Op::Source);
+        let version = source.and_then(|source| source.operands.get(1));
+        self.has_opencl_model()
+            && self.language() == SourceLanguage::OpenCl
+            && version.is_some_and(|version| *version < 200_000)
+    }
+
     /// Whether it has the Vulkan memory model; else what that makes of it is implied.
     pub fn has_vulkan_model(&self) -> bool {
         self.model == MemoryModel::Vulkan

@@ -23,8 +23,12 @@ fn launch(kernel: &str, shape: [u32; 2], arguments: &str) -> std::result::Result
 }
 
 /// A launch of a kernel of a file, with the arguments as the command line has them.
-fn launch_of(
-    file: &str,
+fn launch_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str) -> std::result::Result<World, Unsupported> {
+    launch_text((file, &text_of(file)), kernel, shape, arguments)
+}
+
+fn launch_text(
+    (file, text): (&str, &str),
     kernel: &str,
     [groups, threads]: [u32; 2],
     arguments: &str,
@@ -35,7 +39,7 @@ fn launch_of(
     (setting.workgroups, setting.local_size) = ([groups, 1, 1], Some([threads, 1, 1]));
     setting.subgroup = None;
     setting.inputs.extend(spirv::contents(&arguments));
-    let module = spirv::read(file, text_of(file).as_bytes()).expect("a module");
+    let module = spirv::read(file, text.as_bytes()).expect("a module");
     spirv::launch(file, &module, Some(kernel), &setting)
 }
 
@@ -45,7 +49,11 @@ fn wrong(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> S
 
 /// What is wrong with a launch, if anything is; with the reason where that is not known.
 fn wrong_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
-    let mut world = launch_of(file, kernel, shape, arguments).unwrap_or_else(|error| panic!("{error}"));
+    wrong_text((file, &text_of(file)), kernel, shape, arguments, asserted)
+}
+
+fn wrong_text(module: (&str, &str), kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
+    let mut world = launch_text(module, kernel, shape, arguments).unwrap_or_else(|error| panic!("{error}"));
     let asserted: Vec<_> =
         asserted.iter().map(|text| Condition::parse(text, world.ranges()).expect("a condition")).collect();
     let report = wattle_foreign::judge(&mut world, &asserted, &Options { model: Model::Vulkan, ..Options::default() });
@@ -54,6 +62,39 @@ fn wrong_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str, asserted
         Verdict::Violated(violation, _) => violation.sentence(&world),
         Verdict::Unknown(why) => format!("unknown: {why}"),
     }
+}
+
+/// Functions such as `atomic_add` reach the device, and a compiler writes the work-group's scope for them: before OpenCL C 2.0
+/// there are no others, and since then the module does not show whether somebody asked for that scope.
+#[test]
+fn atomic_functions_without_a_scope() {
+    let (later, file) = (text_of("scopeless.spvasm"), "scopeless.spvasm");
+    let earlier = later.replace("OpenCL_C 200000", "OpenCL_C 102000");
+    let counted = ["bins[0] == 2", "bins[1] == 2"];
+    let (input, bins) = ("in=u32[4]:0,1,1,0", "bins=u32[2]:0");
+    let count = |text: &str, asserted: &[&str]| {
+        wrong_text((file, text), "counts", [2, 2], &format!("{input} {bins}"), asserted)
+    };
+    assert_eq!(count(&earlier, &counted), "");
+    assert!(count(&earlier, &["bins[0] == 3"]).contains("does not hold"));
+    let found = count(&later, &counted);
+    assert!(
+        found.starts_with("unknown") && found.contains("scopeless.cl:7") && found.contains("memory_scope_device"),
+        "{found}"
+    );
+    // Within one work-group nothing is in doubt.
+    let alone = |asserted: &[&str]| wrong_text((file, &later), "counts", [1, 4], &format!("{input} {bins}"), asserted);
+    assert_eq!(alone(&counted), "");
+    assert!(alone(&["bins[0] == 3"]).contains("does not hold"));
+    // A race of other accesses is one, whatever the scope.
+    for text in [&earlier, &later] {
+        let found = wrong_text((file, text), "counts_early", [2, 2], &format!("{input} {bins} own=u32[2]"), &[]);
+        assert!(found.starts_with("data race on own"), "{found}");
+    }
+    let take =
+        |text: &str| wrong_text((file, text), "takes", [2, 1], "lock=u32[1]:0 winners=u32[1]:0", &["winners[0] == 1"]);
+    assert_eq!(take(&earlier), "");
+    assert!(take(&later).starts_with("unknown"), "{}", take(&later));
 }
 
 /// What the library of OpenCL C computes: exactly where that is fixed, and else something that decides nothing.

@@ -303,7 +303,9 @@ impl Lowering<'_> {
 
     /// The scope and semantics of an atomic operation.
     fn ordered(&mut self, scope: u32, semantics: u32, by: &Instruction) -> Result<(Level, Semantics), Refused> {
-        Ok((self.scope(scope, by)?, self.semantics(semantics, by)?))
+        let (level, semantics) = (self.scope(scope, by)?, self.semantics(semantics, by)?);
+        let level = if self.module.has_atomics_without_scope() { level.max(Level::Device) } else { level };
+        Ok((level, semantics))
     }
 
     /// The level of a scope operand.

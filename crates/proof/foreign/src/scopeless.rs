@@ -1,0 +1,42 @@
+//! Atomic functions without a scope, such as OpenCL C's `atomic_add`: they are atomic for the whole device, and compilers write
+//! the work-group's scope for them (as `llvm-spirv` does), which is also that of `memory_scope_work_group`. A module of OpenCL
+//! C 2.0 or later does not show which of the two was written.
+
+use wattle_check::search::Execution;
+use wattle_memory::{EventId, Level};
+use wattle_modules::code::Op;
+
+use crate::spirv::SpirvLaunch;
+use crate::world::World;
+
+/// Whether a race is one of atomic operations of which one may reach farther than the module shows.
+pub(crate) fn is_doubtful(world: &World, execution: &Execution<'_>, (first, second): (EventId, EventId)) -> bool {
+    let graph = execution.graph;
+    let is_opencl = world.parts.iter().any(|part| part.spirv.as_ref().is_some_and(SpirvLaunch::is_opencl));
+    let label = |event: EventId| graph.event(event).label;
+    let is_update = |event: EventId| {
+        let (part, number) = world.instruction_of(graph.event(event).source as usize);
+        let op = part.kernel().steps.get(number).map(|step| &step.op);
+        matches!(op, Some(Op::Rmw { .. } | Op::Cas { .. }))
+    };
+    let may_reach_farther = |event: EventId| {
+        let label = label(event);
+        label.level == Level::Block && !label.acquire && !label.release && is_update(event)
+    };
+    let both_atomic = label(first).atomic && label(second).atomic;
+    is_opencl && both_atomic && (may_reach_farther(first) || may_reach_farther(second))
+}
+
+/// Why a race of these two may be none.
+pub(crate) fn doubt(world: &World, execution: &Execution<'_>, (first, second): (EventId, EventId)) -> String {
+    let place = |event: EventId| world.place_of(execution.graph.event(event).source as usize);
+    let at = match [place(first), place(second)] {
+        [one, other] if one == other => one,
+        [one, other] => format!("{one} and {other}"),
+    };
+    format!(
+        "atomic operations of several work-groups, at {at}, race if their scope is the work-group, as the module has it; but compilers write \
+         that scope also for functions without one, such as atomic_add, which reach the whole device; write \
+         atomic_fetch_add_explicit with memory_scope_device, or compile with -cl-std=CL1.2, to have them judged"
+    )
+}
