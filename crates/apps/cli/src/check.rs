@@ -33,9 +33,18 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
         return Err(error.into());
     }
     if let Some(file) = args.names.iter().find(|name| check_module::is_module(name)) {
-        let (exit, case) = check_module::check_file(session, Path::new(file), args)?;
+        let file = Path::new(file);
+        let (judged, case) = match check_module::check_file(session, file, args) {
+            Ok((exit, case)) => (Ok(exit), case),
+            Err(Stop::Input(why)) => {
+                let case = check_module::refused(file, &why);
+                (Err(why.into()), case)
+            }
+            Err(output @ Stop::Output(_)) => return Err(output),
+        };
+        let exit = judged.as_ref().map_or(Exit::Unanswered, |exit| *exit);
         args.findings.write("check", exit, &[case])?;
-        return Ok(exit);
+        return judged;
     }
     let (files, names): (Vec<String>, Vec<String>) =
         args.names.iter().cloned().partition(|name| name.ends_with(".litmus"));

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use wattle::Model;
@@ -214,7 +214,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         show_advice(session, &advice)?;
     }
     let name = format!("{} under {model}", world.kernel().name);
-    let outcome = outcome(&world, &report);
+    let outcome = outcome(file, &world, &report);
     Ok((exit, Case { suite: file.display().to_string(), name, time: began.elapsed(), outcome }))
 }
 
@@ -264,7 +264,14 @@ fn content(name: &str, bytes: &[u8], args: &CheckArgs, model: Model) -> Key {
     content.key()
 }
 
-fn outcome(world: &World, report: &Report) -> Outcome {
+/// The case of a module whose launch was refused.
+pub fn refused(file: &Path, why: &Input) -> Case {
+    let file = file.display().to_string();
+    let (name, outcome) = (file.clone(), Outcome::Unanswered(why.message.clone()));
+    Case { suite: file, name, time: Duration::ZERO, outcome }
+}
+
+fn outcome(file: &Path, world: &World, report: &Report) -> Outcome {
     match &report.verdict {
         Verdict::Holds => Outcome::Passed,
         Verdict::Unknown(reason) => Outcome::Unanswered(reason.clone()),
@@ -275,6 +282,10 @@ fn outcome(world: &World, report: &Report) -> Outcome {
             };
             let mut places: Vec<Place> = violation.places().into_iter().map(Place::parse).collect();
             places.dedup();
+            // What is wrong at the end has no place of its own: the last step of the story leads there.
+            if places.is_empty() {
+                places.push(steps.last().map_or_else(|| Place::file(file), |step| Place::parse(&step.at)));
+            }
             Outcome::Failed(vec![Finding {
                 kind: violation.kind().to_owned(),
                 message: sentence(world, violation),

@@ -1,6 +1,8 @@
 //! SARIF, the format of static analysis that code hosts show at source lines (OASIS, "Static Analysis Results Interchange
 //! Format (SARIF) Version 2.1.0").
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::{Case, Finding, Outcome, Place};
@@ -65,10 +67,9 @@ fn id(kind: &str) -> String {
 }
 
 fn result(finding: &Finding, suite: &str, names: &[&str]) -> Value {
-    let (first, others) = match finding.places.split_first() {
-        Some((first, others)) => (Some(first), others),
-        None => (None, &[][..]),
-    };
+    // Servers refuse a log of which one result has no location.
+    let nowhere = Place { file: suite.to_owned(), line: None, column: None };
+    let (first, others) = finding.places.split_first().unwrap_or((&nowhere, &[]));
     let text = format!("{suite} ({}): {}\n\n{}", names.join(", "), finding.message, finding.story);
     let related: Vec<_> = others
         .iter()
@@ -84,13 +85,14 @@ fn result(finding: &Finding, suite: &str, names: &[&str]) -> Value {
         "ruleId": id(&finding.kind),
         "level": "error",
         "message": { "text": text.trim_end() },
-        "locations": first.map(location).into_iter().collect::<Vec<_>>(),
+        "locations": [location(first)],
         "relatedLocations": related,
     })
 }
 
 fn location(place: &Place) -> Value {
-    let mut physical = json!({ "artifactLocation": { "uri": uri(&place.file) } });
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut physical = json!({ "artifactLocation": { "uri": uri(&relative(&place.file, &here)) } });
     if let Some(line) = place.line {
         physical["region"] = json!({ "startLine": line });
         if let Some(column) = place.column {
@@ -98,6 +100,13 @@ fn location(place: &Place) -> Value {
         }
     }
     json!({ "physicalLocation": physical })
+}
+
+/// A file's name relative to the folder where the command runs, if it is in there: servers know files by their places in a
+/// repository.
+fn relative(file: &str, folder: &Path) -> String {
+    let inside = Path::new(file).strip_prefix(folder).ok().filter(|rest| !rest.as_os_str().is_empty());
+    inside.map_or_else(|| file.to_owned(), |rest| rest.display().to_string())
 }
 
 /// A file's name as a URI reference (RFC 3986, 2.1 and 4.2): relative names stay relative to where the command ran.
@@ -117,7 +126,16 @@ fn uri(file: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::uri;
+    use std::path::Path;
+
+    use super::{relative, uri};
+
+    #[test]
+    fn files_inside_the_folder_are_relative_to_it() {
+        assert_eq!(relative("/home/me/app/src/a.cu", Path::new("/home/me/app")), "src/a.cu");
+        assert_eq!(relative("/home/me/application/a.cu", Path::new("/home/me/app")), "/home/me/application/a.cu");
+        assert_eq!(relative("src/a.cu", Path::new("/home/me/app")), "src/a.cu");
+    }
 
     #[test]
     fn names_as_uris() {

@@ -107,6 +107,16 @@ fn a_module_s_race_is_at_the_lines_of_its_source() -> Result {
 }
 
 #[test]
+fn a_module_that_is_refused_was_not_answered() -> Result {
+    let file = proof("foreign/tests/cuda/spin_lock.ptx");
+    let (code, xml, log) = run("refused", &["check", &file, "--entry", "nothing"])?;
+    assert_eq!(code, Some(2));
+    assert!(xml.contains("<error ") && xml.contains("nothing"), "{xml}");
+    assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    Ok(())
+}
+
+#[test]
 fn a_litmus_file_s_claim() -> Result {
     let file = proof("litmus/litmus/vulkan/idle-race.litmus");
     let (code, xml, log) = run("litmus", &["litmus", &file, "--model", "vulkan", "--ask", "race"])?;
