@@ -180,7 +180,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         return attempt(world, asserted, options, false);
     }
     let verdict = match (judge.found, end) {
-        (Some((violation, steps)), _) => match world.why_too_much().or(judge.sequence) {
+        (Some((violation, steps)), _) => match world.why_too_much().or(judge.doubt) {
             Some(why) => Verdict::Unknown(why),
             None => Verdict::Violated(violation, steps),
         },
@@ -229,8 +229,8 @@ pub(crate) struct Judge<'w> {
     open: Option<String>,
     /// The jumps back of loops at whose bound some branch ended.
     bounded: BTreeSet<u32>,
-    /// Why what was found may be impossible in OpenCL's model, or of what the module does not show.
-    sequence: Option<String>,
+    /// Why what was found may be impossible, or none of the program's: see [`Judge::doubt`].
+    doubt: Option<String>,
 }
 
 /// The most ends of one execution that are looked at.
@@ -248,7 +248,7 @@ impl<'w> Judge<'w> {
             too_many: false,
             open: None,
             bounded: BTreeSet::new(),
-            sequence: None,
+            doubt: None,
         }
     }
 
@@ -319,12 +319,11 @@ impl Judge<'_> {
         Some((violation, steps(self.world, execution, &[thread])))
     }
 
-    /// Why a race may be none, if all races of the execution are of atomic operations that may reach farther.
-    fn doubtful_race(&self, execution: &Execution<'_>, violation: &Violation) -> Option<String> {
-        let races = matches!(violation, Violation::Race { .. })
-            .then(|| self.model.races(execution.graph, execution.analysis))?;
-        let all = races.iter().all(|&race| scopeless::is_doubtful(self.world, execution, race));
-        races.first().filter(|_| all).map(|&race| scopeless::doubt(self.world, execution, race))
+    /// Why what an execution shows may be impossible in OpenCL's model, or may rest on what the module does not show.
+    pub(crate) fn doubt(&self, execution: &Execution<'_>, violation: &Violation) -> Option<String> {
+        let is_race = matches!(violation, Violation::Race { .. });
+        let races = if is_race { self.model.races(execution.graph, execution.analysis) } else { Vec::new() };
+        longer_sequence(self.world, execution).or_else(|| scopeless::doubt(self.world, execution, &races))
     }
 
     /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
@@ -418,12 +417,11 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         if let Some((violation, steps)) = self.wrong(execution) {
-            self.sequence =
-                longer_sequence(self.world, execution).or_else(|| self.doubtful_race(execution, &violation));
+            self.doubt = self.doubt(execution, &violation);
             return self.report(violation, steps);
         }
         if let Some(violation) = self.asserts(execution) {
-            self.sequence = longer_sequence(self.world, execution);
+            self.doubt = self.doubt(execution, &violation);
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
             let steps = steps(self.world, execution, &threads);
             return self.report(violation, steps);
@@ -447,6 +445,7 @@ impl Visitor for Judge<'_> {
             self.world.refuse(at, why);
             return ControlFlow::Break(());
         }
+        self.doubt = wrong.as_ref().and_then(|(violation, _)| self.doubt(execution, violation));
         let (violation, steps) = wrong.unwrap_or_else(|| {
             let threads: Vec<ThreadId> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
             let stuck = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
@@ -460,7 +459,10 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         match self.wrong(execution) {
-            Some((violation, steps)) => self.report(violation, steps),
+            Some((violation, steps)) => {
+                self.doubt = self.doubt(execution, &violation);
+                self.report(violation, steps)
+            }
             None => ControlFlow::Continue(()),
         }
     }
@@ -471,6 +473,7 @@ impl Visitor for Judge<'_> {
         }
         match self.wrong(execution) {
             Some((violation, steps)) if has_happened && matches!(violation, Violation::Race { .. }) => {
+                self.doubt = self.doubt(execution, &violation);
                 self.report(violation, steps)
             }
             Some(_) => {

@@ -13,30 +13,31 @@ use crate::world::World;
 pub(crate) fn is_doubtful(world: &World, execution: &Execution<'_>, (first, second): (EventId, EventId)) -> bool {
     let graph = execution.graph;
     let is_opencl = world.parts.iter().any(|part| part.spirv.as_ref().is_some_and(SpirvLaunch::is_opencl));
-    let label = |event: EventId| graph.event(event).label;
-    let is_update = |event: EventId| {
-        let (part, number) = world.instruction_of(graph.event(event).source as usize);
-        let op = part.kernel().steps.get(number).map(|step| &step.op);
-        matches!(op, Some(Op::Rmw { .. } | Op::Cas { .. }))
-    };
     let may_reach_farther = |event: EventId| {
-        let label = label(event);
-        label.level == Level::Block && !label.acquire && !label.release && is_update(event)
+        let event = graph.event(event);
+        let (part, number) = world.instruction_of(event.source as usize);
+        let op = part.kernel().steps.get(number).map(|step| &step.op);
+        let is_relaxed = !event.label.acquire && !event.label.release;
+        event.label.level == Level::Block && is_relaxed && matches!(op, Some(Op::Rmw { .. } | Op::Cas { .. }))
     };
-    let both_atomic = label(first).atomic && label(second).atomic;
-    is_opencl && both_atomic && (may_reach_farther(first) || may_reach_farther(second))
+    let both = [first, second];
+    is_opencl && both.iter().all(|&event| graph.event(event).label.atomic) && both.into_iter().any(may_reach_farther)
 }
 
-/// Why a race of these two may be none.
-pub(crate) fn doubt(world: &World, execution: &Execution<'_>, (first, second): (EventId, EventId)) -> String {
+/// Why the races of an execution may be none, if each of them is doubtful.
+pub(crate) fn doubt(world: &World, execution: &Execution<'_>, races: &[(EventId, EventId)]) -> Option<String> {
+    let &(first, second) = races.first()?;
+    if !races.iter().all(|&race| is_doubtful(world, execution, race)) {
+        return None;
+    }
     let place = |event: EventId| world.place_of(execution.graph.event(event).source as usize);
     let at = match [place(first), place(second)] {
         [one, other] if one == other => one,
         [one, other] => format!("{one} and {other}"),
     };
-    format!(
-        "atomic operations of several work-groups, at {at}, race if their scope is the work-group, as the module has it; but compilers write \
-         that scope also for functions without one, such as atomic_add, which reach the whole device; write \
+    Some(format!(
+        "atomic operations of several work-groups, at {at}, race if their scope is the work-group, as the module has it; but \
+         compilers write that scope also for functions without one, such as atomic_add, which reach the whole device; write \
          atomic_fetch_add_explicit with memory_scope_device, or compile with -cl-std=CL1.2, to have them judged"
-    )
+    ))
 }

@@ -18,13 +18,12 @@ mod placement;
 mod relation;
 mod scope;
 pub mod stop;
+mod target;
 
 pub use clause::Clause;
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;
-pub use lowering::{
-    CAPABILITIES, Lowered, Lowering, NoScope, Steps, Target, UnknownTarget, ptx_fence_name, ptx_scope_name,
-};
+pub use lowering::{Lowered, Lowering, NoScope, Steps, ptx_fence_name, ptx_scope_name};
 pub use models::{Analysis, Broken, Model, Term, UnknownModel};
 pub use order::{
     Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,
@@ -33,3 +32,4 @@ pub use order::{
 pub use placement::{Level, Placement};
 pub use relation::{Ones, Relation, Set};
 pub use scope::Scope;
+pub use target::{CAPABILITIES, Target, UnknownTarget};

@@ -25,7 +25,11 @@ struct Group {
 const GROUPS: [Group; 5] = [
     Group {
         package: "wattle-memory",
-        files: &["crates/proof/memory/src/models/*.rs", "crates/proof/memory/src/lowering.rs"],
+        files: &[
+            "crates/proof/memory/src/models/*.rs",
+            "crates/proof/memory/src/lowering.rs",
+            "crates/proof/memory/src/target.rs",
+        ],
         tests: &["--lib", "--tests"],
     },
     Group {

@@ -107,6 +107,20 @@ fn a_module_s_race_is_at_the_lines_of_its_source() -> Result {
 }
 
 #[test]
+fn an_assertion_at_the_end_has_a_location() -> Result {
+    let file = proof("foreign/tests/opencl/scopeless.spvasm");
+    let launch = ["check", &file, "--entry", "counts", "--grid", "1", "--block", "2", "--assert", "bins[0] == 7"];
+    let (code, _, log) =
+        run("assertion", &[&launch[..], &["--arg", "in=u32[2]:0", "--arg", "bins=u32[1]:0"]].concat())?;
+    assert_eq!(code, Some(1), "{log:#}");
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "assertion", "{log:#}");
+    let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    assert!(uri.as_str().is_some_and(|uri| uri.ends_with("scopeless.cl")), "{log:#}");
+    Ok(())
+}
+
+#[test]
 fn a_module_that_is_refused_was_not_answered() -> Result {
     let file = proof("foreign/tests/cuda/spin_lock.ptx");
     let (code, xml, log) = run("refused", &["check", &file, "--entry", "nothing"])?;

@@ -11,7 +11,6 @@ use super::images::Images;
 use super::{Prepared, story};
 use crate::ended::HeldUp;
 use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
-use crate::sequence::longer_sequence;
 use crate::steps::steps;
 use crate::unfair::count_writes;
 use crate::violation::{Step, Violation};
@@ -92,13 +91,17 @@ impl<'b> Collector<'b> {
         self.judged.violations.push(told);
     }
 
+    fn report_unless_doubtful(&mut self, execution: &Execution<'_>, violation: &Violation, steps: &[Step]) {
+        match self.judge.doubt(execution, violation) {
+            Some(why) => self.judged.unknown.push(Unknown::Stopped(why)),
+            None => self.report(violation, steps),
+        }
+    }
+
     /// Reports what an execution shows by itself, if anything.
     fn is_wrong(&mut self, execution: &Execution<'_>) -> bool {
         if let Some((violation, steps)) = self.judge.wrong(execution) {
-            match longer_sequence(&self.prepared.world, execution) {
-                Some(why) => self.judged.unknown.push(Unknown::Stopped(why)),
-                None => self.report(&violation, &steps),
-            }
+            self.report_unless_doubtful(execution, &violation, &steps);
             return true;
         }
         let reported = self.prepared.emitted.iter().find_map(|emitted| {
@@ -212,7 +215,7 @@ impl Visitor for Collector<'_> {
         }
         match self.judge.wrong(execution) {
             Some((violation, steps)) if has_happened && matches!(violation, Violation::Race { .. }) => {
-                self.report(&violation, &steps);
+                self.report_unless_doubtful(execution, &violation, &steps);
                 ControlFlow::Break(())
             }
             Some(_) => {

@@ -106,10 +106,13 @@ impl Spirv {
         all.next()
     }
 
+    fn source(&self) -> Option<&Instruction> {
+        self.listing.instructions.iter().find(|known| known.op == Op::Source)
+    }
+
     /// The language that it was compiled from.
     pub fn language(&self) -> SourceLanguage {
-        let source = self.listing.instructions.iter().find(|known| known.op == Op::Source);
-        let named = source.and_then(|source| SourceLanguageNumber::from_u32(*source.operands.first()?));
+        let named = self.source().and_then(|source| SourceLanguageNumber::from_u32(*source.operands.first()?));
         match named {
             Some(SourceLanguageNumber::GLSL | SourceLanguageNumber::ESSL) => SourceLanguage::Glsl,
             Some(SourceLanguageNumber::OpenCL_C | SourceLanguageNumber::OpenCL_CPP) => SourceLanguage::OpenCl,
@@ -120,8 +123,7 @@ impl Spirv {
     /// Whether it was compiled from OpenCL C before 2.0, whose atomic functions, such as `atomic_add`, name no scope and are
     /// atomic for the whole device (OpenCL C 1.2, 6.12.11 "Atomic Functions"). Compilers write the work-group's scope for them.
     pub fn has_atomics_without_scope(&self) -> bool {
-        let source = self.listing.instructions.iter().find(|known| known.op == Op::Source);
-        let version = source.and_then(|source| source.operands.get(1));
+        let version = self.source().and_then(|source| source.operands.get(1));
         self.has_opencl_model()
             && self.language() == SourceLanguage::OpenCl
             && version.is_some_and(|version| *version < 200_000)

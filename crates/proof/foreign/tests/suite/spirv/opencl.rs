@@ -2,6 +2,7 @@
 //! and what its orders mean.
 
 use wattle_check::Simulated as _;
+use wattle_check::checker::Checker;
 use wattle_core::{Device, Error, LaunchOptions, Result, ThreadSpec};
 use wattle_foreign::spirv::{self, Header};
 use wattle_foreign::{Condition, Module, Options, Unsupported, Verdict, World};
@@ -95,6 +96,23 @@ fn atomic_functions_without_a_scope() {
         |text: &str| wrong_text((file, text), "takes", [2, 1], "lock=u32[1]:0 winners=u32[1]:0", &["winners[0] == 1"]);
     assert_eq!(take(&earlier), "");
     assert!(take(&later).starts_with("unknown"), "{}", take(&later));
+}
+
+#[test]
+fn atomic_functions_without_a_scope_in_a_scenario() {
+    let later = text_of("scopeless.spvasm");
+    let counts = |device: &Device, text: &str| -> Result<String> {
+        let kernel = Module::spirv_file("scopeless.spvasm", text)?.kernel("counts")?;
+        let queue = device.queue()?;
+        let (input, bins) = (device.from_slice(&[0u32, 1, 1, 0])?, device.alloc_zeroed::<u32>(2)?);
+        queue.launch(ThreadSpec::new(2, 2), kernel.args((&input, &bins)))?;
+        Ok(format!("{:?}", bins.read(&queue)?))
+    };
+    let earlier = later.replace("OpenCL_C 200000", "OpenCL_C 102000");
+    holds(Model::Vulkan, 10, "[2, 2]", &|device| counts(device, &earlier));
+    let report = Checker::new(Model::Vulkan).check(|device| counts(device, &later).map(drop)).expect("a report");
+    let text = report.to_string();
+    assert!(report.violations.is_empty() && text.contains("memory_scope_device"), "{text}");
 }
 
 /// What the library of OpenCL C computes: exactly where that is fixed, and else something that decides nothing.

@@ -1,0 +1,255 @@
+//! The targets of lowering, each as a row of properties.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::{Model, Scope};
+
+/// The target of lowering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// No target: the program as it is written, under the portable model.
+    Portable,
+    /// PTX for a compute capability of that number, in tenths: 90 for sm_90.
+    Ptx {
+        /// The compute capability.
+        sm: u32,
+    },
+    /// SPIR-V with the Vulkan memory model.
+    Vulkan,
+    /// The processor that the program is compiled for, as Rust sees it.
+    Host,
+}
+
+impl Target {
+    /// The targets that the command shows side by side.
+    pub const ALL: [Target; 4] = [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host];
+
+    /// The row of the table for this target.
+    pub(crate) const fn rules(self) -> Rules {
+        match self {
+            Target::Portable => Rules {
+                family: "portable",
+                model: Model::Portable,
+                scopes: Scopes::Kept,
+                one_sided_fences: true,
+                seq_cst: SeqCst::Fence,
+                shared_is_atomic: false,
+                coherent_atomics: false,
+                failed_exchange_writes: false,
+                races_are_errors: true,
+                warp_sizes: SUBGROUP_SIZES,
+                converging: None,
+                threads_progress: false,
+                threads_by_frames: MOST_THREADS,
+            },
+            Target::Ptx { sm } => Rules {
+                family: "ptx",
+                model: Model::Ptx,
+                scopes: Scopes::Kept,
+                one_sided_fences: sm >= 90,
+                seq_cst: SeqCst::Fence,
+                shared_is_atomic: false,
+                coherent_atomics: false,
+                failed_exchange_writes: true,
+                races_are_errors: true,
+                warp_sizes: &[32],
+                converging: Some(32),
+                threads_progress: true,
+                threads_by_frames: MOST_THREADS,
+            },
+            Target::Vulkan => Rules {
+                family: "vulkan",
+                model: Model::Vulkan,
+                scopes: Scopes::WidenedWithoutSystem,
+                one_sided_fences: true,
+                seq_cst: SeqCst::HiddenUpdate,
+                shared_is_atomic: false,
+                coherent_atomics: true,
+                failed_exchange_writes: false,
+                races_are_errors: true,
+                warp_sizes: SUBGROUP_SIZES,
+                converging: None,
+                threads_progress: false,
+                threads_by_frames: MOST_THREADS,
+            },
+            Target::Host => Rules {
+                family: "host",
+                model: Model::Rust,
+                scopes: Scopes::BlockOrSystem,
+                one_sided_fences: true,
+                seq_cst: SeqCst::Fence,
+                shared_is_atomic: true,
+                coherent_atomics: false,
+                failed_exchange_writes: false,
+                races_are_errors: false,
+                warp_sizes: &[1],
+                converging: None,
+                threads_progress: true,
+                threads_by_frames: 1,
+            },
+        }
+    }
+
+    /// The model that determines the behaviour of the lowered program.
+    pub const fn model(self) -> Model {
+        self.rules().model
+    }
+
+    /// The target's name, without the compute capability.
+    pub const fn family(self) -> &'static str {
+        self.rules().family
+    }
+
+    /// Whether a data race is an error in itself in programs that are lowered for the target, under that model. On the
+    /// host none is undefined: what may race are relaxed atomics there.
+    pub const fn forbids_races(self, model: Model) -> bool {
+        self.rules().races_are_errors && model.forbids_races()
+    }
+
+    /// The numbers of lanes that warps have where a launch asks for none. PTX's warps have 32 (PTX ISA 8.8, 2.2.1);
+    /// Vulkan permits subgroups of any power of two up to 128 (Vulkan 1.3, "Required Limits": `subgroupSize`).
+    pub const fn warp_sizes(self) -> &'static [u32] {
+        self.rules().warp_sizes
+    }
+
+    /// The number of consecutive threads of a block that have to be at the same instance of the same barrier; `None`
+    /// where all threads of the block have to (SPIR-V 1.6, `OpControlBarrier`: "the same dynamic instance"). PTX demands it
+    /// of a warp's threads (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
+    pub const fn converging_threads(self) -> Option<u32> {
+        self.rules().converging
+    }
+
+    /// The most threads per block that the target's devices choose for a launch by frames.
+    pub const fn threads_by_frames(self) -> u32 {
+        self.rules().threads_by_frames
+    }
+
+    /// Whether every thread of a block that has begun is promised to run while others of it wait in loops: by CUDA from sm_70 on
+    /// (CUDA C++ Programming Guide, "Independent Thread Scheduling"), and by the host, whose fibers take turns. Vulkan promises
+    /// nothing of invocations of one subgroup (Vulkan 1.3, "Shader Execution": their relative order is undefined), and what is
+    /// portable is what all targets promise.
+    pub const fn promises_threads(self) -> bool {
+        self.rules().threads_progress
+    }
+
+    /// The scopes that the target has.
+    pub const fn scopes(self) -> &'static [Scope] {
+        match self.rules().scopes {
+            Scopes::Kept | Scopes::BlockOrSystem => &Scope::ALL,
+            Scopes::WidenedWithoutSystem => &[Scope::Block, Scope::Device],
+        }
+    }
+}
+
+/// The properties of a target: its row of the table. A new target sets all of them.
+pub(crate) struct Rules {
+    /// The name of the target, without the compute capability.
+    family: &'static str,
+    /// The model that determines the behaviour of lowered programs.
+    model: Model,
+    /// The lowering of scopes.
+    pub scopes: Scopes,
+    /// Whether it has fences that acquire or release alone; otherwise a fence does both.
+    pub one_sided_fences: bool,
+    /// The lowering of sequentially consistent fences.
+    pub seq_cst: SeqCst,
+    /// Whether plain accesses of memory that other threads may touch are relaxed atomics, so that a racy kernel is wrong
+    /// and not undefined. Elsewhere they are weak.
+    pub shared_is_atomic: bool,
+    /// Whether atomics are available and visible within their scope by themselves.
+    pub coherent_atomics: bool,
+    /// Whether a compare-exchange that fails writes the old value back.
+    pub failed_exchange_writes: bool,
+    /// Whether a race that the model forbids is an error in programs for the target.
+    races_are_errors: bool,
+    /// The numbers of lanes of its warps, those to be tried first coming first.
+    warp_sizes: &'static [u32],
+    /// The number of consecutive threads of a block that have to meet at the same barrier; `None` for all of them.
+    converging: Option<u32>,
+    /// Whether each thread of a block that has begun is promised to run.
+    threads_progress: bool,
+    /// The most threads per block of a launch by frames.
+    threads_by_frames: u32,
+}
+
+/// All powers of two up to 128. The first are those that differ most for small blocks: several warps, a warp for each
+/// thread, one warp.
+const SUBGROUP_SIZES: &[u32] = &[2, 1, 32, 4, 8, 16, 64, 128];
+
+/// The most threads per block on devices that choose them.
+const MOST_THREADS: u32 = 1024;
+
+/// The lowering of scopes on a target.
+#[derive(Clone, Copy)]
+pub(crate) enum Scopes {
+    /// Scopes stay unchanged.
+    Kept,
+    /// A block is one thread of the processor's; what applies to more applies to the whole system.
+    BlockOrSystem,
+    /// There is no system scope. Block scope is widened to the device in kernels that use wider ones, since fences of
+    /// different scopes do not compose; fences of device scope do.
+    WidenedWithoutSystem,
+}
+
+/// The lowering of sequentially consistent fences on a target.
+#[derive(Clone, Copy)]
+pub(crate) enum SeqCst {
+    /// One fence instruction.
+    Fence,
+    /// An update of a hidden word; see [`Lowered::HiddenUpdate`].
+    HiddenUpdate,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Ptx { sm } => write!(f, "ptx:sm_{sm}"),
+            other => f.write_str(other.family()),
+        }
+    }
+}
+
+/// The compute capabilities that code is made for, in tenths: the memory model's orders and scopes begin with the first
+/// one (PTX ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
+pub const CAPABILITIES: RangeInclusive<u32> = 70..=120;
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(name: &str) -> Result<Target, UnknownTarget> {
+        match name {
+            "portable" => Ok(Target::Portable),
+            "ptx" => Ok(Target::Ptx { sm: 90 }),
+            "vulkan" => Ok(Target::Vulkan),
+            "host" => Ok(Target::Host),
+            _ => name
+                .strip_prefix("ptx:sm_")
+                .and_then(|sm| sm.parse().ok())
+                .filter(|sm| CAPABILITIES.contains(sm))
+                .map(|sm| Target::Ptx { sm })
+                .ok_or_else(|| UnknownTarget(name.to_owned())),
+        }
+    }
+}
+
+/// An error for a name that no target has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no target `{0}`: write portable, ptx:sm_90 (or another from sm_70 to sm_120), vulkan or host")]
+pub struct UnknownTarget(pub String);
+
+#[cfg(test)]
+mod tests {
+    use super::Target;
+
+    #[test]
+    fn names_of_targets_are_read_back() {
+        for target in [Target::Portable, Target::Ptx { sm: 80 }, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
+        assert!("ptx:sm_60".parse::<Target>().is_err());
+    }
+}
