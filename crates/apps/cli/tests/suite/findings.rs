@@ -108,15 +108,24 @@ fn a_module_s_race_is_at_the_lines_of_its_source() -> Result {
 
 #[test]
 fn an_assertion_at_the_end_has_a_location() -> Result {
-    let file = proof("foreign/tests/opencl/scopeless.spvasm");
-    let launch = ["check", &file, "--entry", "counts", "--grid", "1", "--block", "2", "--assert", "bins[0] == 7"];
-    let (code, _, log) =
-        run("assertion", &[&launch[..], &["--arg", "in=u32[2]:0", "--arg", "bins=u32[1]:0"]].concat())?;
-    assert_eq!(code, Some(1), "{log:#}");
-    let result = &log["runs"][0]["results"][0];
-    assert_eq!(result["ruleId"], "assertion", "{log:#}");
-    let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-    assert!(uri.as_str().is_some_and(|uri| uri.ends_with("scopeless.cl")), "{log:#}");
+    // The last step of the story where there is one, else the module.
+    let lock = ["--entry", "right", "--block", "2", "--arg", "counter=i32[1]:0", "--assert", "counter[0] == 7"];
+    let count = ["--entry", "counts", "--grid", "1", "--block", "2", "--assert", "bins[0] == 7"];
+    let count = [&count[..], &["--arg", "in=u32[2]:0", "--arg", "bins=u32[1]:0"]].concat();
+    let cases = [
+        ("cuda/spin_lock.ptx", &lock[..], "spin_lock.cu", true),
+        ("opencl/scopeless.spvasm", &count, ".spvasm", false),
+    ];
+    for (file, launch, ending, has_line) in cases {
+        let file = proof(&format!("foreign/tests/{file}"));
+        let (code, _, log) = run("assertion", &[&["check", &file, "--no-advice"], launch].concat())?;
+        assert_eq!(code, Some(1), "{log:#}");
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!(result["ruleId"], "assertion", "{log:#}");
+        let physical = &result["locations"][0]["physicalLocation"];
+        assert!(physical["artifactLocation"]["uri"].as_str().is_some_and(|uri| uri.ends_with(ending)), "{log:#}");
+        assert_eq!(physical["region"]["startLine"].is_u64(), has_line, "{log:#}");
+    }
     Ok(())
 }
 
