@@ -9,18 +9,17 @@ use wattle_check::keep::Keeper;
 use wattle_check::search::{
     Address, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
-use wattle_memory::{EventId, Kind, Model, ThreadId};
+use wattle_memory::{EventId, Kind, LocationId, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
 use crate::copies;
 use crate::ended::{self, Left};
 use crate::gap::{gap_of_whole, loops_at};
+use crate::opencl;
 use crate::process::{ModuleThread, takes_all};
 use crate::read_only;
 use crate::reason::reason;
-use crate::scopeless;
-use crate::sequence::longer_sequence;
 use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
 use crate::unfair::{self, Found, Starved};
@@ -118,7 +117,7 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
                 return Ok(Report { verdict: Verdict::Violated(Violation::Stuck(stuck), steps), ..all });
             }
             Some(Left::Early(note)) => all.note = Some(note),
-            None => {}
+            None => all.note = world.promise(),
         }
     }
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
@@ -180,10 +179,8 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         return attempt(world, asserted, options, false);
     }
     let verdict = match (judge.found, end) {
-        (Some((violation, steps)), _) => match world.why_too_much().or(judge.doubt) {
-            Some(why) => Verdict::Unknown(why),
-            None => Verdict::Violated(violation, steps),
-        },
+        (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
+        (None, _) if judge.doubt.is_some() => Verdict::Unknown(judge.doubt.unwrap_or_default()),
         (None, _) if judge.open.is_some() => Verdict::Unknown(judge.open.unwrap_or_default()),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
         (None, end) => gap_of_whole(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
@@ -209,6 +206,13 @@ fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>)
     (0..size).rev().try_fold(0, |bits, at| Some(bits << 8 | u64::from(byte(item.index * size + at)?)))
 }
 
+/// The cells of an execution that an assertion looks at, in ascending order, and their locations.
+fn cells_of(execution: &Execution<'_>, condition: &Condition) -> (Vec<Address>, Vec<LocationId>) {
+    let memories: Vec<_> = condition.items().into_iter().map(|item| item.memory as u32).collect();
+    let cells = execution.cells.iter().filter(|(address, _)| memories.contains(&address.memory));
+    cells.copied().unzip()
+}
+
 /// Why an operation of a warp cannot be judged some lanes of whose mask have ended.
 pub(crate) const LANES_HAVE_ENDED: &str =
     "threads that it gathers from or elects among have ended, and the checker waits for all of them";
@@ -229,7 +233,7 @@ pub(crate) struct Judge<'w> {
     open: Option<String>,
     /// The jumps back of loops at whose bound some branch ended.
     bounded: BTreeSet<u32>,
-    /// Why what was found may be impossible, or none of the program's: see [`Judge::doubt`].
+    /// Why what some execution shows may be impossible, or none of the program's: see [`Judge::doubt`].
     doubt: Option<String>,
 }
 
@@ -259,9 +263,18 @@ impl<'w> Judge<'w> {
 }
 
 impl Judge<'_> {
-    pub(crate) fn report(&mut self, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
-        self.found.get_or_insert((violation, steps));
-        ControlFlow::Break(())
+    /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is not.
+    fn report(&mut self, execution: &Execution<'_>, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
+        match self.doubt(execution, &violation) {
+            Some(why) => {
+                self.doubt.get_or_insert(why);
+                ControlFlow::Continue(())
+            }
+            None => {
+                self.found.get_or_insert((violation, steps));
+                ControlFlow::Break(())
+            }
+        }
     }
 
     /// What an execution shows by itself.
@@ -286,7 +299,7 @@ impl Judge<'_> {
             return Some((violation, steps(self.world, execution, &[fault.thread])));
         }
         let races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
-        let certain = races.iter().find(|&&race| !scopeless::is_doubtful(self.world, execution, race));
+        let certain = races.iter().find(|&&race| !opencl::is_doubtful(self.world, execution, race));
         if let Some(&(first, second)) = certain.or(races.first()) {
             let accesses = [first, second].map(|event| step(self.world, execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
@@ -323,15 +336,13 @@ impl Judge<'_> {
     pub(crate) fn doubt(&self, execution: &Execution<'_>, violation: &Violation) -> Option<String> {
         let is_race = matches!(violation, Violation::Race { .. });
         let races = if is_race { self.model.races(execution.graph, execution.analysis) } else { Vec::new() };
-        longer_sequence(self.world, execution).or_else(|| scopeless::doubt(self.world, execution, &races))
+        opencl::doubt(self.world, execution, &races, &[])
     }
 
-    /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
+    /// An assertion that does not hold at some end of the execution, beyond doubt: several writes may be the last of a cell.
     fn asserts(&mut self, execution: &Execution<'_>) -> Option<Violation> {
         for condition in self.asserted {
-            let memories: Vec<_> = condition.items().into_iter().map(|item| item.memory as u32).collect();
-            let cells = execution.cells.iter().filter(|(address, _)| memories.contains(&address.memory));
-            let (addresses, locations): (Vec<Address>, Vec<_>) = cells.copied().unzip();
+            let (addresses, locations) = cells_of(execution, condition);
             let Some(ends) = execution.ends(&locations, MOST_ENDS) else {
                 self.too_many = true;
                 return None;
@@ -342,7 +353,13 @@ impl Judge<'_> {
                 let item = |item: Item| item_value(self.world, item, &value);
                 match condition.holds(&item) {
                     Some(true) => {}
-                    Some(false) => return Some(failed(self.world, condition, &item)),
+                    Some(false) => {
+                        let left: Vec<_> = locations.iter().copied().zip(end.iter().copied()).collect();
+                        match opencl::doubt(self.world, execution, &[], &left) {
+                            Some(why) => self.doubt = Some(why),
+                            None => return Some(failed(self.world, condition, &item)),
+                        }
+                    }
                     None => self.open = Some(left_open(self.world, condition, &item)),
                 }
             }
@@ -417,14 +434,13 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         if let Some((violation, steps)) = self.wrong(execution) {
-            self.doubt = self.doubt(execution, &violation);
-            return self.report(violation, steps);
+            return self.report(execution, violation, steps);
         }
         if let Some(violation) = self.asserts(execution) {
-            self.doubt = self.doubt(execution, &violation);
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
             let steps = steps(self.world, execution, &threads);
-            return self.report(violation, steps);
+            self.found = Some((violation, steps));
+            return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
@@ -445,13 +461,12 @@ impl Visitor for Judge<'_> {
             self.world.refuse(at, why);
             return ControlFlow::Break(());
         }
-        self.doubt = wrong.as_ref().and_then(|(violation, _)| self.doubt(execution, violation));
         let (violation, steps) = wrong.unwrap_or_else(|| {
             let threads: Vec<ThreadId> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
             let stuck = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
             (Violation::Stuck(stuck), steps(self.world, execution, &threads))
         });
-        self.report(violation, steps)
+        self.report(execution, violation, steps)
     }
 
     fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
@@ -459,10 +474,7 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         match self.wrong(execution) {
-            Some((violation, steps)) => {
-                self.doubt = self.doubt(execution, &violation);
-                self.report(violation, steps)
-            }
+            Some((violation, steps)) => self.report(execution, violation, steps),
             None => ControlFlow::Continue(()),
         }
     }
@@ -473,8 +485,7 @@ impl Visitor for Judge<'_> {
         }
         match self.wrong(execution) {
             Some((violation, steps)) if has_happened && matches!(violation, Violation::Race { .. }) => {
-                self.doubt = self.doubt(execution, &violation);
-                self.report(violation, steps)
+                self.report(execution, violation, steps)
             }
             Some(_) => {
                 self.unsure = true;

@@ -12,7 +12,7 @@ use crate::gap::{gap, loops_at};
 use crate::judge::{Judge, Options};
 use crate::steps::steps;
 use crate::unsupported::Unsupported;
-use crate::violation::{Step, StuckThread};
+use crate::violation::{Step, StuckThread, Violation};
 use crate::world::World;
 
 /// Threads that wait for ever under a schedule: they, their story, and what the schedule does.
@@ -94,9 +94,11 @@ fn search_one(
     let setup = Setup { assume_race_free: options.forbids_races, ..setup.with_threads(world, threads) };
     let judge = Judge::new(world, options.model, &[]).with_races(options.forbids_races);
     let bounded = BTreeSet::new();
-    let mut visitor = Unfair { judge, progress: options.progress, schedule, scheduled, bounded, found: None };
+    let mut visitor =
+        Unfair { judge, progress: options.progress, schedule, scheduled, bounded, found: None, doubt: None };
     let (end, statistics) = search(&setup, &mut visitor);
-    let unknown = gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &visitor.bounded));
+    let gap = || gap(world, &end, &statistics, options.loop_bound, &loops_at(world, &visitor.bounded));
+    let unknown = visitor.doubt.clone().or_else(gap);
     (visitor.found, unknown)
 }
 
@@ -109,6 +111,8 @@ struct Unfair<'w> {
     /// The jumps back of loops at whose bound some branch ended.
     bounded: BTreeSet<u32>,
     found: Option<Stuck>,
+    /// Why threads that wait for ever in some execution may not do so.
+    doubt: Option<String>,
 }
 
 impl Visitor for Unfair<'_> {
@@ -128,7 +132,11 @@ impl Visitor for Unfair<'_> {
             return ControlFlow::Continue(());
         }
         let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
-        let stuck = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
+        let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
+        if let Some(why) = self.judge.doubt(execution, &Violation::Stuck(stuck.clone())) {
+            self.doubt.get_or_insert(why);
+            return ControlFlow::Continue(());
+        }
         self.found = Some((stuck, steps(self.judge.world, execution, &threads)));
         ControlFlow::Break(())
     }

@@ -212,13 +212,7 @@ impl Prepared {
                 }
             }
         }
-        let mut judged = collector.into_judged();
-        if let Some(why) = self.world.why_too_much() {
-            // What the scenario does with an outcome that cannot be would be wrong too.
-            judged.violations.clear();
-            judged.unknown.push(Unknown::Stopped(why));
-        }
-        Ok(judged)
+        Ok(collector.into_judged())
     }
 
     /// What launches that are right rest on, where threads end and leave others at a barrier.

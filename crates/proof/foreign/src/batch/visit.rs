@@ -1,6 +1,6 @@
 //! The visitor that checks each execution of a batch, and keeps what it leaves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use wattle_check::checker::{Batch, Judged, Schedule, Unknown};
@@ -11,6 +11,7 @@ use super::images::Images;
 use super::{Prepared, story};
 use crate::ended::HeldUp;
 use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
+use crate::opencl;
 use crate::steps::steps;
 use crate::unfair::count_writes;
 use crate::violation::{Step, Violation};
@@ -37,6 +38,10 @@ pub(super) struct Collector<'b> {
     spoilt: bool,
     /// The jumps back of loops at whose bound some branch ended.
     pub bounded: BTreeSet<u32>,
+    /// Outcomes that may be none of the program's, each with the reason.
+    doubtful: BTreeMap<Vec<(Address, u64)>, String>,
+    /// Why what some execution shows may be none of the program's.
+    doubt: Option<String>,
     /// The threads that wait for ever, if some do.
     pub held_up: Option<HeldUp>,
 }
@@ -61,6 +66,8 @@ impl<'b> Collector<'b> {
             writes,
             spoilt: false,
             bounded: BTreeSet::new(),
+            doubtful: BTreeMap::new(),
+            doubt: None,
             held_up: None,
         }
     }
@@ -71,7 +78,12 @@ impl<'b> Collector<'b> {
     }
 
     pub fn into_judged(self) -> Judged {
-        self.judged
+        let Collector { mut judged, mut doubtful, doubt, .. } = self;
+        doubtful.retain(|outcome, _| !judged.outcomes.contains(outcome));
+        // What the scenario does with an outcome that cannot be would be wrong too.
+        let why = doubt.or_else(|| doubtful.into_values().next());
+        judged.unknown.extend(why.map(Unknown::Stopped));
+        judged
     }
 
     fn is_spoilt(&mut self) -> bool {
@@ -91,28 +103,36 @@ impl<'b> Collector<'b> {
         self.judged.violations.push(told);
     }
 
-    fn report_unless_doubtful(&mut self, execution: &Execution<'_>, violation: &Violation, steps: &[Step]) {
+    /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is not.
+    fn report_unless_doubtful(
+        &mut self,
+        execution: &Execution<'_>,
+        violation: &Violation,
+        steps: &[Step],
+    ) -> ControlFlow<()> {
         match self.judge.doubt(execution, violation) {
-            Some(why) => self.judged.unknown.push(Unknown::Stopped(why)),
-            None => self.report(violation, steps),
+            Some(why) => {
+                self.doubt.get_or_insert(why);
+                ControlFlow::Continue(())
+            }
+            None => {
+                self.report(violation, steps);
+                ControlFlow::Break(())
+            }
         }
     }
 
-    /// Reports what an execution shows by itself, if anything.
-    fn is_wrong(&mut self, execution: &Execution<'_>) -> bool {
+    /// Reports what an execution shows by itself, and whether the search goes on then; `None` if it shows nothing.
+    fn wrong(&mut self, execution: &Execution<'_>) -> Option<ControlFlow<()>> {
         if let Some((violation, steps)) = self.judge.wrong(execution) {
-            self.report_unless_doubtful(execution, &violation, &steps);
-            return true;
+            return Some(self.report_unless_doubtful(execution, &violation, &steps));
         }
         let reported = self.prepared.emitted.iter().find_map(|emitted| {
             let [claimed, site] = emitted.words().map(|word| final_value(execution, word));
             (claimed != 0).then(|| emitted.fault(site))
         });
-        match reported {
-            Some(what) => self.judged.violations.push(("fault", story::of_fault(what))),
-            None => return false,
-        }
-        true
+        self.judged.violations.push(("fault", story::of_fault(reported?)));
+        Some(ControlFlow::Break(()))
     }
 
     /// Keeps what an execution leaves; returns whether that is all of it.
@@ -129,11 +149,16 @@ impl<'b> Collector<'b> {
         let written: Vec<bool> = locations.iter().map(|&location| is_written(location)).collect();
         let Some(ends) = execution.ends(&locations, MOST_ENDS) else { return false };
         for end in ends {
-            let cells = addresses.iter().copied().zip(end).zip(&written);
+            let cells = addresses.iter().copied().zip(end.iter().copied()).zip(&written);
             let cells: Vec<_> = cells.filter(|(_, written)| **written).map(|(cell, _)| cell).collect();
-            self.judged.outcomes.insert(self.images.left(&self.prepared.world, self.batch, &cells));
+            let left: Vec<_> = locations.iter().copied().zip(end).collect();
+            let outcome = self.images.left(&self.prepared.world, self.batch, &cells);
+            match opencl::doubt(&self.prepared.world, execution, &[], &left) {
+                Some(why) => _ = self.doubtful.insert(outcome, why),
+                None => _ = self.judged.outcomes.insert(outcome),
+            }
         }
-        self.judged.outcomes.len() <= MOST_OUTCOMES
+        self.judged.outcomes.len() + self.doubtful.len() <= MOST_OUTCOMES
     }
 }
 
@@ -160,8 +185,8 @@ impl Visitor for Collector<'_> {
             meter.count_execution(execution.graph.len());
         }
         self.judged.events += execution.graph.len() as u64;
-        if self.is_wrong(execution) {
-            return ControlFlow::Break(());
+        if let Some(flow) = self.wrong(execution) {
+            return flow;
         }
         count_writes(execution, &self.prepared.scheduled, &mut self.writes);
         if !self.keep(execution) {
@@ -181,8 +206,8 @@ impl Visitor for Collector<'_> {
         {
             return ControlFlow::Continue(());
         }
-        if self.is_wrong(execution) {
-            return ControlFlow::Break(());
+        if let Some(flow) = self.wrong(execution) {
+            return flow;
         }
         if let Some(at) = self.judge.waits_for_the_ended(execution) {
             self.prepared.world.refuse(at, LANES_HAVE_ENDED);
@@ -191,19 +216,17 @@ impl Visitor for Collector<'_> {
         let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
         let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
         let steps = steps(&self.prepared.world, execution, &threads);
-        self.report(&Violation::Stuck(stuck.clone()), &steps);
+        let flow = self.report_unless_doubtful(execution, &Violation::Stuck(stuck.clone()), &steps);
         self.held_up = Some((stuck, steps));
-        ControlFlow::Break(())
+        flow
     }
 
     fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        if self.is_spoilt()
-            || self.must_search_in_full(execution)
-            || self.schedule.is_none() && self.is_wrong(execution)
-        {
+        if self.is_spoilt() || self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
-        ControlFlow::Continue(())
+        let wrong = if self.schedule.is_none() { self.wrong(execution) } else { None };
+        wrong.unwrap_or(ControlFlow::Continue(()))
     }
 
     fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
@@ -215,8 +238,7 @@ impl Visitor for Collector<'_> {
         }
         match self.judge.wrong(execution) {
             Some((violation, steps)) if has_happened && matches!(violation, Violation::Race { .. }) => {
-                self.report_unless_doubtful(execution, &violation, &steps);
-                ControlFlow::Break(())
+                self.report_unless_doubtful(execution, &violation, &steps)
             }
             Some(_) => {
                 self.unsure = true;

@@ -11,7 +11,8 @@ use std::collections::HashMap;
 use wattle_memory::Set;
 use wattle_modules::code::{Kernel, Reg, Step};
 use wattle_modules::spirv::{
-    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Scalar, Setting, Shape, Spirv, Type, Types, Variable,
+    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Scalar, Setting, Shape, SourceLanguage, Spirv, Type, Types,
+    Variable,
 };
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Refused, RefusedKind};
@@ -61,6 +62,8 @@ pub struct SpirvLaunch {
     roots: HashMap<usize, Option<usize>>,
     /// The first step that is sequentially consistent where the environment means more by that than acquire and release.
     pub(crate) sequential: Option<usize>,
+    /// The language whose promise some barrier or fence of buffers rests on.
+    pub(crate) promised_by: Option<SourceLanguage>,
     /// The buffers whose stores are left unordered.
     unordered: Vec<u32>,
     pub(crate) origin: Option<Box<Origin>>,
@@ -312,6 +315,7 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
         fill: 0,
         roots: lowered.roots,
         sequential: lowered.sequential,
+        promised_by: lowered.promised_by,
         unordered: Vec::new(),
         origin: None,
     };

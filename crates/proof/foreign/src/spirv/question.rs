@@ -18,6 +18,7 @@ use super::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
 use super::excuse;
 use crate::gap::{gap_of_whole, loops_at};
 use crate::judge::{MOST_ENDS, Options};
+use crate::opencl;
 use crate::unsupported::Unsupported;
 use crate::world::World;
 
@@ -144,8 +145,16 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
     let mut setup = setup(world, options, is_race);
     setup.assume_race_free = assume_race_free;
     let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    let mut seen =
-        Seen { world, wanted, found: None, faulted: None, undecided: None, unsure: false, bounded: BTreeSet::new() };
+    let mut seen = Seen {
+        world,
+        wanted,
+        found: None,
+        faulted: None,
+        undecided: None,
+        doubt: None,
+        unsure: false,
+        bounded: BTreeSet::new(),
+    };
     let statistics = match single {
         Some(single) => {
             let value = |address: Address| {
@@ -153,7 +162,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
                 Some(single.memory[at].1)
             };
             let clauses = if let Wanted::End(ends) = &seen.wanted { ends.clauses.len() } else { 0 };
-            (0..clauses).for_each(|clause| seen.end(clause, &value));
+            (0..clauses).for_each(|clause| seen.end(clause, &value, &|| None));
             Statistics { complete: 1, ..Statistics::default() }
         }
         None => {
@@ -165,9 +174,6 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
             }
             if seen.unsure && seen.found.is_none() {
                 return None;
-            }
-            if let Some(why) = world.why_too_much().filter(|_| seen.found.is_some()) {
-                (seen.found, seen.undecided) = (None, Some(why));
             }
             statistics
         }
@@ -335,6 +341,8 @@ struct Seen<'w> {
     faulted: Option<String>,
     /// Why nothing is known where nothing is found.
     undecided: Option<String>,
+    /// Why what some execution shows may be none of the program's.
+    doubt: Option<String>,
     /// Whether the assumption that there are no races may have hidden something.
     unsure: bool,
     /// The jumps back of loops at whose bound some branch ended.
@@ -347,7 +355,8 @@ impl Seen<'_> {
             Wanted::End(ends) => ends.quantifier == Quantifier::Exists,
             Wanted::Race | Wanted::Stuck => false,
         };
-        match (&self.found, self.undecided.as_ref().or(self.faulted.as_ref())) {
+        let open = self.doubt.as_ref().or(self.undecided.as_ref()).or(self.faulted.as_ref());
+        match (&self.found, open) {
             (Some(_), _) if exists => Answer::Yes,
             (Some(found), _) => Answer::No(found.clone()),
             (None, Some(why)) => Answer::Unknown(why.clone()),
@@ -356,18 +365,33 @@ impl Seen<'_> {
         }
     }
 
-    /// One end of an execution, as far as a clause looks at it.
-    fn end(&mut self, clause: usize, value: &dyn Fn(Address) -> Option<u64>) {
-        let Wanted::End(ends) = &self.wanted else { return };
-        let clause = &ends.clauses[clause];
-        let shown = clause.possible(self.world, value).map(|Possible { yes, no }| match ends.quantifier {
+    /// Whether an end shows what is looked for, as far as a clause looks at it.
+    fn is_shown(&self, clause: usize, value: &dyn Fn(Address) -> Option<u64>) -> Option<bool> {
+        let Wanted::End(ends) = &self.wanted else { return Some(false) };
+        ends.clauses[clause].possible(self.world, value).map(|Possible { yes, no }| match ends.quantifier {
             Quantifier::Forall => no,
             Quantifier::Exists | Quantifier::NotExists => yes,
-        });
-        match shown {
-            Some(true) => self.found = Some(clause.text(self.world, value)),
+        })
+    }
+
+    /// One end of an execution, as far as a clause looks at it; `doubt` says why it may be none.
+    fn end(&mut self, clause: usize, value: &dyn Fn(Address) -> Option<u64>, doubt: &dyn Fn() -> Option<String>) {
+        let Wanted::End(ends) = &self.wanted else { return };
+        match self.is_shown(clause, value) {
+            Some(true) => {
+                let text = ends.clauses[clause].text(self.world, value);
+                self.find(text, doubt());
+            }
             Some(false) => {}
             None => self.undecided = Some("too many of the parts that the claim looks at were never written".into()),
+        }
+    }
+
+    /// Records what was looked for, unless it is doubtful.
+    fn find(&mut self, found: String, doubt: Option<String>) {
+        match doubt {
+            Some(why) => self.doubt = Some(why),
+            None => self.found = Some(found),
         }
     }
 
@@ -395,14 +419,18 @@ impl Seen<'_> {
         }
     }
 
-    fn race(&self, execution: &Execution<'_>) -> Option<String> {
-        let &(first, second) = Model::Vulkan.races(execution.graph, execution.analysis).first()?;
+    /// A race of an execution, and why it may be none.
+    fn race(&self, execution: &Execution<'_>) -> Option<(String, Option<String>)> {
+        let races = Model::Vulkan.races(execution.graph, execution.analysis);
+        let &(first, second) =
+            races.iter().find(|&&race| !opencl::is_doubtful(self.world, execution, race)).or(races.first())?;
         let graph: &Graph = execution.graph;
         let place = |event: usize| self.world.place_of(graph.event(event).source as usize);
         let location = graph.event(first).location;
         let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
         let cell = cell.map_or_else(|| "memory".to_owned(), |(address, _)| self.world.name_of(*address));
-        Some(format!("data race on {cell}: nothing orders {} and {}", place(first), place(second)))
+        let text = format!("data race on {cell}: nothing orders {} and {}", place(first), place(second));
+        Some((text, opencl::doubt(self.world, execution, &races, &[])))
     }
 
     fn flow(&self) -> ControlFlow<()> {
@@ -415,8 +443,9 @@ impl Seen<'_> {
             return ControlFlow::Break(());
         }
         self.note(execution);
-        if matches!(self.wanted, Wanted::Race) && self.found.is_none() {
-            self.found = self.race(execution);
+        let race = if matches!(self.wanted, Wanted::Race) { self.race(execution) } else { None };
+        if let (None, Some((race, doubt))) = (&self.found, race) {
+            self.find(race, doubt);
         }
         self.flow()
     }
@@ -435,6 +464,7 @@ impl Visitor for Seen<'_> {
             return ControlFlow::Break(());
         }
         let clauses = if let Wanted::End(ends) = &self.wanted { ends.clauses.len() } else { 0 };
+        let world = self.world;
         for clause in 0..clauses {
             let Wanted::End(ends) = &self.wanted else { break };
             let wanted = ends.clauses[clause].cells(self.world);
@@ -446,7 +476,9 @@ impl Visitor for Seen<'_> {
             };
             for end in all {
                 // The cells of an execution stand in ascending order.
-                self.end(clause, &|address| addresses.binary_search(&address).ok().map(|at| end[at]));
+                let value = |address| addresses.binary_search(&address).ok().map(|at| end[at]);
+                let left: Vec<_> = locations.iter().copied().zip(end.iter().copied()).collect();
+                self.end(clause, &value, &|| opencl::doubt(world, execution, &[], &left));
             }
         }
         self.flow()
@@ -465,7 +497,8 @@ impl Visitor for Seen<'_> {
         }
         if matches!(self.wanted, Wanted::Stuck) && self.found.is_none() {
             let threads: Vec<_> = execution.stuck.iter().map(|stuck| self.world.thread_name(stuck.thread)).collect();
-            self.found = Some(format!("stuck for ever: {}", threads.join("; ")));
+            let doubt = opencl::doubt(self.world, execution, &[], &[]);
+            self.find(format!("stuck for ever: {}", threads.join("; ")), doubt);
         }
         self.look_for_race(execution)
     }
@@ -478,9 +511,9 @@ impl Visitor for Seen<'_> {
         if self.world.is_spoilt() {
             return ControlFlow::Break(());
         }
-        if let Some(race) = self.race(execution) {
+        if let Some((race, doubt)) = self.race(execution) {
             if has_happened {
-                self.found = Some(race);
+                self.find(race, doubt);
             } else {
                 self.unsure = true;
             }

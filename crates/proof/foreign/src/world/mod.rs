@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use wattle_check::search::{Address, Initial, Memory, Spawn};
 use wattle_memory::{Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
+use wattle_modules::spirv::SourceLanguage;
 
 use crate::active::Active;
 use crate::batch::beside::Beside;
@@ -353,17 +354,17 @@ impl World {
         })
     }
 
-    /// Why what a search has found may be impossible, if it may: OpenCL's sequentially consistent operations are taken as
-    /// operations that release and acquire, which permit more.
-    pub(crate) fn why_too_much(&self) -> Option<String> {
-        let one = |part: &Part| part.spirv.as_ref()?.sequential;
-        let at = self.parts.iter().find_map(one)?;
-        Some(format!(
-            "the order of sequentially consistent operations, such as the one at {}, is not known here: they are taken as \
-             ones that release and acquire, for which something goes wrong; write memory_order_acq_rel, or what it needs, \
-             to see it",
-            self.place_of(at)
-        ))
+    /// What a verdict rests on that the language promises and the module does not show.
+    pub(crate) fn promise(&self) -> Option<String> {
+        let language = self.parts.iter().find_map(|part| part.spirv.as_ref()?.promised_by)?;
+        let promised = match language {
+            SourceLanguage::Hlsl => {
+                "HLSL's barriers reach the thread group for every buffer that is not `globallycoherent`"
+            }
+            SourceLanguage::Wgsl => "WGSL's storageBarrier() orders the workgroup's accesses of storage buffers",
+            SourceLanguage::Glsl | SourceLanguage::OpenCl | SourceLanguage::Other => return None,
+        };
+        Some(format!("{promised}, which this rests on; the module has no buffer that is decorated Coherent"))
     }
 
     /// Why the host may read values at the end that nothing fixes, if it may: buffers hold some.

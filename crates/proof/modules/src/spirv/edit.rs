@@ -3,9 +3,7 @@
 //! [`Spirv::edited`] makes the changed module; its instructions keep their lines, so that what is found in it is at the same
 //! places. What can be changed at an instruction is in [`Spirv::synchronization`] and [`Spirv::plain_access`].
 
-use rspirv::spirv::{
-    Capability, Decoration, MemoryAccess, MemoryModel, Op, Scope, SourceLanguage as SourceLanguageNumber,
-};
+use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, Scope};
 
 use super::instruction::{Id, Instruction};
 use super::module::Spirv;
@@ -44,17 +42,6 @@ pub enum Edit {
     Coherent,
     /// No instruction.
     Nothing,
-}
-
-/// The language that a module was compiled from, by its `OpSource`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceLanguage {
-    /// GLSL, of either kind.
-    Glsl,
-    /// OpenCL C.
-    OpenCl,
-    /// Another one, or none that is named.
-    Other,
 }
 
 /// What an instruction does to order others.
@@ -104,39 +91,6 @@ impl Spirv {
             instruction.line == line && !matches!(instruction.op, Op::Line | Op::NoLine)
         });
         all.next()
-    }
-
-    fn source(&self) -> Option<&Instruction> {
-        self.listing.instructions.iter().find(|known| known.op == Op::Source)
-    }
-
-    /// The language that it was compiled from.
-    pub fn language(&self) -> SourceLanguage {
-        let named = self.source().and_then(|source| SourceLanguageNumber::from_u32(*source.operands.first()?));
-        match named {
-            Some(SourceLanguageNumber::GLSL | SourceLanguageNumber::ESSL) => SourceLanguage::Glsl,
-            Some(SourceLanguageNumber::OpenCL_C | SourceLanguageNumber::OpenCL_CPP) => SourceLanguage::OpenCl,
-            _ => SourceLanguage::Other,
-        }
-    }
-
-    /// Whether it was compiled from OpenCL C before 2.0, whose atomic functions, such as `atomic_add`, name no scope and are
-    /// atomic for the whole device (OpenCL C 1.2, 6.12.11 "Atomic Functions"). Compilers write the work-group's scope for them.
-    pub fn has_atomics_without_scope(&self) -> bool {
-        let version = self.source().and_then(|source| source.operands.get(1));
-        self.has_opencl_model()
-            && self.language() == SourceLanguage::OpenCl
-            && version.is_some_and(|version| *version < 200_000)
-    }
-
-    /// Whether it has the Vulkan memory model; else what that makes of it is implied.
-    pub fn has_vulkan_model(&self) -> bool {
-        self.model == MemoryModel::Vulkan
-    }
-
-    /// Whether it has OpenCL's memory model, whose atomic operations order the memory of their objects.
-    pub fn has_opencl_model(&self) -> bool {
-        self.model == MemoryModel::OpenCL
     }
 
     /// The number of the widest scope that it may name: the device, or without that capability a queue family.

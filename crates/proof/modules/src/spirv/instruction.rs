@@ -153,7 +153,8 @@ pub fn binary(bytes: &[u8]) -> Result<Listing, Refused> {
 }
 
 /// Gives the results of a binary module the names that `OpName` has for them; a variable without one has that of the structure
-/// that it is, as a buffer block of GLSL. A name that several have ends with the number of all but the first.
+/// that it is, as a buffer block of GLSL. A name that several have ends with the number of all but the first, or of all but a
+/// variable, which has a type's in HLSL.
 fn name_by_source(listing: &mut Listing) {
     let mut given: HashMap<Id, String> = HashMap::new();
     let (mut pointees, mut variables) = (HashMap::new(), Vec::new());
@@ -174,7 +175,8 @@ fn name_by_source(listing: &mut Listing) {
         }
     }
     let mut taken = std::collections::HashSet::new();
-    for instruction in &listing.instructions {
+    let (first, others): (Vec<_>, Vec<_>) = listing.instructions.iter().partition(|known| known.op == Op::Variable);
+    for instruction in first.into_iter().chain(others) {
         let Some((result, name)) = instruction.result.and_then(|result| Some((result, given.get(&result)?))) else {
             continue;
         };
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_binary_module_has_the_names_of_its_source() {
-        let text = "OpName %shared \"sum.part\"\nOpName %block \"Data\"\nOpName %buffer \"\"\nOpName %one \"x\"\nOpName %two \"x\"\n\
+        let text = "OpName %shared \"sum.part\"\nOpName %block \"Data\"\nOpName %buffer \"\"\nOpName %one \"x\"\nOpName %two \"x\"\nOpName %local \"sum.part\"\n\
                     OpName %odd \"7\"\n%int = OpTypeInt 32 1\n%block = OpTypeStruct %int\n%to = OpTypePointer StorageBuffer %block\n\
                     %local = OpTypePointer Workgroup %int\n%buffer = OpVariable %to StorageBuffer\n\
                     %shared = OpVariable %local Workgroup\n%one = OpConstant %int 1\n%two = OpConstant %int 2\n\
@@ -222,6 +224,7 @@ mod tests {
             (*id, read.names[id].as_str())
         };
         assert_eq!([name("shared").1, name("buffer").1, name("one").1], ["sum.part", "Data", "x"]);
+        assert_eq!(name("local").1, format!("sum.part_{}", name("local").0));
         assert_eq!([name("two").1, name("odd").1], [format!("x_{}", name("two").0), name("odd").0.to_string()]);
         let lines: Vec<String> = read.instructions.iter().rev().take(2).map(|last| read.line(last)).collect();
         let loaded = name("read").0;

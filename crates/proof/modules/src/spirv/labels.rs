@@ -3,7 +3,8 @@
 //!
 //! A module with the GLSL450 memory model means what SPIRV-Tools' `--upgrade-memory-model` makes of it: accesses of
 //! variables that are `Coherent`, and of workgroup memory, are non-private and make their location available or visible,
-//! and releases and acquires are of what they apply to.
+//! and releases and acquires are of what they apply to. Where the language that it was compiled from promises more, accesses of
+//! buffers are so within a workgroup ([`Spirv::orders_buffers_within_groups`](super::Spirv::orders_buffers_within_groups)).
 //!
 //! In the OpenCL environment, whose model is that of C11 with scopes and a happens-before of its own for each of global and
 //! local memory (OpenCL C 3.0, 6.15.12; OpenCL API 3.0, 3.3.6), every plain access is non-private, a release makes
@@ -55,7 +56,8 @@ pub struct Semantics {
     pub acquire: bool,
     /// Whether they release.
     pub release: bool,
-    classes: Classes,
+    /// The memory that they order.
+    pub classes: Classes,
     makes_available: bool,
     makes_visible: bool,
     is_opencl: bool,
@@ -146,11 +148,15 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// What an older memory model makes of accesses of a class, to a variable that is `Coherent` or not.
-    pub fn implied(model: MemoryModel, class: StorageClass, coherent: bool) -> Operands {
+    /// What an older memory model makes of accesses of a class, to a variable that is `Coherent` or not; `within_groups` where the
+    /// language promises that all buffers are ordered within workgroups.
+    pub fn implied(model: MemoryModel, class: StorageClass, coherent: bool, within_groups: bool) -> Operands {
         let level = match (model, class) {
             (MemoryModel::GLSL450, StorageClass::Workgroup) => Some(Level::Block),
             (MemoryModel::GLSL450, _) if coherent => Some(Level::QueueFamily),
+            (MemoryModel::GLSL450, StorageClass::StorageBuffer | StorageClass::Uniform) if within_groups => {
+                Some(Level::Block)
+            }
             _ => None,
         };
         let non_private = level.is_some() || model == MemoryModel::OpenCL;

@@ -24,6 +24,16 @@ pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<(Meaning, Option<Un
     }
 }
 
+/// OpenCL's `select` for operands of a type: the second one where the third says so, a vector's part by its highest bit, a scalar by
+/// not being 0 (OpenCL C 3.0, 6.15.6 "Relational Functions").
+pub fn select(is_vector: bool, ty: Scalar) -> Option<Meaning> {
+    Some(if is_vector {
+        ints!(ty.bits, Three, |U, S| |a, b, c| if (c as S) < 0 { b } else { a })
+    } else {
+        Meaning::Three(|a, b, c| if c != 0 { b } else { a })
+    })
+}
+
 /// The name of an extended instruction, or its number where its set is unknown.
 pub fn name(set: &str, number: u32) -> String {
     let known = match set {

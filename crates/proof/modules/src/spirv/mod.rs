@@ -17,6 +17,7 @@ mod arithmetic;
 mod edit;
 mod instruction;
 mod labels;
+mod language;
 mod library;
 mod lower;
 mod module;
@@ -26,8 +27,9 @@ mod text;
 mod types;
 mod undefined;
 
-pub use edit::{Added, Edit, Orders, SourceLanguage, Synchronization};
+pub use edit::{Added, Edit, Orders, Synchronization};
 pub use instruction::Id;
+pub use language::SourceLanguage;
 pub use lower::{BoundBuffer, Given, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
 pub use module::Spirv;
 pub use setting::{Bound, BoundMemory, BuiltInVariable, Contents, Setting, Shape, scalar_bits};

@@ -86,7 +86,10 @@ impl Module<'_> {
     fn strengthen(&self, step: usize, at: usize, known: Synchronization, found: &mut Candidates) {
         let Synchronization { orders, scope, semantics } = known;
         let (widest, memories) = (self.module().widest_scope(), self.memories());
-        if scope.is_some_and(|scope| scope == OF_WORKGROUP || scope == OF_SUBGROUP) && orders != Orders::Barrier {
+        if scope.is_some_and(|scope| scope == OF_WORKGROUP || scope == OF_SUBGROUP)
+            && orders != Orders::Barrier
+            && self.words.has_scopes()
+        {
             found.scopes.push(self.change(step, self.words.wider(widest), vec![(at, Edit::Scope(widest))]));
         }
         let order = match orders {
@@ -116,7 +119,7 @@ impl Module<'_> {
             }
             Some(_) | None => {}
         }
-        if !is_atomic {
+        if !is_atomic || !self.words.has_fences() {
             return;
         }
         let semantics = ACQUIRE_RELEASE | memories | self.made(ACQUIRE_RELEASE);
@@ -133,7 +136,7 @@ impl Module<'_> {
         let of =
             self.world.kernel().steps[step].op.outline(|_| {}, |_| {}).access.map_or(0, |access| memory(access.space));
         let all = self.memories();
-        let of_subgroups = self.module().uses_subgroups();
+        let of_subgroups = self.module().uses_subgroups() && self.words.has_subgroup_barriers();
         // A barrier for the workgroup's memory alone comes first, where the step accesses that.
         let mut tried = vec![(OF_WORKGROUP, WORKGROUP), (OF_WORKGROUP, all), (OF_SUBGROUP, all)];
         tried.retain(
@@ -181,7 +184,8 @@ impl Module<'_> {
                 changes.push(Change { at, text, instruction, kernel, module: 0, edits });
             };
             if !self.module().has_vulkan_model() {
-                if !of_workgroup {
+                // WGSL has no word for it.
+                if !of_workgroup && self.words != Words::Wgsl {
                     add(&mut weaker, self.words.coherent(&name), vec![(declared, Edit::Coherent)]);
                 }
                 continue;
@@ -219,14 +223,13 @@ impl Module<'_> {
         let of = self.world.kernel().steps[step].op.outline(|_| {}, |_| {}).access?;
         let at = self.instruction(step)?;
         let (is_load, is_integer) = self.module().plain_access(at)?;
-        let in_glsl = matches!(self.words, Words::Glsl | Words::GlslWithSemantics);
-        if of.space != Space::Global || in_glsl && !is_integer {
+        if of.space != Space::Global || self.words.has_atomic_integers_alone() && !is_integer {
             return None;
         }
         let scope = self.module().widest_scope();
         let order = if is_load { ACQUIRE } else { RELEASE };
-        let semantics = self.of_atomic(order);
-        let edit = if self.words.has_orders() { Edit::Atomic(scope, semantics) } else { Edit::Update(scope) };
+        let semantics = if self.words.has_orders() { self.of_atomic(order) } else { 0 };
+        let edit = if self.words.has_atomic_accesses() { Edit::Atomic(scope, semantics) } else { Edit::Update(scope) };
         Some(self.change(step, self.words.atomic(is_load, scope, semantics), vec![(at, edit)]))
     }
 }

@@ -1,4 +1,4 @@
-//! The words of GLSL (GL_KHR_memory_scope_semantics where the module has the Vulkan memory model), of OpenCL C, and of SPIR-V
+//! The words of GLSL (GL_KHR_memory_scope_semantics where the module has the Vulkan memory model), HLSL, OpenCL C, WGSL and SPIR-V
 //! for fences, barriers, atomic accesses and what other threads see.
 
 use wattle_modules::spirv::{Orders, SourceLanguage, Spirv};
@@ -41,8 +41,11 @@ pub(super) enum Words {
     Glsl,
     /// GLSL with scopes and semantics.
     GlslWithSemantics,
+    /// HLSL, and Slang, which has its functions.
+    Hlsl,
     OpenCl,
     Spirv,
+    Wgsl,
 }
 
 fn joined<'s>(parts: impl Iterator<Item = &'s str>, between: &str, none: &str) -> String {
@@ -78,6 +81,25 @@ fn flags(semantics: u32) -> String {
     joined(of.into_iter().filter(|(bit, _)| semantics & bit != 0).map(|(_, flag)| flag), " | ", "0")
 }
 
+/// The memory of HLSL's barriers.
+fn hlsl_memory(semantics: u32) -> &'static str {
+    match semantics & (UNIFORM | WORKGROUP) {
+        UNIFORM => "Device",
+        WORKGROUP => "Group",
+        _ => "All",
+    }
+}
+
+/// WGSL's barriers, which are of one kind of memory each.
+fn wgsl_barriers(semantics: u32) -> String {
+    let of = [(WORKGROUP, "workgroupBarrier()"), (UNIFORM, "storageBarrier()")];
+    joined(
+        of.into_iter().filter(|(bit, _)| semantics & bit != 0).map(|(_, barrier)| barrier),
+        "; ",
+        "workgroupBarrier()",
+    )
+}
+
 /// A text with other semantics in the place of these.
 pub(super) fn with_semantics(text: &str, from: u32, to: u32) -> String {
     text.replace(&in_glsl(from), &in_glsl(to))
@@ -90,14 +112,53 @@ impl Words {
         match (module.language(), module.has_vulkan_model()) {
             (SourceLanguage::Glsl, false) => Words::Glsl,
             (SourceLanguage::Glsl, true) => Words::GlslWithSemantics,
+            (SourceLanguage::Hlsl, _) => Words::Hlsl,
             (SourceLanguage::OpenCl, _) => Words::OpenCl,
+            (SourceLanguage::Wgsl, _) => Words::Wgsl,
             (SourceLanguage::Other, _) => Words::Spirv,
         }
     }
 
     /// Whether the source can give an atomic operation an order.
     pub fn has_orders(self) -> bool {
-        self != Words::Glsl
+        match self {
+            Words::GlslWithSemantics | Words::OpenCl | Words::Spirv => true,
+            Words::Glsl | Words::Hlsl | Words::Wgsl => false,
+        }
+    }
+
+    /// Whether the source has loads and stores that are atomic, whatever their order.
+    pub fn has_atomic_accesses(self) -> bool {
+        self.has_orders() || self == Words::Wgsl
+    }
+
+    /// Whether the source has atomic operations on integers alone.
+    pub fn has_atomic_integers_alone(self) -> bool {
+        match self {
+            Words::Glsl | Words::GlslWithSemantics | Words::Hlsl | Words::Wgsl => true,
+            Words::OpenCl | Words::Spirv => false,
+        }
+    }
+
+    /// Whether the source names scopes.
+    pub fn has_scopes(self) -> bool {
+        match self {
+            Words::Glsl | Words::GlslWithSemantics | Words::OpenCl | Words::Spirv => true,
+            Words::Hlsl | Words::Wgsl => false,
+        }
+    }
+
+    /// Whether the source has fences that are no barriers.
+    pub fn has_fences(self) -> bool {
+        self != Words::Wgsl
+    }
+
+    /// Whether the source has barriers of a subgroup.
+    pub fn has_subgroup_barriers(self) -> bool {
+        match self {
+            Words::Glsl | Words::GlslWithSemantics | Words::OpenCl | Words::Spirv => true,
+            Words::Hlsl | Words::Wgsl => false,
+        }
     }
 
     /// Whether the source has the same words for two semantics of an atomic operation.
@@ -112,7 +173,7 @@ impl Words {
         match self {
             Words::Glsl | Words::GlslWithSemantics => glsl,
             Words::OpenCl => opencl,
-            Words::Spirv => spirv,
+            Words::Hlsl | Words::Spirv | Words::Wgsl => spirv,
         }
     }
 
@@ -121,7 +182,7 @@ impl Words {
         match self {
             Words::Glsl | Words::GlslWithSemantics => in_glsl(semantics),
             Words::OpenCl => in_opencl(semantics).to_owned(),
-            Words::Spirv => in_spirv(semantics),
+            Words::Hlsl | Words::Spirv | Words::Wgsl => in_spirv(semantics),
         }
     }
 
@@ -138,6 +199,8 @@ impl Words {
                 let (flags, order, scope) = (flags(semantics), in_opencl(semantics), self.scope(scope));
                 format!("atomic_work_item_fence({flags}, {order}, {scope})")
             }
+            Words::Hlsl => format!("{}MemoryBarrier()", hlsl_memory(semantics)),
+            Words::Wgsl => wgsl_barriers(semantics),
             Words::Spirv => format!("`OpMemoryBarrier {} {}`", self.scope(scope), in_spirv(semantics)),
         }
     }
@@ -153,6 +216,8 @@ impl Words {
             Words::Glsl => "barrier()".to_owned(),
             Words::GlslWithSemantics => format!("controlBarrier({scope}, {scope}, {})", in_glsl(semantics)),
             Words::OpenCl => format!("{}barrier({})", if is_subgroup { "sub_group_" } else { "" }, flags(semantics)),
+            Words::Hlsl => format!("{}MemoryBarrierWithGroupSync()", hlsl_memory(semantics)),
+            Words::Wgsl => wgsl_barriers(semantics),
             Words::Spirv => format!("`OpControlBarrier {scope} {scope} {}`", in_spirv(semantics)),
         }
     }
@@ -165,7 +230,8 @@ impl Words {
     /// The same with other semantics.
     pub fn stronger(self, orders: Orders, scope: u32, semantics: u32) -> String {
         match (self, orders) {
-            (Words::Glsl, _) => format!("make it {}", self.fence(scope, semantics)),
+            (Words::Glsl, _) | (Words::Hlsl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),
+            (Words::Hlsl | Words::Wgsl, _) => format!("make it {}", self.barrier(OF_WORKGROUP, semantics)),
             (Words::OpenCl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),
             (Words::OpenCl, Orders::Barrier) => format!("make it {}", self.barrier(OF_WORKGROUP, semantics)),
             (Words::OpenCl, Orders::Load | Orders::Store | Orders::Update) => {
@@ -186,6 +252,10 @@ impl Words {
             (Words::GlslWithSemantics, false) => format!("write it by atomicStore(…, …, {scope}, {semantics})"),
             (Words::OpenCl, true) => format!("read it by atomic_load_explicit(…, {semantics}, {scope})"),
             (Words::OpenCl, false) => format!("write it by atomic_store_explicit(…, …, {semantics}, {scope})"),
+            (Words::Hlsl, true) => "read it by InterlockedOr(…, 0, …)".to_owned(),
+            (Words::Hlsl, false) => "write it by InterlockedExchange(…, …, …)".to_owned(),
+            (Words::Wgsl, true) => "declare it atomic and read it by atomicLoad(&…)".to_owned(),
+            (Words::Wgsl, false) => "declare it atomic and write it by atomicStore(&…, …)".to_owned(),
             (Words::Spirv, _) => {
                 let op = if is_load { "OpAtomicLoad" } else { "OpAtomicStore" };
                 format!("{does} it by `{op}` of scope {scope}, with the semantics {semantics}")
@@ -197,7 +267,9 @@ impl Words {
     pub fn increment(self) -> &'static str {
         match self {
             Words::Glsl | Words::GlslWithSemantics => "do it by atomicAdd(…, …)",
+            Words::Hlsl => "do it by InterlockedAdd(…, …)",
             Words::OpenCl => "do it by atomic_add(…, …)",
+            Words::Wgsl => "declare it atomic and do it by atomicAdd(&…, …)",
             Words::Spirv => "do it by `OpAtomicIAdd`",
         }
     }
@@ -210,8 +282,9 @@ impl Words {
             (Words::GlslWithSemantics, Some(OF_WORKGROUP)) => format!("declare `{name}` workgroupcoherent"),
             (Words::GlslWithSemantics, Some(DEVICE)) => format!("declare `{name}` devicecoherent"),
             (Words::GlslWithSemantics, Some(_)) => format!("declare `{name}` queuefamilycoherent"),
-            (Words::OpenCl | Words::Spirv, None) => format!("access `{name}` with NonPrivatePointer"),
-            (Words::OpenCl | Words::Spirv, Some(scope)) => {
+            (Words::Hlsl, _) => format!("declare `{name}` globallycoherent"),
+            (Words::OpenCl | Words::Spirv | Words::Wgsl, None) => format!("access `{name}` with NonPrivatePointer"),
+            (Words::OpenCl | Words::Spirv | Words::Wgsl, Some(scope)) => {
                 let of = Words::Spirv.scope(scope);
                 format!("access `{name}` with NonPrivatePointer, MakePointerAvailable and MakePointerVisible of {of}")
             }
@@ -221,8 +294,8 @@ impl Words {
     /// A variable of a module with an implied memory model that is decorated.
     pub fn coherent(self, name: &str) -> String {
         match self {
-            Words::Glsl | Words::GlslWithSemantics => self.visible(name, None),
-            Words::OpenCl | Words::Spirv => format!("decorate `{name}` Coherent"),
+            Words::Glsl | Words::GlslWithSemantics | Words::Hlsl => self.visible(name, None),
+            Words::OpenCl | Words::Spirv | Words::Wgsl => format!("decorate `{name}` Coherent"),
         }
     }
 }

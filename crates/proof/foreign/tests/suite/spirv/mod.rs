@@ -7,6 +7,7 @@ mod instances;
 mod meaning;
 mod mutated;
 mod opencl;
+mod promises;
 mod public;
 mod refused;
 mod sharing;

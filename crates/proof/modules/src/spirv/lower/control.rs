@@ -139,8 +139,8 @@ impl Lowering<'_> {
                 Opcode::Unreachable => self.emit(Op::Trap("`OpUnreachable` is reached"))?,
                 Opcode::FunctionCall => self.call(instruction)?,
                 Opcode::MemoryBarrier => {
-                    let level = self.scope(instruction.operand(0)?, instruction)?;
-                    let semantics = self.semantics(instruction.operand(1)?, instruction)?;
+                    let (level, semantics) =
+                        self.fenced(instruction.operand(0)?, instruction.operand(1)?, instruction)?;
                     if semantics.order() {
                         self.ordering(Ordering::Fence(semantics.fence(level, true, true)))?;
                     }
@@ -376,8 +376,7 @@ impl Lowering<'_> {
     /// scope of its execution, it is a release, an arrival and an acquire.
     fn barrier(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let among = self.scope(instruction.operand(0)?, instruction)?;
-        let memory = self.scope(instruction.operand(1)?, instruction)?;
-        let semantics = self.semantics(instruction.operand(2)?, instruction)?;
+        let (memory, semantics) = self.fenced(instruction.operand(1)?, instruction.operand(2)?, instruction)?;
         if !matches!(among, Level::Block | Level::Subgroup) {
             return Err(instruction.refused("barriers are supported among the threads of a workgroup or of a subgroup"));
         }

@@ -58,10 +58,48 @@ impl Lowering<'_> {
         if set == "OpenCL.std" && number == OpenCl::vstoren as u32 {
             return self.store_packed(instruction).map(|()| true);
         }
+        if set == "OpenCL.std" && number == OpenCl::prefetch as u32 {
+            // It changes no memory.
+            return Ok(true);
+        }
+        if set == "OpenCL.std" && [OpenCl::shuffle as u32, OpenCl::shuffle2 as u32].contains(&number) {
+            return self.shuffle(instruction);
+        }
         let Some(&first) = instruction.operands.get(2) else { return Ok(false) };
         let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
+        if set == "OpenCL.std" && number == OpenCl::select as u32 {
+            let is_vector = self.parts(first, instruction)?.len() > 1;
+            let Some(meaning) = library::select(is_vector, ty) else { return Ok(false) };
+            self.operate(instruction, meaning, &[], instruction.rest(2))?;
+            return Ok(true);
+        }
         let Some((meaning, undefined)) = library::meaning(set, number, ty) else { return Ok(false) };
         self.operate(instruction, meaning, undefined.as_slice(), instruction.rest(2))?;
+        Ok(true)
+    }
+
+    /// `shuffle`, `shuffle2`: for each part of the mask, the part of one or two vectors with that number; of the number, only as
+    /// many bits count as they have parts (OpenCL C 3.0, 6.15.14 "Miscellaneous Vector Functions").
+    fn shuffle(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
+        let Some((&mask, vectors)) = instruction.rest(2).split_last() else { return Ok(false) };
+        let from =
+            vectors.iter().map(|&vector| self.parts(vector, instruction)).collect::<Result<Vec<_>, _>>()?.concat();
+        if !from.len().is_power_of_two() {
+            return Ok(false);
+        }
+        let last = self.constant(from.len() as u64 - 1);
+        let mut parts = Vec::new();
+        for number in self.parts(mask, instruction)? {
+            let number = self.two(|number, last| number & last, number, last)?;
+            let mut part = from[0];
+            for (at, &other) in (0u64..).zip(&from).skip(1) {
+                let at = self.constant(at);
+                let is_it = self.two(|number, at| u64::from(number == at), number, at)?;
+                part = self.three(|is_it, other, part| if is_it != 0 { other } else { part }, is_it, other, part)?;
+            }
+            parts.push(part);
+        }
+        self.set_parts(instruction, parts)?;
         Ok(true)
     }
 

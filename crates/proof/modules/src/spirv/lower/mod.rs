@@ -5,6 +5,7 @@
 //! calls. A phi is moves on the edges that lead to it. A function's variable that is only loaded and stored whole is
 //! registers ([`whole`]).
 
+mod atomic;
 mod compute;
 mod control;
 mod declare;
@@ -25,6 +26,7 @@ use rspirv::spirv::{BuiltIn, Op as Opcode, StorageClass};
 use wattle_memory::Classes;
 
 use super::instruction::{Id, Instruction};
+use super::language::SourceLanguage;
 use super::library;
 use super::module::{Entry, Spirv};
 use super::setting::{BuiltInVariable, Setting, Shape};
@@ -58,6 +60,9 @@ pub struct Lowered {
     pub roots: HashMap<usize, Option<usize>>,
     /// The first step that is sequentially consistent where the environment means more by that than acquire and release.
     pub sequential: Option<usize>,
+    /// The language whose promise some barrier or fence of buffers rests on, and not on the module: see
+    /// [`Spirv::orders_buffers_within_groups`].
+    pub promised_by: Option<SourceLanguage>,
 }
 
 /// The place of a variable.
@@ -150,6 +155,10 @@ struct Lowering<'m> {
     whole: HashSet<Id>,
     roots: HashMap<usize, Option<usize>>,
     sequential: Option<usize>,
+    /// Whether the language promises that buffers are ordered within workgroups, although none is `Coherent`.
+    within_groups: bool,
+    /// Whether some barrier or fence orders buffers.
+    orders_buffers: bool,
     steps: Vec<Step>,
     lines: Vec<u32>,
     sources: Vec<Option<Source>>,
@@ -223,6 +232,8 @@ impl<'m> Lowering<'m> {
             whole: whole::accessed_whole(module),
             roots: HashMap::new(),
             sequential: None,
+            within_groups: module.orders_buffers_within_groups(),
+            orders_buffers: false,
             steps: Vec::new(),
             lines: Vec::new(),
             sources: Vec::new(),
@@ -279,6 +290,7 @@ impl Lowering<'_> {
             built_ins: self.built_ins,
             roots: self.roots,
             sequential: self.sequential,
+            promised_by: (self.within_groups && self.orders_buffers).then(|| self.module.language()),
         })
     }
 

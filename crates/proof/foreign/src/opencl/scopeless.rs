@@ -25,7 +25,7 @@ pub(crate) fn is_doubtful(world: &World, execution: &Execution<'_>, (first, seco
 }
 
 /// Why the races of an execution may be none, if each of them is doubtful.
-pub(crate) fn doubt(world: &World, execution: &Execution<'_>, races: &[(EventId, EventId)]) -> Option<String> {
+pub(super) fn doubt(world: &World, execution: &Execution<'_>, races: &[(EventId, EventId)]) -> Option<String> {
     let &(first, second) = races.first()?;
     if !races.iter().all(|&race| is_doubtful(world, execution, race)) {
         return None;
