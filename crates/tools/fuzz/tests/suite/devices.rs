@@ -1,6 +1,8 @@
 //! Random kernels, and those that once failed, give the same bytes on the simulated device and on each device with a
 //! driver. `WATTLE_FUZZ_KERNELS` sets how many; `cargo run --release -p xtask -- fuzz` goes on for a given time.
 
+use std::thread;
+
 use wattle_check::Simulated as _;
 use wattle_core::{Device, DeviceKind};
 use wattle_fuzz::{Profile, campaign, compare, generate, outcome, replay};
@@ -23,15 +25,24 @@ fn devices() -> Vec<Device> {
     devices
 }
 
+/// Does something with each device, at the same time: most of them have one thread of work.
+fn on_each(check: impl Fn(Device) + Sync) {
+    thread::scope(|scope| {
+        for device in devices() {
+            scope.spawn(|| check(device));
+        }
+    });
+}
+
 #[test]
 fn random_kernels_give_the_same_bytes() {
-    for device in devices() {
+    on_each(|device| {
         let report = campaign(&device, 0..kernels(), &Profile::full(), |_| ());
         println!("{}: {report}", device.name());
         if let Some(found) = report.found.first() {
             panic!("{}: seed {}: {}\n{}", device.name(), found.seed, found.difference, found.case);
         }
-    }
+    });
 }
 
 #[test]
