@@ -5,8 +5,15 @@
 //! warp at each such instruction, and a launch is searched once for each of them. A thread waits for the lanes of its part;
 //! where one of them never comes, the choice is none of this execution, and another one has that lane apart.
 //!
+//! Which lanes come to an instruction shows in the searches: at first all are apart, and the choices are of those that have come
+//! in some execution; where others come in one of these, the choices begin again. A lane that comes in no execution makes no
+//! difference: with whom it is together, these wait for it, and their choice is none; and where it would come in one of a choice
+//! that is not searched, it comes in that which has it apart, since it gets there by what has happened before it is waited for.
+//!
 //! Where there are too many choices, or a thread can come to the instruction again and be together with lanes in another
 //! iteration, some of them are searched: what they show is wrong, and where they show nothing, nothing is known.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_modules::code::{Op, Special};
 
@@ -21,11 +28,27 @@ struct Place {
     statement: u32,
     /// The first thread of the warp, among all.
     first: usize,
-    /// For each lane the number of its part: at most one more than those before it have.
+    /// For each lane that is chosen for the number of its part: at most one more than those before it have.
     parts: Vec<u8>,
+    /// The lanes that are chosen for, in ascending order; the others are apart.
+    lanes: Vec<u32>,
+    /// The lanes that have come in some execution.
+    come: AtomicU64,
 }
 
 impl Place {
+    fn of(statement: u32, first: usize) -> Place {
+        Place { statement, first, parts: Vec::new(), lanes: Vec::new(), come: AtomicU64::new(0) }
+    }
+
+    /// Begins again with the lanes that have come; returns whether there are more of them than there were.
+    fn widen(&mut self) -> bool {
+        let come = *self.come.get_mut();
+        let before = self.lanes.len();
+        self.lanes = (0..u64::BITS).filter(|lane| come >> lane & 1 == 1).collect();
+        self.lanes.len() > before
+    }
+
     /// Goes on to the next partition; back to the first one, and `false`, behind the last.
     fn next(&mut self) -> bool {
         for at in (1..self.parts.len()).rev() {
@@ -51,7 +74,7 @@ pub(crate) struct Active {
 }
 
 impl Active {
-    /// The first choice for these launches: all lanes that can be together are.
+    /// The first choice for these launches: each lane is apart.
     pub fn of(parts: &[Part]) -> Active {
         let mut active = Active::default();
         for (number, part) in (0..).zip(parts) {
@@ -64,10 +87,8 @@ impl Active {
                 let statement = statement(number, at);
                 for block in 0..part.launch.blocks() as usize {
                     for from in (0..per_block).step_by(warp.max(1)) {
-                        let lanes = warp.min(per_block - from);
-                        if lanes > 1 {
-                            let first = part.first + block * per_block + from;
-                            active.places.push(Place { statement, first, parts: vec![0; lanes] });
+                        if warp.min(per_block - from) > 1 {
+                            active.places.push(Place::of(statement, part.first + block * per_block + from));
                         }
                     }
                 }
@@ -84,31 +105,35 @@ impl Active {
         self.places.first().map(|place| place.statement)
     }
 
-    /// The lanes that are together with one at an instruction.
+    /// The lanes that are together with one that has come to an instruction.
     pub fn together(&self, statement: u32, first: usize, lane: u32) -> u64 {
         let place = self.places.iter().find(|place| place.statement == statement && place.first == first);
         let Some(place) = place else { return 1 << lane };
-        let own = place.parts.get(lane as usize);
-        let same = (0..place.parts.len()).filter(|&other| place.parts.get(other) == own);
-        same.fold(1 << lane, |all, other| all | 1 << other)
+        place.come.fetch_or(1 << lane, Ordering::Relaxed);
+        let part = |lane: u32| Some(place.parts[place.lanes.binary_search(&lane).ok()?]);
+        let Some(own) = part(lane) else { return 1 << lane };
+        let same = place.lanes.iter().zip(&place.parts).filter(|(_, other)| **other == own);
+        same.fold(0, |all, (other, _)| all | 1 << other)
     }
 
     /// Goes back to the first choice.
     pub fn restart(&mut self) {
         self.tried = 0;
-        self.places.iter_mut().for_each(|place| place.parts.fill(0));
+        self.places.iter_mut().for_each(|place| *place = Place::of(place.statement, place.first));
     }
 
     /// Goes on to the next choice; `false` behind the last one, and where enough have been made.
     pub fn next(&mut self) -> bool {
         self.tried += 1;
-        if self.tried == MOST_WAYS {
-            // The last one has all lanes alone, which is the furthest from the first.
-            for place in &mut self.places {
-                place.parts.iter_mut().zip(0..).for_each(|(part, lane)| *part = lane);
-            }
+        if self.tried > MOST_WAYS {
+            return false;
         }
-        self.tried <= MOST_WAYS && (self.tried == MOST_WAYS || self.places.iter_mut().any(Place::next))
+        let widened = self.places.iter_mut().map(Place::widen).fold(false, |any, widened| any | widened);
+        if widened {
+            // All lanes together come first: that all are apart has been searched.
+            self.places.iter_mut().for_each(|place| place.parts = vec![0; place.lanes.len()]);
+        }
+        widened || self.places.iter_mut().any(Place::next)
     }
 
     /// The instruction at which ways are left that were not chosen, if there is one, and why; of a search through all choices
@@ -130,11 +155,16 @@ impl Active {
 mod tests {
     use super::*;
 
+    fn place(lanes: u32) -> Place {
+        let (parts, lanes) = (vec![0; lanes as usize], (0..lanes).collect());
+        Place { parts, lanes, ..Place::of(7, 0) }
+    }
+
     /// Bell's numbers count partitions.
     #[test]
     fn all_partitions_come_once() {
         for (lanes, count) in [(1, 1), (2, 2), (3, 5), (4, 15), (5, 52)] {
-            let mut place = Place { statement: 0, first: 0, parts: vec![0; lanes] };
+            let mut place = place(lanes);
             let mut seen = std::collections::HashSet::from([place.parts.clone()]);
             while place.next() {
                 assert!(seen.insert(place.parts.clone()));
@@ -144,15 +174,34 @@ mod tests {
     }
 
     #[test]
-    fn where_there_are_too_many_the_last_one_has_all_lanes_alone() {
-        let place = |first| Place { statement: 7, first, parts: vec![0; 32] };
-        let mut active = Active { places: vec![place(0), place(32)], ..Active::default() };
-        assert_eq!(active.together(7, 32, 3), 0xFFFF_FFFF);
+    fn lanes_are_chosen_for_once_they_have_come() {
+        let mut active = Active { places: vec![Place::of(7, 0)], ..Active::default() };
+        assert_eq!(active.together(7, 0, 3), 8);
+        assert_eq!(active.together(7, 0, 5), 32);
+        let mut ways = Vec::new();
+        while active.next() {
+            // Another one comes where both are together, in a choice that is not the first.
+            let mask = active.together(7, 0, 3);
+            if ways.len() == 1 {
+                active.together(7, 0, 9);
+            }
+            ways.push((mask, active.together(7, 0, 5)));
+        }
+        let of_three = [(0b10_0010_1000, 0b10_0010_1000), (0b10_1000, 0b10_1000), (0b10_0000_1000, 1 << 5)];
+        assert_eq!(ways[..2], [(0b10_1000, 0b10_1000), (8, 32)]);
+        assert_eq!(ways[2..5], of_three);
+        assert_eq!((ways.len(), active.left_open()), (7, None));
+    }
+
+    #[test]
+    fn where_there_are_too_many_it_is_left_open() {
+        let mut active = Active { places: vec![Place::of(7, 0)], ..Active::default() };
+        (0..32).for_each(|lane| drop(active.together(7, 0, lane)));
         let mut count = 1;
         while active.next() {
             count += 1;
         }
-        assert_eq!((count, active.together(7, 0, 3)), (MOST_WAYS + 1, 8));
+        assert_eq!(count, MOST_WAYS + 1);
         assert!(active.left_open().is_some());
     }
 }

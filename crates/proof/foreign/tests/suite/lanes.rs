@@ -43,6 +43,9 @@ fn every_choice_of_the_lanes_that_are_together_is_tried() {
     let arguments = ["in=i32[3]:1,0,1", "count=u32[1]:0", "at=u32[3]:9"];
     let once = "count == 2 && at[0] < 2 && at[2] < 2 && at[0] != at[2] && at[1] == 9";
     assert_eq!(judged("lanes", "places", [1, 3], &arguments, once), Verdict::Holds);
+    // Four of eight come in fifteen ways, of the more than four thousand of all eight.
+    let arguments = ["in=i32[8]:0,1,0,1,1,0,0,1", "count=u32[1]:0", "at=u32[8]:9"];
+    assert_eq!(judged("lanes", "places", [1, 8], &arguments, "count == 4 && at[7] < 4 && at[0] == 9"), Verdict::Holds);
     // That all of them are together is one choice: there the lowest lane counts for all.
     let wrong = judged("lanes", "for_all", [1, 2], &["in=i32[2]:1", "count=u32[1]:0"], "count == 2");
     assert!(
