@@ -235,6 +235,26 @@ impl<'t> dyn Kernel + 't {
             Some(ArgumentValue::Scalar { .. }) | None => Err(unfit(self.info(), "a view", param)),
         }
     }
+
+    /// The parameters that are views of the same buffer as one before them, each with the first of those.
+    pub fn views_of_one_buffer(&self) -> Vec<[ParamId; 2]> {
+        let view = |argument: Argument<'_>| match argument.value {
+            // The first number of the elements stands for the view.
+            ArgumentValue::View(view) if view.number == 0 => {
+                Some(std::ptr::from_ref(view.buffer.memory()).cast::<()>())
+            }
+            ArgumentValue::View(_) | ArgumentValue::Scalar { .. } => None,
+        };
+        let memory = |number: usize| self.argument(number).and_then(view);
+        let mut same = Vec::new();
+        for (number, argument) in self.arguments().enumerate() {
+            let Some(own) = view(argument) else { continue };
+            if let Some(first) = (0..number).find(|&earlier| memory(earlier) == Some(own)) {
+                same.push([ParamId(number as u32), ParamId(first as u32)]);
+            }
+        }
+        same
+    }
 }
 
 #[cold]

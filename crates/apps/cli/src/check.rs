@@ -157,14 +157,19 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, session: &S
     };
     let checkers: Vec<Checker> = checkers(args).into_iter().map(kept).collect();
     let (of, size) = (*scenario, args.size);
-    for checker in &checkers {
+    for (number, checker) in checkers.iter().enumerate() {
         progress.doing(format!("{} under {}", scenario.name, checker.name()));
         let begun = match limits.reached() {
             Some(reached) => Err(reached),
             None => {
                 let meter = Arc::new(Meter::default());
                 let name = format!("{} under {}", scenario.name, checker.name());
-                let checker = limited(checker, limits).shown_on(meter.clone());
+                // A target that takes all the time it is given leaves the others theirs.
+                let share = limits.left().map(|left| left / (checkers.len() - number) as u32);
+                let mut checker = limited(checker, limits).shown_on(meter.clone());
+                if let Some(share) = share {
+                    checker = checker.time(share);
+                }
                 let mut look = || progress.doing(format!("{name}: {}", meter.read()));
                 // A panic of the scenario is a failed assertion, and is in the report.
                 limits.watched(move || panics::kept(|| checker.check_scenario(&of, size)).0, &mut look)

@@ -155,7 +155,7 @@ fn built(kernel: &dyn Kernel) -> Result<wattle::ir::Kernel, Input> {
 
 /// The module for a device that has every feature.
 fn spirv(kernel: &dyn Kernel) -> Result<Vec<u32>, Input> {
-    match wattle_spirv::build(&built(kernel)?, &Features::all()) {
+    match wattle_spirv::build_for(&built(kernel)?, &Features::all(), &kernel.views_of_one_buffer()) {
         Ok(module) => Ok(module.words),
         Err(lacking) => Err(Input::new("capability", format!("{lacking}; {}", lacking.instead()))),
     }

@@ -5,7 +5,7 @@ use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::visit::StmtOrder;
-use wattle_ir::{AtomicOp, ExprId, FloatFormat, Kernel, Legal, Place, SlotId, Stmt, Type};
+use wattle_ir::{AtomicOp, ExprId, FloatFormat, Kernel, Legal, ParamId, Place, SlotId, Stmt, Type};
 use wattle_memory::{Lowering, Target};
 
 use crate::assemble::Assembler;
@@ -38,12 +38,12 @@ pub struct Emitter<'k> {
 }
 
 /// Makes a module of a kernel that the device can do.
-pub fn emit(kernel: &Legal, features: &Features) -> Result<Module, Lacking> {
+pub fn emit(kernel: &Legal, features: &Features, same: &[[ParamId; 2]]) -> Result<Module, Lacking> {
     let mut asm = Assembler::new();
     let added = sums(kernel, features);
     capabilities(&mut asm, kernel, features, &added);
-    let layout = layout(kernel, features);
-    let interface = Interface::declare(&mut asm, kernel, &layout);
+    let layout = layout(kernel, features, same);
+    let interface = Interface::declare(&mut asm, kernel, &layout, same);
     let main = asm.id();
     asm.begin_as(main, &[], &kernel.name);
     asm.line(kernel.site.file, kernel.site.line, kernel.site.column);

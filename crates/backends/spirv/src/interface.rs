@@ -61,8 +61,9 @@ impl Entry {
     }
 }
 
-/// The layout of a kernel's arguments, its views and its shared memory.
-pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
+/// The layout of a kernel's arguments, its views and its shared memory; `same` has the views of the buffer of another one before
+/// them, each with that.
+pub fn layout(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> Layout {
     let mut arguments = vec![ArgumentWord::Blocks, ArgumentWord::Number];
     if features.workarounds.hides() {
         arguments.push(ArgumentWord::Zero);
@@ -80,7 +81,12 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
             // The first number of the elements stands for the view.
             ParamKind::View { .. } if kernel.first_of(id) != id => {}
             ParamKind::View { access, rank, .. } => {
-                views.push(ViewBinding { param: id, writable: access != Access::Read });
+                let first = same.iter().find(|[view, _]| *view == id).map_or(id, |[_, first]| *first);
+                let writable = access != Access::Read;
+                match views.iter_mut().find(|view: &&mut ViewBinding| view.param == first) {
+                    Some(view) => view.writable |= writable,
+                    None => views.push(ViewBinding { param: id, writable }),
+                }
                 arguments.push(ArgumentWord::Offset(id));
                 arguments.extend((0..rank as u8).map(|d| ArgumentWord::Extent(id, d)));
                 arguments.extend((0..rank as u8 - 1).map(|d| ArgumentWord::Stride(id, d)));
@@ -117,9 +123,24 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
     }
 }
 
+/// Where the numbers of a view's elements are in them, if these have several.
+fn places(kernel: &Kernel, view: ParamId) -> Vec<(ParamId, Member)> {
+    if kernel.params[view.index()].field.is_none() {
+        return Vec::new();
+    }
+    let packs = kernel.packs(view).into_iter().zip(0..);
+    let all = packs.flat_map(|(pack, number)| {
+        let is_vector = pack.params.len() > 1;
+        let lanes = pack.params.clone().zip(0..);
+        let place = move |lane| Member { number, lane: is_vector.then_some(lane), ty: pack.ty };
+        lanes.map(move |(param, lane)| (ParamId(param), place(lane))).collect::<Vec<_>>()
+    });
+    all.collect()
+}
+
 impl Interface {
     /// Declares the module's variables.
-    pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout) -> Interface {
+    pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout, same: &[[ParamId; 2]]) -> Interface {
         let word = asm.u32();
         let words = asm.buffer(word, 4);
         let [control, gate] = ["control", "gate"].map(|name| asm.variable(StorageClass::StorageBuffer, words, name));
@@ -169,14 +190,8 @@ impl Interface {
                     asm.buffer(of, element.size() as u32)
                 }
                 Some(field) => {
-                    let packs = kernel.packs(view.param);
-                    let of = packs.iter().zip(0..).map(|(pack, member)| {
-                        let of = asm.ty(pack.ty);
-                        let count = pack.params.len() as u32;
-                        for (lane, number) in pack.params.clone().enumerate() {
-                            let lane = (count > 1).then_some(lane as u32);
-                            members.insert(ParamId(number), Member { number: member, lane, ty: pack.ty });
-                        }
+                    let of = kernel.packs(view.param).into_iter().map(|pack| {
+                        let (of, count) = (asm.ty(pack.ty), pack.params.len() as u32);
                         let offset = kernel.params[pack.params.start as usize].field.map_or(0, |field| field.offset);
                         (if count > 1 { asm.vector(of, count) } else { of }, offset)
                     });
@@ -188,13 +203,17 @@ impl Interface {
             let id = asm.variable(StorageClass::StorageBuffer, buffer, param.name);
             asm.bind(id, 1, binding as u32);
             match access {
-                Access::Read => asm.decorate(id, Decoration::NonWritable, &[]),
+                Access::Read if !view.writable => asm.decorate(id, Decoration::NonWritable, &[]),
                 // The clocks guarantee that nothing else of the launch touches these elements.
                 Access::PerItem => asm.decorate(id, Decoration::Restrict, &[]),
-                // Two parameters may be views of the same elements.
-                Access::Shared | Access::Atomic => asm.decorate(id, Decoration::Aliased, &[]),
+                // Parts of one allocation may be bound.
+                Access::Read | Access::Shared | Access::Atomic => asm.decorate(id, Decoration::Aliased, &[]),
             }
-            views.insert(view.param, Variable { id, class: StorageClass::StorageBuffer });
+            let others = same.iter().filter(|[_, first]| *first == view.param).map(|[other, _]| *other);
+            for of in std::iter::once(view.param).chain(others) {
+                members.extend(places(kernel, of));
+                views.insert(of, Variable { id, class: StorageClass::StorageBuffer });
+            }
         }
         let mut shared = Vec::new();
         for array in &kernel.shared {

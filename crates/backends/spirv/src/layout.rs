@@ -2,7 +2,8 @@
 //!
 //! - Descriptor set 0 is the queue's: binding 0 the launch's control block ([`crate::control`]), a storage buffer with
 //!   a dynamic offset; binding 1 the device's hidden word; binding 2 the queue's gate.
-//! - Descriptor set 1 holds the kernel's views, one storage buffer each, in the order of [`Layout::views`].
+//! - Descriptor set 1 holds the kernel's views, one storage buffer each, in the order of [`Layout::views`]; views of one buffer
+//!   have one, which is the first's ([`crate::build_for`]).
 //! - The argument words are push constants, or stand in the control block where there are too many for that.
 //! - [`SpecConstant`]s give the block's extents and the length of the shared array that is sized at launch.
 //! - A launch is dispatched in x and, where that is not enough, y: a block's number is `x + y * the extent in x`, and
@@ -38,7 +39,7 @@ pub struct Layout {
     /// Whether the arguments are push constants, from byte 0; else they stand in the control block, from word
     /// [`crate::control::ARGUMENTS`].
     pub in_push_constants: bool,
-    /// The views of the kernel: the binding of each in set 1 is its position.
+    /// The views of the kernel, of those of one buffer the first: the binding of each in set 1 is its position.
     pub views: Vec<ViewBinding>,
     /// The bytes of shared memory of a block, without the array that is sized at launch.
     pub shared_bytes: u32,
@@ -51,7 +52,7 @@ pub struct Layout {
 pub struct ViewBinding {
     /// The number of the parameter.
     pub param: ParamId,
-    /// Whether the kernel may write it.
+    /// Whether the kernel may write it, by this view or another one of the same buffer.
     pub writable: bool,
 }
 

@@ -30,20 +30,36 @@ pub use text::disassemble;
 
 use rspirv::spirv::Op;
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, Type, Warps, legalize, specialize};
+use wattle_ir::{
+    Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, ParamId, Type, Warps, legalize, specialize,
+};
 
 /// Makes a module of a verified kernel.
 ///
 /// # Errors
 /// The device lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
+    build_for(kernel, features, &[])
+}
+
+/// Makes a module of a verified kernel for launches in which some parameters are views of the buffer of another one before
+/// them: they have one variable.
+///
+/// In the Vulkan memory model an access goes through a reference, on the device "the descriptor that a variable is bound to", and
+/// what goes through two of them needs availability and visibility operations even within a thread; atomic operations are
+/// atomic with regard to each other only through the same one (Vulkan 1.4, appendix "Memory Model": "Reference", "Atomic
+/// Operation").
+///
+/// # Errors
+/// As for [`build`].
+pub fn build_for(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> Result<Module, Lacking> {
     let kernel = &*specialize(kernel, &|property| features.answer(property));
     check::check(kernel, features)?;
     warp::check(kernel, features)?;
     let kernel = legal(kernel, features);
     // What an operation becomes may need more than the kernel itself.
     check::check(&kernel, features)?;
-    emit::emit(&kernel, features)
+    emit::emit(&kernel, features, same)
 }
 
 /// The kernel in what a device has by itself.

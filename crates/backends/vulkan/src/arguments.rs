@@ -78,6 +78,15 @@ fn bind(context: &Arc<Context>, kernel: &dyn Kernel, param: ParamId) -> Result<(
     let part = Part { start: view.offset() as u64, elements: view.span(), size: view.element_bytes() as u64 };
     let limits = &context.physical.limits;
     let most = u64::from(limits.max_storage_buffer_range);
+    // Parts of one buffer have one descriptor, which has to reach them all.
+    let is_alone = |[view, first]: &[ParamId; 2]| *view != param && *first != param;
+    if memory.block.bytes > most && !kernel.views_of_one_buffer().iter().all(is_alone) {
+        let (name, bytes) = (kernel.info().name, memory.block.bytes);
+        let what = format!(
+            "let kernel `{name}` reach a buffer of {bytes} bytes by two of its parameters: {most} at the most (maxStorageBufferRange)"
+        );
+        return Err(cannot(context.name(), what, "give it the buffer once, or a smaller one"));
+    }
     let Some((offset, range)) = part.range(memory.block.bytes, most, limits.min_storage_buffer_offset_alignment) else {
         let (name, bytes) = (kernel.info().name, part.elements * part.size);
         let parameter = kernel.argument(param.index()).map_or("", |argument| argument.name);

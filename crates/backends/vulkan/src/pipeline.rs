@@ -8,7 +8,7 @@ use ash::{Device, vk};
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, lock, system};
 use wattle_gpu::cannot;
-use wattle_ir::{MAX_RANK, Stmt};
+use wattle_ir::{MAX_RANK, ParamId, Stmt};
 use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
 
 use crate::cache;
@@ -23,7 +23,7 @@ const BETWEEN_SAVES: Duration = Duration::from_secs(1);
 
 /// The pipelines of a device, and its pipeline cache.
 pub(crate) struct Pipelines {
-    compiled: Mutex<FxHashMap<KernelIdentity, Arc<Compiled>>>,
+    compiled: Mutex<FxHashMap<Code, Arc<Compiled>>>,
     /// The layouts of descriptor sets, by their number of storage buffers.
     layouts: Mutex<Vec<vk::DescriptorSetLayout>>,
     /// The layout of the set that each queue has.
@@ -33,6 +33,9 @@ pub(crate) struct Pipelines {
     is_new: AtomicBool,
     saved: Mutex<Option<Instant>>,
 }
+
+/// A kernel, and which of its parameters are views of the buffer of another one: each such has a module of its own.
+type Code = (KernelIdentity, Vec<[ParamId; 2]>);
 
 /// A kernel compiled to a shader module.
 pub(crate) struct Compiled {
@@ -132,14 +135,14 @@ impl Context {
     /// `shared_len` is the length of the shared array that is sized at launch; it is checked here so that too much
     /// shared memory is reported before anything else that is lacking.
     pub(crate) fn compiled(&self, kernel: &dyn Kernel, shared_len: u32) -> Result<Arc<Compiled>> {
-        let identity = kernel.identity();
-        if let Some(compiled) = lock(&self.pipelines.compiled).get(&identity) {
+        let code = (kernel.identity(), kernel.views_of_one_buffer());
+        if let Some(compiled) = lock(&self.pipelines.compiled).get(&code) {
             return Ok(compiled.clone());
         }
         // Two threads may build the same kernel; the second result is dropped.
-        let built = self.build(kernel.build()?, shared_len)?;
+        let built = self.build(kernel.build()?, &code.1, shared_len)?;
         let mut all = lock(&self.pipelines.compiled);
-        if let Some(compiled) = all.get(&identity) {
+        if let Some(compiled) = all.get(&code) {
             // SAFETY: the objects built here have not been shared.
             unsafe {
                 self.device().destroy_pipeline_layout(built.pipeline_layout, None);
@@ -148,14 +151,15 @@ impl Context {
             return Ok(compiled.clone());
         }
         let built = Arc::new(built);
-        all.insert(identity, built.clone());
+        all.insert(code, built.clone());
         Ok(built)
     }
 
-    fn build(&self, kernel: wattle_ir::Kernel, shared_len: u32) -> Result<Compiled> {
+    fn build(&self, kernel: wattle_ir::Kernel, same: &[[ParamId; 2]], shared_len: u32) -> Result<Compiled> {
         self.has_shared(&kernel, kernel.shared_bytes(shared_len))?;
         self.can_compile(&kernel)?;
-        let module = wattle_spirv::build(&kernel, &self.physical.features).map_err(|lacking| self.lacks(&lacking))?;
+        let module = wattle_spirv::build_for(&kernel, &self.physical.features, same);
+        let module = module.map_err(|lacking| self.lacks(&lacking))?;
         let views = module.layout.views.len();
         let mut sets = vec![self.pipelines.queue_layout];
         if views > 0 {

@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     ("items of several views", several_items),
     ("items of several views in 2 dimensions, by linear threads", several_planes),
     ("items of views of different extents", different_extents),
+    ("two views of one buffer", one_buffer),
 ];
 
 #[kernel]
@@ -68,6 +69,32 @@ fn several_planes(device: &Device) -> Outcome {
             }
         }
     }
+    Ok(())
+}
+
+/// Reads and writes two buffers by two views of overlapping parts of each.
+#[kernel]
+fn both_ways(acc: &Acc, a: Shared<u32>, b: Shared<u32>, c: Atomic<u32>, d: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        a[0] = 5;
+        b[0] = b[1] + 1;
+        b[1] += a[0];
+        b[2] = a[0];
+        c.fetch_add(1, b[0]);
+        d.fetch_add(0, c.load(1) * 2);
+    }
+}
+
+fn one_buffer(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let [x, y, z, other] = [(); 4].map(|()| device.alloc_zeroed::<u32>(4));
+    let (x, y, z, other) = (x?, y?, z?, other?);
+    queue.launch(ThreadSpec::new(1, 1), both_ways(x.region(1, 4)?, &x, &y, y.region(1, 4)?))?;
+    assert_eq!((x.read(&queue)?, y.read(&queue)?), (vec![6, 10, 10, 0], vec![0, 18, 0, 0]));
+    // The same kernel with buffers of their own: it is compiled for both.
+    queue.launch(ThreadSpec::new(1, 1), both_ways(&x, &z, &y, &other))?;
+    assert_eq!((x.read(&queue)?, z.read(&queue)?), (vec![5, 10, 10, 0], vec![1, 5, 5, 0]));
+    assert_eq!((y.read(&queue)?, other.read(&queue)?), (vec![0, 19, 0, 0], vec![38, 0, 0, 0]));
     Ok(())
 }
 

@@ -22,4 +22,5 @@ mod unawaited;
 mod waiting;
 mod warp_dependencies;
 mod warps_checked;
+mod weak_waits;
 mod wide_checked;

@@ -31,12 +31,12 @@ fn verdicts_stand_beside_each_other() {
 
 #[test]
 fn a_variant_that_asserts_nothing_is_not_said_to_hold() {
-    let (_, text) = wattle(&["check", "publication-broken-plain-flag", "--no-advice"]);
+    let (_, text) = wattle(&["check", "chained-broken-no-release", "--no-advice"]);
     assert!(text.contains("portable violated · ptx nothing asserted · "), "{text}");
-    assert!(text.contains("ptx: nothing asserted; outcomes stale=0, stale=1"), "{text}");
-    let (_, document) = json(&["check", "publication-broken-plain-flag", "--no-advice", "--target", "ptx:sm_90"]);
+    assert!(text.contains("ptx: nothing asserted; outcomes wrong=0, wrong=1, wrong=2"), "{text}");
+    let (_, document) = json(&["check", "chained-broken-no-release", "--no-advice", "--target", "ptx:sm_90"]);
     assert_eq!(document["scenarios"][0]["verdicts"][0]["nothing_asserted"], true);
-    let (_, text) = wattle(&["check", "publication-broken-plain-flag", "--no-advice", "--target", "ptx:sm_90"]);
+    let (_, text) = wattle(&["check", "chained-broken-no-release", "--no-advice", "--target", "ptx:sm_90"]);
     assert!(text.contains("nothing asserted under ptx"), "{text}");
     let (_, text) = wattle(&["check", "publication", "--no-advice", "--target", "ptx:sm_90"]);
     assert!(text.contains("ptx holds") && !text.contains("nothing asserted"), "{text}");

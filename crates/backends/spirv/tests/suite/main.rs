@@ -2,6 +2,7 @@
 
 mod halves;
 mod lint;
+mod one_buffer;
 mod orderings;
 mod permitted;
 mod printing;

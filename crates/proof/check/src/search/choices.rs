@@ -132,15 +132,22 @@ impl Search<'_, '_> {
 }
 
 /// Whether a thread may wait for ever with a read: on a write that sends it back to the head of its loop, and that no
-/// write which lets it go is known to come after.
-pub(super) fn may_wait(state: &State<'_>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
+/// write which lets it go, and which it has to see, is known to come after.
+pub(super) fn may_wait(
+    setup: &Setup<'_>,
+    state: &State<'_>,
+    analysis: &Analysis,
+    read: EventId,
+    spinning: &Set,
+) -> bool {
     let location = state.graph.event(read).location;
     spinning.iter().any(|write| {
         // Another write of the same value sends the thread back too.
         let lets_go = |other: EventId| {
             let event = state.graph.event(other);
             let alike = |known: EventId| state.graph.event(known).value == event.value;
-            event.location == location && event.value.is_some() && !spinning.iter().any(alike)
+            let is_seen = setup.assume_race_free || setup.model.comes_to_see(&state.graph, read, other);
+            event.location == location && is_seen && event.value.is_some() && !spinning.iter().any(alike)
         };
         !analysis.coherence.after(write).any(lets_go)
     })

@@ -242,7 +242,8 @@ impl<'w> Search<'_, 'w> {
         state.exclude(read, &seen);
         state.spins_on(read, &spinning);
         // A thread may wait for ever on a write that sends it back, unless one that lets it go is sure to come after.
-        let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, &now.analysis, read, spinning));
+        let may_wait =
+            state.spinning(read).is_some_and(|spinning| may_wait(self.setup, &state, &now.analysis, read, spinning));
         if later || (may_wait && others) {
             exclude_alike(&mut state, thread, &alike, &tried);
             // If equal threads are kept from the same sources, no thread may remain that could write.

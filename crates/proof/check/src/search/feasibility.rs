@@ -81,7 +81,7 @@ impl Search<'_, '_> {
         let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
         let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
         choice.spinning.iter().for_each(|&write| spinning.insert(write));
-        if may_wait(state, analysis, choice.read, &spinning) || open_gate(state).is_some() {
+        if may_wait(self.setup, state, analysis, choice.read, &spinning) || open_gate(state).is_some() {
             return None;
         }
         let may_come = others && later(self.setup, state, analysis, &choices, choice.read, false);
@@ -93,7 +93,9 @@ impl Search<'_, '_> {
         (0..state.runners.len()).any(|thread| {
             state.pending(thread).any(|read| {
                 let chooses = choices.iter().any(|choice| choice.read == read);
-                let waits = || state.spinning(read).is_some_and(|spinning| may_wait(state, analysis, read, spinning));
+                let waits = || {
+                    state.spinning(read).is_some_and(|spinning| may_wait(self.setup, state, analysis, read, spinning))
+                };
                 !chooses && !waits() && !later(self.setup, state, analysis, choices, read, gate)
             })
         })

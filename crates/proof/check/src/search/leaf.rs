@@ -11,7 +11,7 @@ use super::failed::failed_iterations;
 use super::gates::Gate;
 use super::searcher::Search;
 use super::state::{Runner, State, Status};
-use super::{Stuck, Why};
+use super::{Setup, Stuck, Why};
 
 /// Judges a state in which no thread can continue.
 pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
@@ -258,7 +258,7 @@ fn stuck(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) ->
 }
 
 /// The sources that keep a thread in its loop for ever, since no thread will overwrite them: a thread that reads again
-/// and again sees the last write in the end.
+/// and again sees the last write in the end, of those that it has to see.
 fn spins(
     search: &mut Search<'_, '_>,
     state: &State<'_>,
@@ -279,7 +279,7 @@ fn spins(
             let again = chosen.iter().all(|&read: &EventId| since.is_some_and(|first| read >= first));
             let looks = looks(&state, thread);
             let again = again && state.runners[thread].promised.is_empty();
-            if again && looks.iter().all(|&(_, write)| is_last(&state, analysis, write)) {
+            if again && looks.iter().all(|&(read, write)| is_last(search.setup, &state, analysis, read, write)) {
                 return Some(looks);
             }
             continue;
@@ -291,7 +291,7 @@ fn spins(
             continue;
         }
         let own = |write: EventId| write > read && state.graph.same_thread(read, write);
-        let last = |&&write: &&EventId| !own(write) && is_last(&state, analysis, write);
+        let last = |&&write: &&EventId| !own(write) && is_last(search.setup, &state, analysis, read, write);
         for &write in state.writes[location].iter().filter(last) {
             let mut next = state.clone();
             next.choose(read, write);
@@ -310,12 +310,15 @@ fn looks(state: &State<'_>, thread: ThreadId) -> Vec<(EventId, EventId)> {
     (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
 }
 
-/// Whether no write of another value comes after this one. A loop whose update writes back what it read adds a write in
+/// Whether no write of another value that a read comes to see is after this one. A loop whose update writes back what it read adds a write in
 /// each iteration, and every read of one of those finds the same value.
-fn is_last(state: &State<'_>, analysis: &Analysis, write: EventId) -> bool {
+fn is_last(setup: &Setup<'_>, state: &State<'_>, analysis: &Analysis, read: EventId, write: EventId) -> bool {
     let known = |event: EventId| event < analysis.coherence.events();
     let event = state.graph.event(write);
     let Some(location) = event.location else { return false };
-    let after = |other: EventId| known(write) && known(other) && analysis.coherence.has(write, other);
+    let after = |other: EventId| {
+        let comes_after = known(write) && known(other) && analysis.coherence.has(write, other);
+        comes_after && (setup.assume_race_free || setup.model.comes_to_see(&state.graph, read, other))
+    };
     !state.writes[location].iter().any(|&other| after(other) && state.graph.event(other).value != event.value)
 }

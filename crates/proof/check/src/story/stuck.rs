@@ -1,6 +1,6 @@
 //! Explains what stuck threads wait for, and which threads would have to arrive.
 
-use wattle_memory::{EventId, Kind, ThreadId};
+use wattle_memory::{EventId, Kind, Term, ThreadId};
 
 use super::clause::{ALIGNED, SAME_INSTANCE};
 use super::diagnose::capital;
@@ -61,14 +61,16 @@ fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId)
     });
     for writer in writers.filter(|&writer| writer != source && !graph.same_thread(writer, read)).take(2) {
         let at = graph.event(writer).thread.map(|thread| names.thread(thread)).unwrap_or_default();
-        draft.reasons.say(
-            format!(
-                "{} of {at} wrote {place} = {}, and it was overwritten.",
-                capital(&names.at(writer)),
-                names.value(writer)
-            ),
-            None,
-        );
+        let wrote = format!("{} of {at} wrote {place} = {}", capital(&names.at(writer)), names.value(writer));
+        if names.model.comes_to_see(graph, read, writer) {
+            draft.reasons.say(format!("{wrote}, and it was overwritten."), None);
+        } else {
+            let why = "these two are not atomic with regard to each other, so the read need never find it";
+            let are_atomic = [read, writer].into_iter().all(|event| graph.event(event).label.atomic);
+            draft
+                .reasons
+                .say(format!("{wrote}, but {why}."), Some(if are_atomic { Term::InScope } else { Term::Atomic }));
+        }
         draft.cast.show(graph.event(writer).thread);
         draft.cast.keep.insert(writer);
     }

@@ -1,29 +1,56 @@
-//! A thread that only waits can be stuck exactly if the place that it reads can be left with another value.
+//! A thread that only waits can be stuck exactly if the place that it reads can be left with another value, or, where accesses
+//! may race, has one that nothing which the thread must see comes after.
 
 use std::ops::ControlFlow;
 
 use crate::brute::random::{Case, Random, case, show, shrink};
 use crate::script::{Op, constant, setup};
-use wattle_check::search::{End, Execution, Visitor, last_values, search};
-use wattle_memory::{Label, Level, Model, Placement};
+use wattle_check::search::{End, Execution, Visitor, search};
+use wattle_memory::{Event, Kind, Label, Level, Model, Placement};
 
 /// Whether some finished execution leaves the cell with another value, and whether some execution is stuck.
 struct Left {
+    model: Model,
     cell: u64,
     value: u64,
     other: bool,
     stuck: bool,
 }
 
+/// Whether a thread elsewhere on the first device, which reads atomically, sees a write in the end. PTX says so of morally
+/// strong pairs alone: the write is strong, and of a scope that reaches the thread.
+fn is_seen(model: Model, placement: &Placement, write: &Event) -> bool {
+    let reaches = match write.label.level {
+        Level::System => true,
+        Level::Device => placement.device == 0,
+        Level::Thread | Level::Subgroup | Level::Block | Level::QueueFamily => false,
+    };
+    model != Model::Ptx || write.label.atomic && reaches
+}
+
 impl Visitor for Left {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let location = execution.cells.iter().find(|(address, _)| address.element == self.cell);
-        self.other |= match location {
-            Some(&(_, location)) => {
-                last_values(execution.graph, execution.analysis, location).iter().any(|&left| left != self.value)
-            }
-            None => self.value != 0,
+        let Some(&(_, location)) = location else {
+            self.other |= self.value != 0;
+            return ControlFlow::Continue(());
         };
+        let (graph, after) = (execution.graph, &execution.analysis.coherence);
+        let of_place = |&write: &usize| {
+            let event = graph.event(write);
+            event.label.kind == Kind::Write && event.location == Some(location)
+        };
+        let writes: Vec<usize> = (0..graph.len()).filter(of_place).collect();
+        let value = |write: usize| graph.event(write).value;
+        // It stays where it reads another value, if no other value that it sees comes after that.
+        self.other |= writes.iter().any(|&write| {
+            let changes = |&later: &usize| {
+                let event = graph.event(later);
+                let seen = event.thread.is_some_and(|own| is_seen(self.model, &graph.threads()[own], event));
+                after.has(write, later) && seen && value(later) != value(write)
+            };
+            value(write) != Some(self.value) && !writes.iter().any(changes)
+        });
         ControlFlow::Continue(())
     }
 
@@ -34,7 +61,7 @@ impl Visitor for Left {
 }
 
 fn left(case: &Case, model: Model, cell: u64, value: u64) -> Left {
-    let mut left = Left { cell, value, other: false, stuck: false };
+    let mut left = Left { model, cell, value, other: false, stuck: false };
     assert_eq!(search(&setup(&case.program, case.places.clone(), model), &mut left).0, End::Exhausted);
     left
 }

@@ -138,6 +138,13 @@ impl Model {
         (self.rules().orders_writes)(graph, a, b)
     }
 
+    /// Whether a read that is made again and again sees a write in the end: they are atomic with regard to each other, if the model
+    /// permits others (else that is a race, and nothing is said of what it would see). A weak load may be made once for all of them, and no specification says that it, or one out of the store's scope, ever finds
+    /// what was written.
+    pub fn comes_to_see(self, graph: &Graph, read: EventId, write: EventId) -> bool {
+        self.forbids_races() || self.orders_writes(graph, read, write)
+    }
+
     /// Whether a read cannot read from a write of its location, since another write certainly comes between them.
     pub fn hides(self, graph: &Graph, analysis: &Analysis, write: EventId, read: EventId) -> bool {
         analysis.coherence.after(write).any(|other| {

@@ -3,6 +3,7 @@
 use wattle_check::checker::{Batch, Profile};
 use wattle_check::program::LaunchWorld;
 use wattle_core::Result;
+use wattle_ir::ParamId;
 use wattle_modules::spirv::{Bound, BoundMemory, Setting, binary};
 use wattle_spirv::{ArgumentWord, Features, Module, SpecConstant, control};
 
@@ -32,7 +33,7 @@ impl Code {
             Profile::Best => Features::all(),
             Profile::Least => Features::least(),
         };
-        let module = wattle_spirv::build(own.program.kernel(), &features.unwatched());
+        let module = wattle_spirv::build_for(own.program.kernel(), &features.unwatched(), &views_of_one_buffer(own));
         let module = module.map_err(|what| lacking(&what, what.instead()))?;
         let words: Vec<u32> = module.layout.arguments.iter().map(|&word| argument(own, word)).collect();
         let mut block = vec![0; control::WORDS as usize];
@@ -91,6 +92,20 @@ impl Code {
         part.call(name);
         Ok(part)
     }
+}
+
+/// The parameters that are views of the buffer of another one before them, each with the first of those.
+fn views_of_one_buffer(own: &LaunchWorld) -> Vec<[ParamId; 2]> {
+    let params = &own.program.kernel().params;
+    let is_first = |number: &usize| params[*number].field.is_none_or(|field| field.first.index() == *number);
+    let memory = |number: usize| view(own, number).map(|view| view.memory);
+    let views = (0..params.len()).filter(is_first).filter(|&number| memory(number).is_some());
+    let views: Vec<usize> = views.collect();
+    let first = |&number: &usize| {
+        let first = *views.iter().find(|&&earlier| memory(earlier) == memory(number))?;
+        (first != number).then_some([ParamId(number as u32), ParamId(first as u32)])
+    };
+    views.iter().filter_map(first).collect()
 }
 
 /// A word of the arguments.
