@@ -107,6 +107,10 @@ fn tone(report: &Report) -> Tone {
 /// The observed outcomes, in a few words.
 fn outcomes(report: &Report) -> String {
     const SHOWN: usize = 8;
+    if report.told.len() > 1 {
+        let told: Vec<_> = report.told.iter().map(|text| format!("`{text}`")).collect();
+        return format!("told {}", told.join(", "));
+    }
     let seen: Vec<&str> = report.outcomes.keys().take(SHOWN).map(String::as_str).collect();
     match (report.outcomes.len(), report.outcomes.len().saturating_sub(SHOWN)) {
         (0, _) => "nothing observed".to_owned(),

@@ -145,7 +145,13 @@ fn check(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &[Wanted<'_>], number: usi
     for own in wanted[..number].iter().filter(|own| std::ptr::eq(own.uses, wanted[number].uses)) {
         if own.sharing.conflicts(sharing) && own.region.overlaps(&region) {
             let help = "give each parameter a part of the buffer of its own, or one view for both uses";
-            return Err(Refused::Conflict(conflict((own.user, own.sharing), (user, sharing), help)));
+            // A host part that is launched beside the kernel is another one.
+            let first = match own.user.parameter.filter(|_| own.user.what == user.what) {
+                Some(parameter) => format!("its own parameter `{parameter}`: {:?}", own.sharing.access),
+                None => own.user.describe(own.sharing),
+            };
+            let second = user.describe(sharing);
+            return Err(Refused::Conflict(ErrorKind::Conflict { first, second, help }.into()));
         }
     }
     let mut index = 0;

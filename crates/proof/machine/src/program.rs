@@ -389,14 +389,6 @@ impl Program {
         self.exits_on_memory.contains(&label)
     }
 
-    /// Whether an instruction is in a loop without a bound whose exit depends on memory that threads share.
-    pub fn is_in_waiting_loop(&self, at: u32) -> bool {
-        self.code.iter().enumerate().any(|(end, instr)| {
-            let Op::BackEdge { label, target, .. } = instr.op else { return false };
-            (target..end as u32).contains(&at) && self.exits_on_memory.contains(&label)
-        })
-    }
-
     /// Whether a thread may wait for others: in a loop without a bound, at a barrier, or at an operation of its warp.
     pub fn waits(&self) -> bool {
         self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. }) || instr.op.parts().meeting.is_some())

@@ -85,6 +85,11 @@ fn both_ways(acc: &Acc, a: Shared<u32>, b: Shared<u32>, c: Atomic<u32>, d: Atomi
     }
 }
 
+#[kernel]
+fn mixes(acc: &Acc, a: Shared<u32>, b: Atomic<u32>) {
+    a[acc.thread_in_grid()] = b.load(0);
+}
+
 fn one_buffer(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let [x, y, z, other] = [(); 4].map(|()| device.alloc_zeroed::<u32>(4));
@@ -95,6 +100,12 @@ fn one_buffer(device: &Device) -> Outcome {
     queue.launch(ThreadSpec::new(1, 1), both_ways(&x, &z, &y, &other))?;
     assert_eq!((x.read(&queue)?, z.read(&queue)?), (vec![5, 10, 10, 0], vec![1, 5, 5, 0]));
     assert_eq!((y.read(&queue)?, other.read(&queue)?), (vec![0, 19, 0, 0], vec![38, 0, 0, 0]));
+    let error = refused(queue.launch(ThreadSpec::new(1, 1), mixes(&x, &x)));
+    kind!(error, ErrorKind::Conflict { .. });
+    says(
+        &error,
+        &["(parameter `b`: Atomic)", "conflicts with its own parameter `a`: Shared", "one view for both uses"],
+    );
     Ok(())
 }
 

@@ -270,6 +270,25 @@ fn tasks_in_order(device: &Device) -> Result<Summary> {
     done()
 }
 
+#[kernel]
+fn write_own_number(acc: &Acc, word: Shared<u32>) {
+    word[0] = acc.block_in_grid() + 1;
+}
+
+/// Reads what is left, says it, and compares it with nothing.
+fn tells(device: &Device) -> Result<Summary> {
+    let (queue, word) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+    queue.launch(ThreadSpec::new(2, 1), write_own_number(&word))?;
+    Ok(Summary::new(format!("left {:?}", word.read(&queue)?)))
+}
+
+#[test]
+fn a_scenario_that_tells_several_results_is_not_said_to_hold() {
+    let (exit, text) = check("tells", tells, &["--target", "ptx:sm_90"]);
+    assert!(exit == Exit::Holds && text.contains("nothing asserted under ptx"), "{text}");
+    assert!(text.contains("told `left [1]`, `left [2]`"), "{text}");
+}
+
 const HOLDS: Scenes = &[
     ("queues-and-events", queues_and_events),
     ("map-unified", map_unified),

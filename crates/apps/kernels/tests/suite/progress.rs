@@ -33,6 +33,23 @@ fn one_behind_the_other(acc: &Acc, turn: Atomic<u32>) {
     }
 }
 
+/// Looks for a free place, at each once: nobody waits.
+#[kernel]
+fn probes(acc: &Acc, places: Atomic<u32>) {
+    let (mut at, mut tried) = (acc.thread_in_grid() % 2, 0);
+    while tried < 2 && places.compare_exchange(at, 0, 1) != 0 {
+        at = 1 - at;
+        tried += 1;
+    }
+    assert!(tried < 2);
+}
+
+fn table(device: &Device, spec: ThreadSpec<1>) -> Result<()> {
+    let (queue, places) = (device.queue()?, device.alloc_zeroed::<u32>(2)?);
+    queue.launch(spec, probes(&places))?;
+    queue.wait()
+}
+
 fn flag(device: &Device, spec: ThreadSpec<1>) -> Result<()> {
     let (queue, flag) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
     queue.launch(spec, one_lets_the_other_go(&flag))?;
@@ -80,5 +97,12 @@ fn blocks_that_wait_for_each_other_do_not_rest_on_it() {
     for (launches, threads) in [(flag as Launches, 1), (lock, 1), (turns, 2)] {
         let report = judged(Target::Vulkan, launches, 2, threads);
         assert_eq!(report.rests_on_progress, [], "{report}");
+    }
+}
+
+#[test]
+fn nobody_waits_in_a_loop_whose_iterations_all_change_something() {
+    for target in [Target::Portable, Target::Vulkan] {
+        assert_eq!(judged(target, table, 1, 2).rests_on_progress, [], "{target}");
     }
 }

@@ -36,10 +36,10 @@ impl Report {
 
     /// Whether the scenario holds only because nothing could fail: it has no named check and no assertion in a kernel,
     /// data races are no error, and what it reads, if anything, it reports as its outcome. One that reads results and
-    /// reports none compares them by itself.
+    /// reports none compares them by itself, unless it tells several.
     pub fn nothing_asserted(&self) -> bool {
         let forbids_races = self.target.forbids_races(self.model);
-        let compares = self.reads_back && self.outcomes.is_empty();
+        let compares = self.reads_back && self.outcomes.is_empty() && self.told.len() <= 1;
         let asserts = !self.checks.is_empty() || self.kernels_assert() || compares;
         self.verdict == Verdict::Holds && !forbids_races && !asserts
     }

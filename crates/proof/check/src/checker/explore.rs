@@ -63,6 +63,7 @@ pub(super) fn begun(checker: &Checker) -> Report {
         orders: Default::default(),
         checks: Vec::new(),
         reads_back: false,
+        told: Default::default(),
         statistics: Statistics::default(),
         events: 0,
         covered: None,

@@ -156,6 +156,9 @@ impl Runs<'_> {
                     }
                 }
                 summary.checks.into_iter().for_each(|check| note(&mut report.checks, check));
+                if summary.outcomes.is_empty() && report.told.len() < Report::MOST_TOLD {
+                    report.told.insert(summary.did);
+                }
             }
             // With `keeps_on` only the observations matter, whether the check holds or not.
             Err(error) if self.checker.keeps_on => {

@@ -153,12 +153,6 @@ impl World {
         ((source >> 20) as usize, source & ((1 << 20) - 1))
     }
 
-    /// Whether a statement is in a loop in which its thread may wait for others.
-    pub fn is_in_waiting_loop(&self, source: u32) -> bool {
-        let (launch, at) = World::statement(source);
-        self.launches.get(launch).is_some_and(|launch| launch.program.is_in_waiting_loop(at))
-    }
-
     /// The source line of a statement; `None` for an event of the system.
     pub fn site(&self, source: u32) -> Option<Site> {
         let (launch, at) = World::statement(source);

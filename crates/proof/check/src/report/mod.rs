@@ -264,6 +264,9 @@ pub struct Report {
     pub checks: Vec<String>,
     /// Whether the scenario has read what its launches left.
     pub reads_back: bool,
+    /// What the scenario said that it did, in each run that was right, if it observes nothing: several texts tell results that
+    /// differ, and that it accepted. At most [`Report::MOST_TOLD`].
+    pub told: BTreeSet<String>,
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
@@ -316,6 +319,9 @@ pub(crate) fn name(target: Target, model: Model, emitted: bool) -> String {
 }
 
 impl Report {
+    /// The most texts that are kept of what a scenario said that it did.
+    pub const MOST_TOLD: usize = 8;
+
     /// The number of threads in a warp, if some execution rests on it: warps of a block pass a barrier of its at different
     /// statements or in different iterations, which the target permits to warps alone.
     pub fn rests_on_warps(&self) -> Option<u32> {

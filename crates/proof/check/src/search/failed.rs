@@ -92,6 +92,15 @@ pub(super) fn failed_iterations(
             jump.into_iter().for_each(|jump| search.visitor().at_bound(jump));
         }
     }
+    let reads = found.iter().flat_map(|iteration| &iteration.steps).filter(|step| step.label.kind == Kind::Read);
+    let mut reads: Vec<u32> = reads.map(|step| step.source).collect();
+    reads.sort_unstable();
+    reads.dedup();
+    reads.retain(|&source| search.waits.insert(source));
+    if !reads.is_empty() {
+        let mut visitor = search.visitor();
+        reads.into_iter().for_each(|source| visitor.may_wait_at(source));
+    }
     let mut beside = Beside::new(search.setup.model, graph);
     let mixed: Vec<Address> = found.iter().flat_map(|iteration| beside.mixed(iteration, analysis)).collect();
     if !mixed.is_empty() {

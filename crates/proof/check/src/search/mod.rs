@@ -240,6 +240,10 @@ pub trait Visitor: Send {
     /// all failing iterations were looked at.
     fn at_bound(&mut self, _source: u32) {}
 
+    /// Receives the statement of a read in an iteration of a waiting loop that leaves its thread as it was: there it may wait. A
+    /// loop each of whose iterations changes something never does. The same one may be passed more than once.
+    fn may_wait_at(&mut self, _source: u32) {}
+
     /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of
     /// two threads, that changes nothing. It is passed where an access of such an iteration might race, or a fault
     /// happens.

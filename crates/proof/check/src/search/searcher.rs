@@ -34,6 +34,8 @@ pub(super) struct Search<'s, 'w> {
     pub watch: Watch<'s>,
     /// The limit that was reached within a step.
     pub stopped: Option<Stopped>,
+    /// The reads in waiting loops that the visitor knows of.
+    pub waits: FxHashSet<u32>,
     /// The state that the searches of several workers share.
     pub shared: &'s Global<'s>,
 }
@@ -100,7 +102,8 @@ impl<'w> Open<'w> {
 impl<'s, 'w> Search<'s, 'w> {
     /// A search of one worker.
     pub fn new(setup: &'s Setup<'w>, shared: &'s Global<'s>) -> Self {
-        Search { setup, statistics: Statistics::default(), watch: Watch::new(&setup.limits), stopped: None, shared }
+        let (statistics, watch) = (Statistics::default(), Watch::new(&setup.limits));
+        Search { setup, statistics, watch, stopped: None, waits: FxHashSet::default(), shared }
     }
 
     /// The visitor, for this worker alone.

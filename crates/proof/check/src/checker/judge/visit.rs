@@ -104,6 +104,10 @@ impl Visitor for Judge<'_> {
         self.forget();
     }
 
+    fn may_wait_at(&mut self, source: u32) {
+        self.waits_in_block.may_wait_at(source);
+    }
+
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.schedule.is_some() {
             return ControlFlow::Continue(());
@@ -126,7 +130,7 @@ impl Visitor for Judge<'_> {
         }
         self.count_writes(execution);
         if !self.run.checker.target.promises_threads() {
-            self.waits_in_block.note(execution, &self.world);
+            self.waits_in_block.note(execution);
         }
         let Some(memories) = last_memories(execution) else {
             self.too_many = true;
