@@ -294,8 +294,8 @@ pub enum Lacking {
     },
     /// Views of 2³² elements or more: `maxStorageBufferRange` is a number of 32 bits, in bytes (Vulkan 1.3, "Limits").
     #[error(
-        "kernel `{kernel}` at {site} is launched with 2^32 elements or threads or more, and what a shader of device \
-         `{device}` reaches of a buffer has at most 2^32 - 1 bytes (`maxStorageBufferRange`)"
+        "kernel `{kernel}` at {site} is launched with indices of 64 bits (2^32 elements or threads or more, or `long_indices`), and \
+         what a shader of device `{device}` reaches of a buffer has at most 2^32 - 1 bytes (`maxStorageBufferRange`)"
     )]
     Long {
         /// The kernel's name.

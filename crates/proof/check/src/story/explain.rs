@@ -354,9 +354,12 @@ fn unwritten(names: &Names<'_>, read: EventId) -> Draft {
         headline: format!("unwritten memory: {} reads {place}, which nobody has written.", names.at(read)),
         ..Draft::default()
     };
+    // What its thread writes later, and what an update writes because of what it reads, comes after it in any case.
+    let is_later = |event: EventId| event > read && graph.same_thread(read, event);
     let writes = (0..graph.len()).filter(|&event| {
         let other = graph.event(event);
-        other.thread.is_some() && other.label.kind == Kind::Write && other.location == graph.event(read).location
+        let is_there = other.thread.is_some() && other.location == graph.event(read).location;
+        is_there && other.label.kind == Kind::Write && !is_later(event)
     });
     let writes: Vec<EventId> = writes.collect();
     let place_is = if place.contains('[') { place.as_str() } else { "it" };
