@@ -39,6 +39,35 @@ fn updates_by_the_thread_s_number_are_different_ones() {
     }
 }
 
+/// The greatest and the least of what all bring: in whatever order, unless somebody brings no number.
+#[kernel]
+fn finds_bounds(acc: &Acc, bounds: Atomic<f32>, brings: Read<f32>) {
+    let own = brings[acc.block_in_grid()];
+    bounds.fetch_max(0, own);
+    bounds.fetch_min(1, own);
+}
+
+#[test]
+fn bounds_of_floats_are_the_same_in_every_order() {
+    let checked = |brought: [f32; 4], expected: [f32; 2]| {
+        let scenario = move |device: &Device| -> Result<()> {
+            let queue = device.queue()?;
+            let (bounds, brings) = (device.from_slice(&[-0.0f32, 0.0])?, device.from_slice(&brought)?);
+            queue.launch(ThreadSpec::new(4, 1), finds_bounds(&bounds, &brings))?;
+            let found = bounds.read(&queue)?;
+            assert_eq!([found[0].to_bits(), found[1].to_bits()], expected.map(f32::to_bits), "{found:?}");
+            Ok(())
+        };
+        Checker::new(Model::Portable).check(scenario).unwrap()
+    };
+    for (brought, expected) in [([1.5, -2.0, 7.0, 0.0], [7.0, -2.0]), ([0.0, -0.0, 0.0, -0.0], [0.0, -0.0])] {
+        let report = checked(brought, expected);
+        assert_eq!((report.verdict, report.statistics.complete), (Verdict::Holds, 1), "{report}");
+    }
+    let report = checked([1.5, f32::NAN, 7.0, -2.0], [7.0, -2.0]);
+    assert!(report.verdict == Verdict::Holds && report.statistics.complete > 1, "{report}");
+}
+
 /// A lock of sequentially consistent operations.
 #[kernel]
 fn counts_under_a_lock(acc: &Acc, lock: Atomic<u32>, count: Shared<u32>) {

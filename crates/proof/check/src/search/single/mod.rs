@@ -38,7 +38,7 @@ mod shown;
 use std::collections::{BTreeSet, HashMap};
 
 use rustc_hash::FxBuildHasher;
-use wattle_ir::{AtomicOp, Type};
+use wattle_ir::{AtomicOp, FloatFormat, Type};
 use wattle_memory::{Analysis, Classes, EventId, Graph, Level, LocationId, ThreadId};
 
 use super::boundaries::placements;
@@ -124,16 +124,32 @@ struct Commuting {
 }
 
 impl Commuting {
-    /// The operation of an update, if any two of it commute. Sums of floats do not.
+    /// The operation of an update, if any two of it commute. Sums of floats do not; their least and greatest values do, since -0
+    /// is less than +0, but for NaNs, of which the payload may be that of either.
     fn of(change: Change, level: Level) -> Option<Commuting> {
         let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
+        let is_ordered = match op {
+            AtomicOp::Min | AtomicOp::Max => is_number(ty, operand),
+            AtomicOp::Add | AtomicOp::Sub | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => false,
+            AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Exchange => false,
+        };
         let operand = match op {
             AtomicOp::Add | AtomicOp::Sub | AtomicOp::Min | AtomicOp::Max => None,
             AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => None,
             AtomicOp::Inc | AtomicOp::Dec => Some(operand),
             AtomicOp::Exchange => return None,
         };
-        ty.is_int().then_some(Commuting { op, ty, operand, level })
+        (ty.is_int() || is_ordered).then_some(Commuting { op, ty, operand, level })
+    }
+}
+
+/// Whether these are the bits of a float that is a number.
+fn is_number(ty: Type, bits: u64) -> bool {
+    match ty.float_format() {
+        Some(FloatFormat::F32) => !f32::from_bits(bits as u32).is_nan(),
+        Some(FloatFormat::F64) => !f64::from_bits(bits).is_nan(),
+        // There are no atomic operations on them.
+        Some(FloatFormat::F16 | FloatFormat::BF16) | None => false,
     }
 }
 
