@@ -163,7 +163,11 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let holds = judged.main().is_some_and(|report| report.verdict == Verdict::Holds);
     if !advice.fixes.is_empty() {
         session.line("")?;
-        session.line(format!("  {} with this it holds (checked):", session.style.paint(Tone::Note, "help:")))?;
+        let fewer = match advice.cut_short {
+            true => "; there was no time to see whether fewer are enough",
+            false => "",
+        };
+        session.line(format!("  {} with this it holds (checked){fewer}:", session.style.paint(Tone::Note, "help:")))?;
         lines(session, &advice.fixes)?;
     } else if !holds && advice.tried > 0 {
         let what =
@@ -176,7 +180,7 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     }
     if !advice.weaker.is_empty() {
         session.line("")?;
-        let head = "it still holds with all of these together (checked):";
+        let head = "at this size and with these inputs it still holds with all of these together (checked):";
         session.line(format!("  {} {head}", session.style.paint(Tone::Note, "could be weaker:")))?;
         lines(session, &advice.weaker)?;
     }
@@ -185,7 +189,7 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
             .line(format!("  {}", session.style.paint(Tone::Note, "needless alone, needed once the above is done:")))?;
         lines(session, &advice.needless_alone)?;
     }
-    if advice.cut_short {
+    if advice.cut_short && advice.fixes.is_empty() {
         session.line("  (the time for advice was up; more may be possible)")?;
     }
     Ok(())
