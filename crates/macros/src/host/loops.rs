@@ -64,15 +64,23 @@ impl Host {
 
     /// Ends the thread at the head of a loop without a bound, if it must end.
     pub(super) fn stop(&self, condition: Option<&Expr>, body: &Block, span: Span) -> TokenStream {
-        let leaves = |x: &Expr| matches!(x.kind, ExprKind::Break { .. } | ExprKind::Return(_));
         let waits = condition.is_some_and(|condition| condition.any(&is_of_others))
             || (body.any(&leaves) && body.any(&is_of_others));
-        if !waits {
-            return self.look(quote!(1), span);
-        }
+        if waits { self.give_way(span) } else { self.look(quote!(1), span) }
+    }
+
+    /// Lets other threads of the block go on now and then, at the head of a loop that may wait for them, and ends the thread if
+    /// it must end.
+    fn give_way(&self, span: Span) -> TokenStream {
         let (thread, leave) = (super::private_at("thread", span), self.leave());
         let stop = quote_spanned!(span=> #thread.must_stop());
         quote!(if #stop { #leave })
+    }
+
+    /// The body of a loop that gives way first.
+    fn giving_way(&self, body: TokenStream, span: Span) -> TokenStream {
+        let give_way = self.give_way(span);
+        quote!({ #give_way #body })
     }
 
     pub(super) fn repeat(
@@ -86,7 +94,10 @@ impl Host {
         let support = support(span);
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
             let (few, constant) = (is_few(begin, end), is_constant(source));
-            let plain = if *inclusive || constant { Plain::None } else { self.plain(Some(pattern), false, body) };
+            // A wait that is given up after so many looks.
+            let waits = !few && body.any(&leaves) && body.any(&is_atomic);
+            let plain =
+                if *inclusive || constant || waits { Plain::None } else { self.plain(Some(pattern), false, body) };
             let (begin, end) = (self.expr(begin), self.expr(end));
             if !matches!(plain, Plain::None) {
                 let rows = quote_spanned!(span=> #support::range_rows(#begin, #end));
@@ -94,6 +105,7 @@ impl Host {
             }
             let pattern = self.pattern(pattern, false);
             let (Labels { out, again, .. }, body) = self.within(target, !inclusive && !few, |host| host.block(body));
+            let body = if waits { self.giving_way(body, span) } else { body };
             let dots = if *inclusive { quote!(..=) } else { quote!(..) };
             if few {
                 return quote_spanned!(span=> #out: for #pattern in (#begin)#dots(#end) #body);
@@ -121,7 +133,9 @@ impl Host {
             let constant = is_constant(source);
             let source = self.expr(source);
             let pattern = self.pattern(pattern, false);
+            let waits = body.any(&leaves) && body.any(&is_atomic);
             let (Labels { out, .. }, body) = self.within(target, false, |host| host.block(body));
+            let body = if waits { self.giving_way(body, span) } else { body };
             return self.counted(&out, &pattern, source, body, (span, constant));
         };
         let index = match (over, pattern) {
@@ -170,11 +184,21 @@ pub fn is_innermost(body: &Block) -> bool {
     !body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
 }
 
+/// Whether an expression leaves the loop that it is in, or one around it.
+fn leaves(x: &Expr) -> bool {
+    matches!(x.kind, ExprKind::Break { .. } | ExprKind::Return(_))
+}
+
+/// Whether an expression is an atomic operation.
+fn is_atomic(x: &Expr) -> bool {
+    matches!(&x.kind, ExprKind::Method { name, .. } if names::is_atomic(name))
+}
+
 /// Whether it reads what other threads may write: a loop that never does so waits for no other thread.
 fn is_of_others(x: &Expr) -> bool {
     let is_view = |x: &Expr| matches!(&x.kind, ExprKind::Local(local) if local.is_view);
     match &x.kind {
-        ExprKind::Method { name, .. } => names::is_atomic(name),
+        ExprKind::Method { .. } => is_atomic(x),
         ExprKind::Index(base, _) => is_view(base),
         ExprKind::Call { arguments, .. } => arguments.iter().any(is_view),
         _ => false,

@@ -17,6 +17,7 @@ pub const CASES: &[Case] = &[
     ("a bitonic sort in one block", sort),
     ("threads of a block wait for lower and for higher ones", both_ways),
     ("threads of a block take turns", turns),
+    ("a wait that is given up after so many looks", bounded_waits),
     ("a lock within each block", lock),
     ("threads of a block wait for another block", between_blocks),
     ("a barrier of all blocks", grid_barrier),
@@ -259,6 +260,37 @@ fn turns(device: &Device) -> Outcome {
         // Between two turns of a thread every other one has one, of four iterations.
         assert!(counts.iter().all(|&count| count.abs_diff(1000) <= 8), "{counts:?}");
     }
+    Ok(())
+}
+
+/// The first thread looks `most` times, going up and down, for what the last one does.
+#[kernel]
+fn waits_a_while(acc: &Acc, flag: Atomic<u32>, seen: Shared<u32>, most: u32) {
+    if acc.thread_in_block() > 0 {
+        flag.fetch_add(0, 1);
+        return;
+    }
+    for i in 0..most {
+        if flag.load(0) > 0 {
+            seen[0] = i + 1;
+            break;
+        }
+    }
+    for _ in (0..most).rev() {
+        if flag.load(0) == acc.threads_in_block() - 1 {
+            seen[1] = 1;
+            return;
+        }
+    }
+}
+
+fn bounded_waits(device: &Device) -> Outcome {
+    promises_each_thread(device)?;
+    let queue = device.queue()?;
+    let (flag, seen) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
+    queue.launch(ThreadSpec::new(1, 3), waits_a_while(&flag, &seen, 10_000))?;
+    let seen = seen.read(&queue)?;
+    assert!(seen[0] > 0 && seen[1] == 1, "the other threads have had no turn: {seen:?}");
     Ok(())
 }
 
