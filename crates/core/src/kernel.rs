@@ -280,6 +280,7 @@ pub unsafe trait Launch<const D: usize>: Kernel {}
 /// Its type names no function, so that a wrong argument is one error: that of the argument, and none of what it is
 /// passed in.
 #[doc(hidden)]
+#[must_use = "a kernel that is called is not launched; write `queue.launch(FrameSpec::cover(n, 64), kernel(&x, &mut y))?`"]
 pub struct Bundle<const D: usize, A: 'static> {
     info: &'static KernelInfo,
     arguments: A,

@@ -239,6 +239,7 @@ pub trait Signed: Number + SignedOps {}
 /// The arithmetic of numbers with negative values.
 pub trait SignedOps: NumberOps {
     operations!(declare Signed);
+    compositions!(declare Signed);
 }
 
 /// One of the eight integer types.
@@ -442,6 +443,7 @@ macro_rules! implement_type {
         impl Signed for $t {}
         impl SignedOps for $t {
             operations!(implement Signed signed);
+            compositions!(implement Signed signed);
         }
     };
     (int $t:ident $type:ident $bits:ident $row:ident) => {
@@ -504,6 +506,7 @@ macro_rules! implement_type {
         impl Signed for $t {}
         impl SignedOps for $t {
             operations!(implement Signed $row);
+            compositions!(implement Signed $row);
         }
         impl Float for $t {}
         impl FloatOps for $t {

@@ -18,6 +18,7 @@ mod rules;
 mod sample;
 mod scenario;
 mod signature;
+mod source;
 mod surroundings;
 
 use proc_macro::TokenStream;
@@ -36,10 +37,11 @@ use syn::{ItemFn, parse_macro_input};
 /// | what | how |
 /// |---|---|
 /// | variables | `let`, `let mut`, with tuples `(a, b)` and arrays `[y, x]` taken apart; `let 0..=9 = n else { return };` |
+/// | literals | `1`, `1u8`, `0.5`, `true`, and bytes `b'a'`, which are `u8` |
 /// | constants | `const N: usize = 8;` in the body, and whatever constant a path names; arrays of constants, see below |
 /// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `..base`, fields, patterns; see below |
 /// | assignment | to variables, parts of tuples `v.0 += 1.0`, fields `b.mass = 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
-/// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers |
+/// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
 /// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values |
 /// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples, arrays and structs of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
 /// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (with `.rev()` and `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
@@ -47,14 +49,14 @@ use syn::{ItemFn, parse_macro_input};
 /// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; those of types and traits, `S::area(x)`; parameters that are functions, see below; the mathematical functions as methods |
 /// | closures | as arguments for parameters that are functions: `twice(\|x\| x * 2.0, y)`; they capture nothing |
 /// | indices | `u32`, or `u64` in `#[kernel(wide)]`, see below; `+ - * / %` of `[u32; D]`, and of other arrays of numbers, element by element; `i.linearize(extent)`, `n.delinearize(extent)`, `i.axis(d)`, `i.with_axis(d, n)` |
-/// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports, with values in their text: `assert!(x < n, "x = {x}")` |
+/// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports, with values in their text: `assert!(x < n, "x = {x}")`; `debug_assert!` and its like are the same, in release builds too |
 /// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
 /// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
 ///
 /// # Constants and arrays of them
 /// `const ORIGIN: Body = Body { … };` of a struct with [`#[derive(Element)]`](macro@Element) is a value like others.
 /// `const TABLE: [f32; 256] = …;`, also of structs, in the kernel or outside, is read as `TABLE[i]`, by any index, and given
-/// to device functions by value. On CUDA devices it is constant memory (`.const`; global memory where a kernel has more than 64 KiB
+/// to device functions by value; so is a `static TABLE`, whose values no thread can change. On CUDA devices it is constant memory (`.const`; global memory where a kernel has more than 64 KiB
 /// of it), on Vulkan devices constant data of the shader. For the checker it is no memory: to read it is no event.
 ///
 /// # Structs and short vectors
@@ -208,7 +210,7 @@ use syn::{ItemFn, parse_macro_input};
 /// |---|---|---|
 /// | `x + y`, `x - y`, `x * y`, `x / y` | of floats | 0.5 ulp |
 /// | `x.sqrt()` | square root; NaN below zero | 0.5 ulp |
-/// | `x.fma(y, z)` | `x * y + z`, rounded once | 0.5 ulp |
+/// | `x.fma(y, z)`, `x.mul_add(y, z)` | `x * y + z`, rounded once | 0.5 ulp |
 /// | `x.recip()` | 1 by the number | 0.5 ulp |
 /// | `x.rsqrt()` | 1 by the square root; NaN below zero, an infinity of a zero | 1.5 ulp |
 /// | `x.cbrt()` | cube root, with the sign | 1 ulp |
@@ -239,7 +241,8 @@ use syn::{ItemFn, parse_macro_input};
 /// | `x.to_degrees()`, `x.to_radians()` | product with the nearest number to 180/π or π/180 | 1.5 ulp |
 /// | `x % y`, `x.fmod(y)` | of floats, the remainder with the sign of `x`; NaN for a `y` of zero | exact |
 /// | `x.rem_euclid(y)`, `x.div_euclid(y)` | of floats, as the standard library's, but a remainder that is subnormal counts as zero | rounded once, and as `x / y` |
-/// | `x.abs()`, `x.signum()`, `x.copysign(y)` | as the standard library's | exact |
+/// | `x.abs()`, `x.signum()` | as the standard library's, of floats and of signed integers | exact |
+/// | `x.copysign(y)` | of floats, as the standard library's | exact |
 /// | `x.floor()`, `x.ceil()`, `x.trunc()`, `x.fract()` | as the standard library's | exact |
 /// | `x.round()`, `x.round_ties_even()` | halves away from zero; halves to the even number | exact |
 /// | `x.min(y)`, `x.max(y)`, `x.clamp(y, z)` | of floats the one that is a number; -0 is less than +0 | exact |
@@ -253,6 +256,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | `x.ilog2()` | of integers, as `u32`: the number of the highest one; 0 for zero | exact |
 /// | `x.rotate_left(n)`, `x.rotate_right(n)`, `x.reverse_bits()`, `x.swap_bytes()` | of integers | exact |
 /// | `x.saturating_add(y)`, `x.saturating_sub(y)`, `x.saturating_mul(y)` | of integers | exact |
+/// | `x.wrapping_add(y)`, `x.wrapping_sub(y)`, `x.wrapping_mul(y)` | of integers, what `x + y`, `x - y` and `x * y` are in kernels | exact |
 /// | `x.mul_hi(y)` | of `u32` and `u64`, the high half of the full product | exact |
 /// | `x.isqrt()`, `x.abs_diff(y)`, `x.is_power_of_two()` | of `u32` and `u64` | exact |
 ///

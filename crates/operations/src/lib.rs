@@ -212,8 +212,8 @@ macro_rules! compositions {
             fn Float Recip "recip" recip(x) -> Self, rounded { float: 1.0 / x }
             /// What the number is more than its whole part, with its sign; exact.
             fn Float Fract "fract" fract(x) -> Self, exact { float: x - x.trunc() }
-            /// 1 with the sign of the number, also of a zero; NaN of a NaN.
-            fn Float Signum "signum" signum(x) -> Self, exact { float: x.signum() }
+            /// Of a float 1 with its sign, also of a zero, and NaN of a NaN; of an integer -1, 0 or 1.
+            fn Signed Signum "signum" signum(x) -> Self, exact { signed: x.signum(), float: x.signum() }
             /// An angle in radians as degrees: the product with the nearest number to 180/π.
             fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded {
                 float: x * Self::cast_from(57.29577951308232),
@@ -283,6 +283,12 @@ macro_rules! compositions {
             fn Int SaturatingSub "saturating_sub" saturating_sub(x, y) -> Self, exact { int: x.saturating_sub(y) }
             /// The product, or the type's bound where that is beyond it.
             fn Int SaturatingMul "saturating_mul" saturating_mul(x, y) -> Self, exact { int: x.saturating_mul(y) }
+            /// The sum, which wraps as `x + y` does in kernels.
+            fn Int WrappingAdd "wrapping_add" wrapping_add(x, y) -> Self, exact { int: x.wrapping_add(y) }
+            /// The difference, which wraps as `x - y` does in kernels.
+            fn Int WrappingSub "wrapping_sub" wrapping_sub(x, y) -> Self, exact { int: x.wrapping_sub(y) }
+            /// The product, which wraps as `x * y` does in kernels.
+            fn Int WrappingMul "wrapping_mul" wrapping_mul(x, y) -> Self, exact { int: x.wrapping_mul(y) }
             /// The distance between two numbers.
             fn Word AbsDiff "abs_diff" abs_diff(x, y) -> Self, exact { word: x.abs_diff(y) }
         }

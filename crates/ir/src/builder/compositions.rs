@@ -3,7 +3,9 @@
 use std::f64::consts::{LN_2, LOG2_E, LOG10_2};
 
 use super::Val;
-use crate::{Float, FloatOps, Int, Scalar, Type, Word};
+use ::half::{bf16, f16};
+
+use crate::{Float, FloatOps, Int, Scalar, Signed, SignedOps, Type, Word};
 
 impl<'b, T: Scalar> Val<'b, T> {
     pub(super) fn lit<U: Scalar>(self, value: U) -> Val<'b, U> {
@@ -43,8 +45,8 @@ impl<'b, T: Float> Val<'b, T> {
         builder.from_bits(builder.bit_or(self.size(), sign))
     }
 
-    /// See [`FloatOps::signum`].
-    pub fn signum(self) -> Self {
+    /// [`SignedOps::signum`] of a float.
+    fn float_signum(self) -> Self {
         Val::select(self.is_nan(), self, self.lit(T::ONE).copysign(self))
     }
 
@@ -136,7 +138,44 @@ impl<'b, T: Float> Val<'b, T> {
     }
 }
 
+impl<'b, T: Signed> Val<'b, T> {
+    /// See [`SignedOps::signum`].
+    pub fn signum(self) -> Self {
+        // Of one type: the casts make nothing.
+        match T::TYPE {
+            Type::F16 => self.cast::<f16>().float_signum().cast(),
+            Type::BF16 => self.cast::<bf16>().float_signum().cast(),
+            Type::F32 => self.cast::<f32>().float_signum().cast(),
+            Type::F64 => self.cast::<f64>().float_signum().cast(),
+            Type::I8
+            | Type::I16
+            | Type::I32
+            | Type::I64
+            | Type::U8
+            | Type::U16
+            | Type::U32
+            | Type::U64
+            | Type::Bool => self.max(self.lit(SignedOps::neg(T::ONE))).min(self.lit(T::ONE)),
+        }
+    }
+}
+
 impl<'b, T: Int> Val<'b, T> {
+    /// See [`IntOps::wrapping_add`](crate::IntOps::wrapping_add).
+    pub fn wrapping_add(self, other: Self) -> Self {
+        self.builder.add(self, other)
+    }
+
+    /// See [`IntOps::wrapping_sub`](crate::IntOps::wrapping_sub).
+    pub fn wrapping_sub(self, other: Self) -> Self {
+        self.builder.sub(self, other)
+    }
+
+    /// See [`IntOps::wrapping_mul`](crate::IntOps::wrapping_mul).
+    pub fn wrapping_mul(self, other: Self) -> Self {
+        self.builder.mul(self, other)
+    }
+
     pub(super) fn int(self, raw: u64) -> Self {
         self.lit(T::from_raw(raw))
     }

@@ -40,7 +40,8 @@ impl Build {
                 let handle = &around.handle;
                 let give = match (&around.given, value) {
                     (Some(given), Some(value)) => Some(quote!(#given.give(#value);)),
-                    (_, value) => value,
+                    (None, Some(value)) => Some(quote!(#builder.discard(#value);)),
+                    (_, None) => None,
                 };
                 match around.is_loop {
                     true => quote! {

@@ -109,6 +109,12 @@ const ABSENT: &[Absent] = &[
         instead: "write `acc.clock()`, which gives its ticks as `u64`",
     },
     Absent {
+        names: &["__nanosleep"],
+        methods: &["sleep", "spin_loop"],
+        what: "kernels have no pause",
+        instead: "a loop that loads from an `Atomic` view waits without one, `while ready.load(0) == 0 {}`",
+    },
+    Absent {
         names: &["malloc"],
         methods: &["alloc", "free"],
         what: "a kernel cannot allocate memory",

@@ -21,13 +21,13 @@ impl Parser {
                 let (parsed, otherwise) = (self.boxed(condition)?, text(condition));
                 self.assertion(parsed, &all.iter().skip(1).collect::<Vec<_>>(), otherwise, span)
             }
-            "assert_eq" | "assert_ne" => {
+            "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => {
                 let all = arguments()?;
                 let (Some(left), Some(right)) = (all.first(), all.iter().nth(1)) else {
                     return error(call, "compare what with what?");
                 };
                 let (op, sign) = match name.as_str() {
-                    "assert_eq" => (BinOp::Eq(Default::default()), "=="),
+                    "assert_eq" | "debug_assert_eq" => (BinOp::Eq(Default::default()), "=="),
                     _ => (BinOp::Ne(Default::default()), "!="),
                 };
                 let otherwise = format!("{} {sign} {}", text(left), text(right));

@@ -1,6 +1,7 @@
 //! Calls in kernels: of methods, mathematical functions and device functions; and what a `for` goes over.
 
 use proc_macro2::Ident;
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
@@ -8,7 +9,7 @@ use syn::{Error, Result};
 use super::absent::absent;
 use super::names::{ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
 use super::types::is_number;
-use super::{Parser, error};
+use super::{Parser, error, words};
 use crate::ast::{Callee, Expr, ExprKind, Local};
 use crate::names::is_method;
 
@@ -30,7 +31,8 @@ impl Parser {
             let mut operands = vec![self.base(&call.receiver)?];
             operands.extend(self.exprs(&call.args)?);
             self.adapt_all(&mut operands);
-            return Ok(ExprKind::Math { name: call.method.clone(), operands });
+            let name = if name == "mul_add" { Ident::new("fma", call.method.span()) } else { call.method.clone() };
+            return Ok(ExprKind::Math { name, operands });
         }
         if let Some((_, instead)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
             return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}"));
@@ -39,12 +41,7 @@ impl Parser {
             return error(&call.method, &message);
         }
         if !is_method(&name) {
-            let nearest = nearest(&name).map_or(String::new(), |known| format!(" (did you mean `{known}`?)"));
-            let message = format!(
-                "a kernel cannot call `{name}`{nearest}; it can call the methods of `Acc` and of views, mathematical functions, \
-                 and functions that are marked `#[device_fn]`"
-            );
-            return error(&call.method, &message);
+            return error(&call.method, &self.unknown_method(call, &name));
         }
         if matches!(name.as_str(), "step_by" | "rev")
             && !matches!(without_parentheses(&call.receiver), syn::Expr::Range(_))
@@ -66,6 +63,30 @@ impl Parser {
         }
         let arguments = if name == "items" { self.items_of(&mut name, &call.args)? } else { self.exprs(&call.args)? };
         Ok(ExprKind::Method { receiver, name, generics, arguments })
+    }
+
+    /// The message about a method that kernels do not know.
+    fn unknown_method(&self, call: &syn::ExprMethodCall, name: &str) -> String {
+        let known = "it can call the methods of `Acc` and of views, mathematical functions, and functions that are marked \
+                     `#[device_fn]`";
+        if let Some(nearest) = nearest(name) {
+            return format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}");
+        }
+        let of = match without_parentheses(&call.receiver) {
+            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
+            _ => None,
+        };
+        let is_value = of.is_some_and(|of| !self.views.contains_key(&of.number) && !(self.is_kernel && of.number == 0));
+        let of_type = match (is_value, call.args.is_empty()) {
+            (false, _) => String::new(),
+            (true, true) => {
+                format!(", those of a type by its name: `Type::{name}({})`", call.receiver.to_token_stream())
+            }
+            (true, false) => {
+                format!(", those of a type by its name: `Type::{name}({}, …)`", call.receiver.to_token_stream())
+            }
+        };
+        format!("a kernel cannot call `{name}`; {known}{of_type}")
     }
 
     /// What `items` goes over: `&mut out`, or several at once, `(&mut x, &mut y)`, for which it has another name.
@@ -124,6 +145,9 @@ impl Parser {
             if let Some(message) = absent(&name, false) {
                 return error(path, &message);
             }
+            if let Some(message) = as_function(path, &name) {
+                return error(path, &message);
+            }
             if name.starts_with(char::is_uppercase) {
                 return error(path, super::patterns::TUPLE_STRUCTS);
             }
@@ -152,6 +176,20 @@ fn by_extents(call: &syn::ExprMethodCall) -> Result<Ident> {
         }
     };
     Ok(Ident::new(name, call.method.span()))
+}
+
+/// The message about a function that is a method in kernels, or has another name there.
+fn as_function(path: &syn::Path, name: &str) -> Option<String> {
+    let owner = path.segments.iter().rev().nth(1).map(|owner| owner.ident.to_string());
+    match owner.as_deref() {
+        None => words::function(name, path.span()),
+        Some(owner) if is_number(owner) && name == "from" => Some(format!("a conversion in kernels is `x as {owner}`")),
+        Some("mem") if name == "swap" => Some("write `(a, b) = (b, a)` in kernels".to_owned()),
+        Some(owner) if is_number(owner) || owner == "cmp" => {
+            words::method(name).map(|method| format!("mathematical functions are methods in kernels: write {method}"))
+        }
+        Some(_) => None,
+    }
 }
 
 /// Whether the path names a function of a type or trait, `Sphere::area`: types have names in upper case.

@@ -3,7 +3,7 @@
 //! For rustc `0.5` is `f32` or `f64`, and never a generic `T: Float`. In a generic kernel a literal that stands where
 //! something else decides the type is of that type.
 
-use syn::{BinOp, Lit, Result};
+use syn::{BinOp, Lit, LitInt, Result};
 
 use super::{Parser, error};
 use crate::ast::{Block, Expr, ExprKind};
@@ -15,7 +15,18 @@ pub(super) fn number(literal: &Lit) -> Result<Lit> {
             error(number, "kernels know 8 to 64 bits; indices and extents are `u32`")
         }
         Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) => Ok(literal.clone()),
-        other => error(other, "there is no text in kernels; literals are numbers, `true` and `false`"),
+        Lit::Byte(byte) => Ok(Lit::Int(LitInt::new(&format!("{}u8", byte.value()), byte.span()))),
+        Lit::Char(letter) => match u8::try_from(letter.value()) {
+            Ok(byte) if byte.is_ascii() => {
+                let byte = byte.escape_ascii();
+                error(letter, &format!("there is no text in kernels; as a number it is a byte, `b'{byte}'`, a `u8`"))
+            }
+            Ok(_) | Err(_) => {
+                let code = u32::from(letter.value());
+                error(letter, &format!("there is no text in kernels; as a number it is its code, `{code:#x}`"))
+            }
+        },
+        other => error(other, "there is no text in kernels; literals are numbers, bytes `b'a'`, `true` and `false`"),
     }
 }
 

@@ -14,6 +14,7 @@ mod places;
 mod scope;
 mod structs;
 mod types;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -67,7 +68,26 @@ pub struct Parser {
 struct Around {
     target: Target,
     label: Option<Name>,
-    is_loop: bool,
+    kind: AroundKind,
+}
+
+/// What a jump leaves, which decides whether `break` takes a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AroundKind {
+    /// `loop`, whose value `break` gives.
+    Loop,
+    /// `while`, also `while let`.
+    While,
+    /// `for`.
+    For,
+    /// A labelled block, whose value `break` gives.
+    Block,
+}
+
+impl AroundKind {
+    fn is_loop(self) -> bool {
+        self != AroundKind::Block
+    }
 }
 
 impl Parser {
@@ -100,12 +120,12 @@ impl Parser {
     fn within<T>(
         &mut self,
         label: &Option<syn::Label>,
-        is_loop: bool,
+        kind: AroundKind,
         parse: impl FnOnce(&mut Self, Target) -> Result<T>,
     ) -> Result<T> {
         let (target, label) = (self.targets, label.as_ref().map(|label| Name::of(&label.name.ident)));
         self.targets += 1;
-        self.around.push(Around { target, label, is_loop });
+        self.around.push(Around { target, label, kind });
         let parsed = parse(self, target);
         self.around.pop();
         parsed
@@ -317,14 +337,14 @@ impl Parser {
                 };
                 ExprKind::If { condition, then, otherwise }
             }
-            syn::Expr::While(repeat) => self.within(&repeat.label, true, |parser, target| {
+            syn::Expr::While(repeat) => self.within(&repeat.label, AroundKind::While, |parser, target| {
                 if let syn::Expr::Let(binding) = &*repeat.cond {
                     return parser.while_let(binding, repeat, target);
                 }
                 let condition = parser.boxed(&repeat.cond)?;
                 Ok(ExprKind::While { target, condition, body: parser.block(&repeat.body)? })
             })?,
-            syn::Expr::Loop(repeat) => self.within(&repeat.label, true, |parser, target| {
+            syn::Expr::Loop(repeat) => self.within(&repeat.label, AroundKind::Loop, |parser, target| {
                 Ok(ExprKind::Loop { target, body: parser.block(&repeat.body)? })
             })?,
             syn::Expr::ForLoop(repeat) => {
@@ -334,13 +354,13 @@ impl Parser {
                 self.scoped(|parser| {
                     let pattern = parser.pattern(&repeat.pat, false)?;
                     parser.mark_items(&source, &pattern);
-                    parser.within(&repeat.label, true, |parser, target| {
+                    parser.within(&repeat.label, AroundKind::For, |parser, target| {
                         Ok(ExprKind::For { target, pattern, source, body: parser.block(&repeat.body)? })
                     })
                 })?
             }
             syn::Expr::Block(block) if block.label.is_some() => {
-                self.within(&block.label, false, |parser, target| {
+                self.within(&block.label, AroundKind::Block, |parser, target| {
                     Ok(ExprKind::Labelled { target, body: parser.block(&block.block)? })
                 })?
             }
@@ -348,6 +368,7 @@ impl Parser {
             syn::Expr::Match(choice) => self.choice(choice)?,
             syn::Expr::Break(leave) => {
                 let target = self.target(x, &leave.label, true)?;
+                self.check_break(leave, target)?;
                 let value = leave.expr.as_ref().map(|value| self.boxed(value)).transpose()?;
                 ExprKind::Break { target, value }
             }
@@ -397,6 +418,9 @@ impl Parser {
             let name = if name == "self" { local.name.clone() } else { name.clone() };
             return Ok(ExprKind::Local(Local { name, is_view, ..local }));
         }
+        if let Some(message) = path.path.get_ident().and_then(|name| words::variable(&name.to_string())) {
+            return error(path, &message);
+        }
         let mut last = path.path.segments.iter().rev().map(|segment| &segment.ident);
         if let (Some(scope), Some(owner)) = (last.next(), last.next())
             && owner == "Scope"
@@ -430,13 +454,30 @@ impl Parser {
         })
     }
 
+    /// Refuses a `break` with a value out of a loop that gives none.
+    fn check_break(&self, leave: &syn::ExprBreak, target: Target) -> Result<()> {
+        let around = self.around.iter().find(|around| around.target == target);
+        let name = match around.map(|around| around.kind) {
+            Some(AroundKind::While) => "while",
+            Some(AroundKind::For) => "for",
+            Some(AroundKind::Loop | AroundKind::Block) | None => return Ok(()),
+        };
+        if leave.expr.is_none() {
+            return Ok(());
+        }
+        let message = format!(
+            "a `{name}` gives no value, only `loop` and labelled blocks do; assign to a variable before it, `result = …; break;`"
+        );
+        error(leave, &message)
+    }
+
     /// The loop or block that a jump names.
     fn target(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>, is_break: bool) -> Result<Target> {
         let name = label.as_ref().map(|label| Name::of(&label.ident));
         let mut around = self.around.iter().rev();
-        let found = around.find(|around| if name.is_some() { around.label == name } else { around.is_loop });
+        let found = around.find(|around| if name.is_some() { around.label == name } else { around.kind.is_loop() });
         match (found, label) {
-            (Some(found), _) if is_break || found.is_loop => Ok(found.target),
+            (Some(found), _) if is_break || found.kind.is_loop() => Ok(found.target),
             (Some(_), _) => error(jump, "`continue` is for loops, and this label is a block's"),
             (None, Some(label)) => error(label, "no loop or block around has this label"),
             (None, None) => error(jump, "there is no loop around this"),

@@ -29,7 +29,7 @@ macro_rules! faulting_rows {
 const FAULTING: &[(&str, &[&str])] = faulting!(faulting_rows);
 
 /// The methods of no table, and how many arguments they have.
-const OTHERS: [(&str, usize); 4] = [("clamp", 2), ("to_bits", 0), ("sin_cos", 0), ("pow", 1)];
+const OTHERS: [(&str, usize); 5] = [("clamp", 2), ("to_bits", 0), ("sin_cos", 0), ("pow", 1), ("mul_add", 2)];
 
 /// How many arguments a method of numbers has, if it is one.
 pub fn math(name: &str) -> Option<usize> {
@@ -53,7 +53,7 @@ pub fn nearest(name: &str) -> Option<&'static str> {
         .chain(methods_of_views_and_threads())
         .map(|known| (strsim::levenshtein(name, known), known))
         .min()?;
-    (near.0 <= name.len().div_ceil(3)).then_some(near.1)
+    (near.0 <= name.len() / 3).then_some(near.1)
 }
 
 /// The methods that declare an array in shared memory for plain accesses.
@@ -64,10 +64,6 @@ pub const SHARED_ATOMIC: [&str; 2] = ["shared_atomic", "shared_atomic_at_launch"
 
 /// Methods of the standard library that have another name here, or that cannot be.
 pub const ELSEWHERE: &[(&str, &str)] = &[
-    ("mul_add", "write `x.fma(y, z)`; with `#[kernel(contract)]` that is what `x * y + z` becomes"),
-    ("wrapping_add", "integers wrap in kernels: write `x + y`"),
-    ("wrapping_sub", "integers wrap in kernels: write `x - y`"),
-    ("wrapping_mul", "integers wrap in kernels: write `x * y`"),
     ("iter", "index it in a loop: `for i in 0..N { x[i] }`"),
     ("iter_mut", "write `for (i, x) in acc.items(&mut out)`, or index it in a loop"),
     ("into_iter", "index it in a loop: `for i in 0..N { x[i] }`"),

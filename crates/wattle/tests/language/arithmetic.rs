@@ -269,3 +269,39 @@ fn constants_by_path() {
     let expected = [17, -5, i32::MIN as i64, i64::MAX, 13, 9, 1, 2, 876, 65790, 3];
     expect!(one(), expected, |_device, out| names::<u16, 5, 9, true>(0, &out));
 }
+
+/// Names of the standard library for what kernels write with signs or by another name.
+#[kernel]
+fn other_names(acc: &Acc, n: u32, m: i32, x: f32, whole: Shared<u32>, signed: Shared<i32>, floats: Shared<f32>) {
+    whole[0] = n.wrapping_add(u32::MAX);
+    whole[1] = n.wrapping_sub(9);
+    whole[2] = n.wrapping_mul(0x8000_0001);
+    signed[0] = m.wrapping_mul(i32::MAX);
+    signed[1] = m.signum();
+    signed[2] = (m - m).signum();
+    signed[3] = (-m).signum();
+    signed[4] = i32::MIN.signum();
+    floats[0] = x.mul_add(x, -1.0);
+    floats[1] = (x * -0.0).signum();
+    debug_assert_eq!(whole[0], n - 1);
+    debug_assert_ne!(acc.linear_threads_in_grid(), 0);
+}
+
+#[test]
+fn other_names_of_arithmetic() {
+    let (n, m, x) = (7u32, -5i32, 1.0f32 + f32::EPSILON);
+    for device in Device::all() {
+        let queue = device.queue().unwrap();
+        let whole = device.from_slice(&[0u32; 3]).unwrap();
+        let (signed, floats) = (device.from_slice(&[0i32; 5]).unwrap(), device.from_slice(&[0f32; 2]).unwrap());
+        match queue.launch(one(), other_names(n, m, x, &whole, &signed, &floats)) {
+            Err(error) if crate::support::lacks(&device, &error) => continue,
+            launched => launched.unwrap(),
+        }
+        let on = device.name();
+        let wrapped = [n.wrapping_add(u32::MAX), n.wrapping_sub(9), n.wrapping_mul(0x8000_0001)];
+        assert_eq!(whole.read(&queue).unwrap(), wrapped, "on {on}");
+        assert_eq!(signed.read(&queue).unwrap(), [m.wrapping_mul(i32::MAX), -1, 0, 1, -1], "on {on}");
+        assert_eq!(floats.read(&queue).unwrap(), [x.mul_add(x, -1.0), -1.0], "on {on}");
+    }
+}

@@ -264,3 +264,24 @@ fn in_order(acc: &Acc, start: u32, out: Shared<u32>) {
 fn what_is_read_first_is_not_changed_by_what_comes_later() {
     expect!(one(), [5, 2, 78, 12, 56, 600 + 31, 23, 13], |_device, out| in_order(1, &out));
 }
+
+/// The kind of each letter, and letters as numbers.
+#[kernel]
+fn letters(acc: &Acc, text: Read<u8>, out: Shared<u32>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..text.len()) {
+        let letter = text[i];
+        out[i] = match letter {
+            b'a'..=b'z' => (letter - b'a') as u32,
+            b' ' | b'\n' => 100,
+            _ if letter == b'\'' => b'\'' as u32,
+            _ => 200,
+        };
+    }
+}
+
+#[test]
+fn bytes_are_numbers() {
+    expect!(one(), vec![0u32, 25, 100, 39, 200, 100], |device, out| {
+        letters(&device.from_slice(b"az\n'A ").unwrap(), &out)
+    });
+}
