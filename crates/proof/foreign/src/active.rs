@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn where_there_are_too_many_it_is_left_open() {
         let mut active = Active { places: vec![Place::of(7, 0)], ..Active::default() };
-        (0..32).for_each(|lane| drop(active.together(7, 0, lane)));
+        (0..32).for_each(|lane| assert_eq!(active.together(7, 0, lane), 1 << lane));
         let mut count = 1;
         while active.next() {
             count += 1;
