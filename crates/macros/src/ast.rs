@@ -106,8 +106,8 @@ pub enum Pattern {
     /// `name @ pattern`.
     At(Local, Box<Pattern>),
     Wild(Span),
-    Tuple(Vec<Pattern>),
-    Array(Vec<Pattern>),
+    Tuple(Vec<Pattern>, Span),
+    Array(Vec<Pattern>, Span),
     /// `Body { mass, .. }`.
     Struct {
         path: Path,

@@ -133,7 +133,7 @@ impl Build {
                 quote!(let #part = #value; #first #second)
             }
             Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } | Pattern::Or(_) => quote!(let _ = #value;),
-            Pattern::Tuple(all) => {
+            Pattern::Tuple(all, _) => {
                 let (parts, bindings) = self.bind_parts(all, hold);
                 quote!(let (#(#parts,)*) = #value; #bindings)
             }
@@ -145,7 +145,7 @@ impl Build {
                     .collect();
                 quote!(let #whole = #value; #bindings)
             }
-            Pattern::Array(all) => {
+            Pattern::Array(all, _) => {
                 let (parts, bindings) = self.bind_parts(all, hold);
                 quote!(let [#(#parts),*] = ::wattle::__private::builder::Array::elements(&#value); #bindings)
             }

@@ -170,7 +170,7 @@ impl Build {
                 let tests = alternatives.iter().map(|pattern| self.test(pattern, of)).collect::<Option<Vec<_>>>()?;
                 all(self, tests, "bit_or")
             }
-            Pattern::Tuple(parts) => {
+            Pattern::Tuple(parts, _) => {
                 let tests = parts.iter().enumerate().filter_map(|(number, pattern)| {
                     let number = syn::Index::from(number);
                     self.test(pattern, &quote!(#of.#number))
@@ -183,7 +183,7 @@ impl Build {
                 let tests = tests.collect();
                 all(self, tests, "bit_and")
             }
-            Pattern::Array(parts) => {
+            Pattern::Array(parts, _) => {
                 let names: Vec<_> = parts.iter().map(|_| self.fresh("part")).collect();
                 let tests = parts.iter().zip(&names).filter_map(|(pattern, name)| self.test(pattern, &quote!(#name)));
                 let tests = tests.collect();

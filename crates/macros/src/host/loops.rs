@@ -140,12 +140,12 @@ impl Host {
         };
         let index = match (over, pattern) {
             (Over::Range | Over::Indices, pattern) => Some(pattern),
-            (Over::Items | Over::Together(_), Pattern::Tuple(both)) => both.first(),
+            (Over::Items | Over::Together(_), Pattern::Tuple(both, _)) => both.first(),
             (Over::Items | Over::Together(_), _) => None,
         };
         // Elements are slices, too.
         let elements = matches!(over, Over::Items | Over::Together(_));
-        let elements = elements && matches!(pattern, Pattern::Tuple(both) if both.len() == 2);
+        let elements = elements && matches!(pattern, Pattern::Tuple(both, _) if both.len() == 2);
         let plain = self.plain(index, elements, body);
         let source = self.expr(source);
         let rows = quote_spanned!(span=> #support::rows(#source));

@@ -40,13 +40,13 @@ impl Host {
                 quote!(#name @ (#pattern))
             }
             Pattern::Wild(span) => quote_spanned!(*span=> _),
-            Pattern::Tuple(parts) => {
+            Pattern::Tuple(parts, span) => {
                 let all = all(parts);
-                quote!((#(#all,)*))
+                quote_spanned!(*span=> (#(#all,)*))
             }
-            Pattern::Array(parts) => {
+            Pattern::Array(parts, span) => {
                 let all = all(parts);
-                quote!([#(#all),*])
+                quote_spanned!(*span=> [#(#all),*])
             }
             Pattern::Struct { path, fields, rest } => {
                 let (members, patterns): (Vec<_>, Vec<_>) =

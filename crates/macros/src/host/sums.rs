@@ -58,7 +58,9 @@ fn binds(pattern: &Pattern, number: usize) -> bool {
     match pattern {
         Pattern::Local(local) => local.number == number,
         Pattern::At(local, inner) => local.number == number || binds(inner, number),
-        Pattern::Tuple(all) | Pattern::Array(all) | Pattern::Or(all) => all.iter().any(|part| binds(part, number)),
+        Pattern::Tuple(all, _) | Pattern::Array(all, _) | Pattern::Or(all) => {
+            all.iter().any(|part| binds(part, number))
+        }
         Pattern::Struct { fields, .. } => fields.iter().any(|(_, part)| binds(part, number)),
         Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
     }

@@ -95,10 +95,10 @@ impl Moving {
     pub(super) fn with(pattern: Option<&Pattern>, body: &Block) -> Moving {
         let index = match pattern {
             Some(whole @ Pattern::Local(_)) => vec![part(whole)],
-            Some(Pattern::Array(parts)) => parts.iter().map(part).collect(),
+            Some(Pattern::Array(parts, _)) => parts.iter().map(part).collect(),
             _ => Vec::new(),
         };
-        let is_array = matches!(pattern, Some(Pattern::Array(_)));
+        let is_array = matches!(pattern, Some(Pattern::Array(..)));
         Moving { index, is_array, assigned: assigned(body), constants: body.constants() }
     }
 

@@ -6,6 +6,7 @@ mod assertions;
 mod calls;
 mod choice;
 mod closures;
+mod indices;
 mod literals;
 mod message;
 mod names;
@@ -212,6 +213,10 @@ impl Parser {
                  Order::Release)`, and choose between two by `if`",
             );
         }
+        if let Err(error) = indices::check_let(pattern, &value) {
+            let _ = self.pattern(pattern, true);
+            return Err(error);
+        }
         if ty.as_ref().is_some_and(|ty| !matches!(ty, syn::Type::Infer(_))) {
             self.adapt(&mut value);
         }
@@ -351,6 +356,7 @@ impl Parser {
                 self.inclusive_allowed = matches!(without_parentheses(&repeat.expr), syn::Expr::Range(_));
                 let source = self.boxed(&repeat.expr)?;
                 check_source(&source)?;
+                indices::check_for(&repeat.pat, &source)?;
                 self.scoped(|parser| {
                     let pattern = parser.pattern(&repeat.pat, false)?;
                     parser.mark_items(&source, &pattern);

@@ -36,8 +36,8 @@ impl Parser {
                 })
             }
             Pat::Wild(wild) => Ok(Pattern::Wild(wild.span())),
-            Pat::Tuple(tuple) => self.patterns(&tuple.elems, refutable).map(Pattern::Tuple),
-            Pat::Slice(slice) => self.patterns(&slice.elems, refutable).map(Pattern::Array),
+            Pat::Tuple(tuple) => Ok(Pattern::Tuple(self.patterns(&tuple.elems, refutable)?, tuple.span())),
+            Pat::Slice(slice) => Ok(Pattern::Array(self.patterns(&slice.elems, refutable)?, slice.span())),
             Pat::Paren(inner) => self.pattern(&inner.pat, refutable),
             Pat::Lit(literal) => self.boxed(&syn::Expr::Lit(literal.clone())).map(Pattern::Value),
             Pat::Path(path) => {
@@ -82,7 +82,7 @@ impl Pattern {
     fn has_names(&self) -> bool {
         match self {
             Pattern::Local(_) | Pattern::At(..) => true,
-            Pattern::Tuple(all) | Pattern::Array(all) | Pattern::Or(all) => all.iter().any(Pattern::has_names),
+            Pattern::Tuple(all, _) | Pattern::Array(all, _) | Pattern::Or(all) => all.iter().any(Pattern::has_names),
             Pattern::Struct { fields, .. } => fields.iter().any(|(_, pattern)| pattern.has_names()),
             Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
         }

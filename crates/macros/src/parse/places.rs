@@ -35,10 +35,12 @@ impl Parser {
     fn assignee(&mut self, left: &syn::Expr, assignments: &mut Vec<Expr>) -> Result<Pattern> {
         match without_parentheses(left) {
             syn::Expr::Tuple(all) => {
-                all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>().map(Pattern::Tuple)
+                let parts = all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>()?;
+                Ok(Pattern::Tuple(parts, all.span()))
             }
             syn::Expr::Array(all) => {
-                all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>().map(Pattern::Array)
+                let parts = all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>()?;
+                Ok(Pattern::Array(parts, all.span()))
             }
             syn::Expr::Infer(wild) => Ok(Pattern::Wild(wild.span())),
             syn::Expr::Range(rest) => {

@@ -88,10 +88,10 @@ impl Parser {
     /// Notes which variables of a loop's pattern are items.
     pub(super) fn mark_items(&mut self, source: &Expr, pattern: &Pattern) {
         let ExprKind::Method { name, .. } = &source.kind else { return };
-        let Pattern::Tuple(both) = pattern else { return };
+        let Pattern::Tuple(both, _) = pattern else { return };
         let items: &[Pattern] = match (name.to_string().as_str(), both.get(1)) {
             ("items", Some(item)) => std::slice::from_ref(item),
-            ("items_together", Some(Pattern::Tuple(items))) => items,
+            ("items_together", Some(Pattern::Tuple(items, _))) => items,
             _ => return,
         };
         for item in items {
