@@ -55,7 +55,8 @@ macro_rules! stepped {
         }
     )+};
 }
-stepped!(u32 u64);
+// `step_by` is for indices alone; of the others the error is that of `step_by`, and none besides.
+stepped!(u8 i8 u16 i16 u32 i32 u64 i64);
 
 /// One dimension of a range.
 #[derive(Clone, Copy, Debug)]

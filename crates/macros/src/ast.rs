@@ -76,6 +76,8 @@ pub struct Local {
     pub is_function: bool,
     /// Whether it is an item of a `PerItem` view, which is read and written in its place.
     pub is_item: bool,
+    /// Whether it begins with a literal without a type, which rustc infers and no generic type can be.
+    pub is_literal: bool,
 }
 
 pub struct Block {

@@ -37,6 +37,8 @@ pub struct Host {
     is_kernel: bool,
     /// Whether sums over a loop may be added in another order.
     reassociate: bool,
+    /// Whether the function has type parameters, so that a literal may meet a value of one.
+    is_generic: bool,
     ranks: Option<names::Ranks>,
 }
 
@@ -85,6 +87,7 @@ impl Host {
             views: views.collect(),
             is_kernel,
             reassociate: function.reassociate,
+            is_generic: function.generics.type_params().next().is_some(),
             ranks: Some(names::Ranks::of(function)),
             ..Host::of_closure()
         }
@@ -99,6 +102,7 @@ impl Host {
             next: 0,
             is_kernel: false,
             reassociate: false,
+            is_generic: false,
             ranks: None,
         }
     }
@@ -166,6 +170,27 @@ impl Host {
         }
     }
 
+    /// Whether a number without a type is an operand that must have the other one's type, which may be a type parameter.
+    fn meets_literal(&self, op: &BinOp, left: &Expr, right: &Expr) -> bool {
+        let of_one_type = !matches!(op, BinOp::Shl(_) | BinOp::Shr(_) | BinOp::And(_) | BinOp::Or(_));
+        self.is_generic && of_one_type && left.is_open_literal() != right.is_open_literal()
+    }
+
+    /// An operation whose operands are shown to be of one type before, so that the error where they are not is in the words
+    /// of kernels.
+    fn binary_of_one_type(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
+        let (support, left, right) = (support(span), private_at("left", span), private_at("right", span));
+        let value = self.binary(op, span, quote!(#left), quote!(#right));
+        let both = private_at("both", span);
+        // In braces at the operation, which is where the error is then.
+        let given = braces(span, quote!(#both));
+        quote_spanned! {span=> {
+            let #both = (#x, #y);
+            let (#left, #right) = #support::of_one_type(#given);
+            #value
+        }}
+    }
+
     fn binary(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
         let support = support(span);
         let thread = private_at("thread", span);
@@ -221,8 +246,12 @@ impl Host {
                 quote_spanned!(span=> &mut #x)
             }
             ExprKind::Binary(op, left, right) => {
+                let meets = self.meets_literal(op, left, right);
                 let (left, right) = (self.expr(left), self.expr(right));
-                self.binary(op, span, left, right)
+                match meets {
+                    true => self.binary_of_one_type(op, span, left, right),
+                    false => self.binary(op, span, left, right),
+                }
             }
             ExprKind::Assign(place, value) => self.assign(None, place, value, span),
             ExprKind::AssignWith(change, place, value) => self.assign(Some(change), place, value, span),

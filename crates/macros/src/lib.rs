@@ -44,7 +44,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
 /// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values |
 /// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples, arrays and structs of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
-/// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (with `.rev()` and `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
+/// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (of `a..b` with `.rev()`, of `u32` with `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
 /// | arrays | `[0.0; 16]`, `[[0; 4]; 8]`, `a[i][j]`, rows `a[i]` as values, `a.len()` as `u32`; at most 16 KiB |
 /// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; those of types and traits, `S::area(x)`; parameters that are functions, see below; the mathematical functions as methods |
 /// | closures | as arguments for parameters that are functions: `twice(\|x\| x * 2.0, y)`; they capture nothing |
@@ -78,8 +78,8 @@ use syn::{ItemFn, parse_macro_input};
 ///
 /// # Literals in generic kernels
 /// Where something else decides the type, a literal with a point is of a generic type too: `x * 0.5`, `x.max(0.0)`,
-/// `*y = 0.5` and `let z: T = 0.5` for `T: Float`, rounded once. A variable that begins with one is not: write
-/// `let mut sum = T::ZERO`.
+/// `*y = 0.5` and `let z: T = 0.5` for `T: Float`, rounded once. Elsewhere a number of type `T` is written `2 as T`, `0.5 as T` or
+/// `T::from_f64(0.5)`: where `T: Number` or `T: Int`, and where a variable begins with it, `let mut sum = T::ZERO`.
 ///
 /// # Functions as parameters
 /// `f: F` with `F: DeviceFn<(T, T), Output = T>`, or `f: impl DeviceFn<(T, T), Output = T>`, is a function that the launch

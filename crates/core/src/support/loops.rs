@@ -9,6 +9,11 @@ use crate::thread::Thread;
 use crate::together::{Elements, ItemsTogether, Places};
 
 /// A step of a range: one number, or one for each dimension.
+#[diagnostic::on_unimplemented(
+    message = "`step_by` is for ranges of indices, which are `u32`, and not of `{Self}`",
+    label = "a range of `{Self}`",
+    note = "write `for n in (0..count).step_by(2)` with a count of type `u32`, and `let i = n as {Self};` in the body"
+)]
 pub trait Step: Copy {
     /// Whether the step is 0 in some dimension.
     fn has_zero(self) -> bool;
@@ -34,6 +39,11 @@ macro_rules! steps {
 steps!(Step u32, WideStep u64);
 
 /// A step of a range in `#[kernel(wide)]`.
+#[diagnostic::on_unimplemented(
+    message = "`step_by` is for ranges of indices, which are `u64` in `#[kernel(wide)]`, and not of `{Self}`",
+    label = "a range of `{Self}`",
+    note = "write `for n in (0..count).step_by(2)` with a count of type `u64`, and `let i = n as {Self};` in the body"
+)]
 pub trait WideStep: Copy {
     /// Whether the step is 0 in some dimension.
     fn has_zero(self) -> bool;

@@ -59,6 +59,35 @@ pub fn sub_mul<V: Arithmetic>(z: V, x: V, y: V) -> V {
 /// How many sums a loop that may reorder them has at once: as many as the widest registers hold, twice.
 pub const SUMS: usize = 32;
 
+/// A type that an operand must have because the other one has it.
+#[diagnostic::on_unimplemented(
+    message = "the operands are of two types, `{Self}` and `{Y}`",
+    label = "one operand is of type `{Self}`, the other of type `{Y}`",
+    note = "in a generic kernel a number of type `T` is written `2 as T`, `T::from_f64(0.5)` or `T::ONE`, and a variable begins \
+            with one, `let mut sum = T::ZERO`; a literal with a point that is an operand itself, `x * 0.5`, has the type of `x` \
+            where `T: Float`"
+)]
+pub trait SameAs<Y> {
+    #[doc(hidden)]
+    fn same(y: Y) -> Self;
+}
+
+impl<T> SameAs<T> for T {
+    #[inline(always)]
+    fn same(y: T) -> T {
+        y
+    }
+}
+
+/// The operands of an operation, of which one is a literal or begins with one, as operands of one type.
+///
+/// They come as a tuple, which is made before: of two parameters rustc would take the second one's type from the first, and
+/// report that it is another one in words of its own.
+#[inline(always)]
+pub fn of_one_type<X: SameAs<Y>, Y>((x, y): (X, Y)) -> (X, X) {
+    (x, X::same(y))
+}
+
 /// Nothing yet for each of the sums.
 #[inline(always)]
 pub fn sums<V: Arithmetic + KernelValue>(_: &V) -> [V; SUMS] {

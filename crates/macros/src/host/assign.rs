@@ -18,6 +18,11 @@ impl Host {
                 if change.is_none() {
                     return quote_spanned!(span=> #to = #value);
                 }
+                if let (Some(Change::Op(op)), true) = (change, fields.is_empty() && local.is_literal && self.is_generic)
+                {
+                    let result = self.binary_of_one_type(op, span, to.clone(), quote!(#held));
+                    return quote_spanned!(span=> { let #held = #value; #to = #result });
+                }
                 let result = self.changed(change, span, to.clone(), &held);
                 quote_spanned!(span=> #to = #result)
             }

@@ -47,7 +47,10 @@ impl Parser {
             && !matches!(without_parentheses(&call.receiver), syn::Expr::Range(_))
         {
             let message = format!("`{name}` is for a range itself, `(0..n).{name}(…)`; work out the rest in the body");
-            return error(&call.method, &message);
+            return match stepped_backwards(call) {
+                Some(message) => error(call, &message),
+                None => error(&call.method, &message),
+            };
         }
         if name == "indices" && call.args.len() != 2 {
             return error(
@@ -142,10 +145,19 @@ impl Parser {
                 let bits = self.boxed(&call.args[0])?;
                 return Ok(ExprKind::FromBits { ty, bits });
             }
+            let owner = segments.iter().rev().nth(1).filter(|owner| self.is_type_of_numbers(&owner.ident));
+            if let (Some(owner), "from_f64" | "from_f32", 1) = (owner, name.as_str(), call.args.len()) {
+                let ty = syn::Path::from(owner.clone());
+                let value = Box::new(self.base(&call.args[0])?);
+                return Ok(ExprKind::Cast(
+                    value,
+                    syn::Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path: ty }),
+                ));
+            }
             if let Some(message) = absent(&name, false) {
                 return error(path, &message);
             }
-            if let Some(message) = as_function(path, &name) {
+            if let Some(message) = self.as_function(path, &name) {
                 return error(path, &message);
             }
             if name.starts_with(char::is_uppercase) {
@@ -159,6 +171,66 @@ impl Parser {
             false => Callee::Function(path.clone()),
         };
         Ok(ExprKind::Call { callee, arguments })
+    }
+
+    /// Whether it is a type of numbers, or a type parameter that is one.
+    fn is_type_of_numbers(&self, name: &Ident) -> bool {
+        self.numbers.contains(name) || is_number(&name.to_string())
+    }
+
+    /// The message about a function that is a method in kernels, or has another name there.
+    fn as_function(&self, path: &syn::Path, name: &str) -> Option<String> {
+        let Some(owner) = path.segments.iter().rev().nth(1).map(|owner| &owner.ident) else {
+            return words::function(name, path.span());
+        };
+        let is_of_numbers = self.is_type_of_numbers(owner);
+        if is_of_numbers && name == "from" {
+            return Some(format!("a conversion in kernels is `x as {owner}`"));
+        }
+        if owner == "mem" && name == "swap" {
+            return Some("write `(a, b) = (b, a)` in kernels".to_owned());
+        }
+        let method = words::method(name).filter(|_| is_of_numbers || owner == "cmp")?;
+        Some(format!("mathematical functions are methods in kernels: write {method}"))
+    }
+}
+
+/// The message about a range that goes backwards in steps: as it is written, from its last index on or to its first.
+fn stepped_backwards(call: &syn::ExprMethodCall) -> Option<String> {
+    let syn::Expr::MethodCall(inner) = without_parentheses(&call.receiver) else { return None };
+    let syn::Expr::Range(syn::ExprRange {
+        start: Some(begin),
+        end: Some(end),
+        limits: syn::RangeLimits::HalfOpen(_),
+        ..
+    }) = without_parentheses(&inner.receiver)
+    else {
+        return None;
+    };
+    let text = |x: &syn::Expr| match x {
+        syn::Expr::Path(_) | syn::Expr::Lit(_) => x.to_token_stream().to_string(),
+        _ => format!("({})", x.to_token_stream()),
+    };
+    let (begin, end) = (text(begin), text(end));
+    match (inner.method.to_string().as_str(), inner.args.first(), call.args.first()) {
+        ("rev", None, Some(step)) => {
+            let step = step.to_token_stream();
+            let index = if begin == "0" { format!("{end} - 1 - n") } else { format!("{begin} + {end} - 1 - n") };
+            Some(format!(
+                "a range goes backwards or in steps; write `for n in ({begin}..{end}).step_by({step}) {{ let i = {index}; … }}`"
+            ))
+        }
+        ("step_by", Some(step), None) => {
+            let step = text(step);
+            let (count, index) = match begin.as_str() {
+                "0" => (end, format!("n * {step}")),
+                _ => (format!("({end} - {begin})"), format!("{begin} + n * {step}")),
+            };
+            Some(format!(
+                "a range goes backwards or in steps; write `for n in (0..{count}.div_ceil({step})).rev() {{ let i = {index}; … }}`"
+            ))
+        }
+        _ => None,
     }
 }
 
@@ -176,20 +248,6 @@ fn by_extents(call: &syn::ExprMethodCall) -> Result<Ident> {
         }
     };
     Ok(Ident::new(name, call.method.span()))
-}
-
-/// The message about a function that is a method in kernels, or has another name there.
-fn as_function(path: &syn::Path, name: &str) -> Option<String> {
-    let owner = path.segments.iter().rev().nth(1).map(|owner| owner.ident.to_string());
-    match owner.as_deref() {
-        None => words::function(name, path.span()),
-        Some(owner) if is_number(owner) && name == "from" => Some(format!("a conversion in kernels is `x as {owner}`")),
-        Some("mem") if name == "swap" => Some("write `(a, b) = (b, a)` in kernels".to_owned()),
-        Some(owner) if is_number(owner) || owner == "cmp" => {
-            words::method(name).map(|method| format!("mathematical functions are methods in kernels: write {method}"))
-        }
-        Some(_) => None,
-    }
 }
 
 /// Whether the path names a function of a type or trait, `Sphere::area`: types have names in upper case.

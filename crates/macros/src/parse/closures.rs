@@ -33,6 +33,7 @@ impl Parser {
     pub(super) fn closure(&mut self, closure: &syn::ExprClosure) -> Result<Closure> {
         let mut parser = Parser::new(false, &syn::Generics::default(), self.rules);
         parser.is_generic = self.is_generic;
+        parser.numbers = self.numbers.clone();
         parser.lengths = self.lengths.clone();
         let names = self.scopes.iter().flat_map(|scope| scope.keys().map(|name| name.text.clone()));
         parser.outside = Some(names.chain(self.outside.iter().flatten().cloned()).collect());

@@ -87,6 +87,22 @@ fn is_arithmetic(op: &BinOp) -> bool {
     matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_))
 }
 
+impl Expr {
+    /// Whether it is a number without a type: a literal, or a variable that begins with one.
+    pub fn is_open_literal(&self) -> bool {
+        match &self.kind {
+            ExprKind::Literal(Lit::Int(number)) | ExprKind::NegativeLiteral(Lit::Int(number)) => {
+                number.suffix().is_empty()
+            }
+            ExprKind::Literal(Lit::Float(number)) | ExprKind::NegativeLiteral(Lit::Float(number)) => {
+                number.suffix().is_empty()
+            }
+            ExprKind::Local(local) => local.is_literal,
+            _ => false,
+        }
+    }
+}
+
 /// Whether it is of literals alone.
 fn is_literal(x: &Expr) -> bool {
     match &x.kind {

@@ -59,6 +59,8 @@ pub struct Parser {
     rules: Rules,
     /// Whether the function has type parameters.
     is_generic: bool,
+    /// The type parameters that are numbers.
+    numbers: Vec<Ident>,
     /// Constants that are known to be `usize`: const generics, and those in the body.
     lengths: Vec<Ident>,
     /// In a closure, the variables around it, which it cannot capture.
@@ -107,6 +109,7 @@ impl Parser {
             is_kernel,
             rules,
             is_generic: generics.type_params().next().is_some(),
+            numbers: numbers(generics),
             lengths: lengths.map(|constant| constant.ident.clone()).collect(),
             outside: None,
         }
@@ -224,7 +227,13 @@ impl Parser {
             Some((_, otherwise)) => Some(self.else_block(otherwise)?),
             None => None,
         };
-        let pattern = self.pattern(pattern, otherwise.is_some())?;
+        let mut pattern = self.pattern(pattern, otherwise.is_some())?;
+        if let Pattern::Local(local) = &mut pattern
+            && ty.is_none()
+            && value.is_open_literal()
+        {
+            self.mark_literal(local);
+        }
         let view = match &value.kind {
             ExprKind::Method { name, .. } if names::SHARED_ATOMIC.iter().any(|known| name == known) => {
                 Some(View::Atomic)
@@ -401,7 +410,16 @@ impl Parser {
                 };
                 let inclusive = matches!(range.limits, syn::RangeLimits::Closed(_));
                 if inclusive && !std::mem::replace(&mut self.inclusive_allowed, false) {
-                    return error(range, "an inclusive range stands alone: `for i in 0..=n`; here write `0..n + 1`");
+                    let end = match without_parentheses(end) {
+                        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(end), .. }) if end.suffix().is_empty() => {
+                            (end.base10_parse::<u64>()?.saturating_add(1)).to_string()
+                        }
+                        end => format!("{} + 1", end.to_token_stream()),
+                    };
+                    let begin = begin.to_token_stream();
+                    let message =
+                        format!("an inclusive range stands alone, `for i in 0..=n`; here write `{begin}..{end}`");
+                    return error(range, &message);
                 }
                 self.inclusive_allowed = false;
                 ExprKind::Range { begin: self.boxed(begin)?, end: self.boxed(end)?, inclusive }
@@ -489,6 +507,27 @@ impl Parser {
             (None, None) => error(jump, "there is no loop around this"),
         }
     }
+}
+
+/// The type parameters that are bounded as numbers.
+fn numbers(generics: &syn::Generics) -> Vec<Ident> {
+    let is_number =
+        |bound: &syn::TypeParamBound| match bound {
+            syn::TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| {
+                ["Number", "Signed", "Int", "Word", "Float"].iter().any(|class| last.ident == class)
+            }),
+            _ => false,
+        };
+    let inline = generics.type_params().filter(|generic| generic.bounds.iter().any(is_number));
+    let of_clause =
+        generics.where_clause.iter().flat_map(|clause| &clause.predicates).filter_map(|predicate| match predicate {
+            syn::WherePredicate::Type(of) if of.bounds.iter().any(is_number) => match &of.bounded_ty {
+                syn::Type::Path(path) => path.path.get_ident().cloned(),
+                _ => None,
+            },
+            _ => None,
+        });
+    inline.map(|generic| generic.ident.clone()).chain(of_clause).collect()
 }
 
 fn is_length(ty: &syn::Type) -> bool {

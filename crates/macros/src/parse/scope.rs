@@ -43,6 +43,7 @@ impl Parser {
             is_reference: false,
             is_function: false,
             is_item: false,
+            is_literal: false,
         };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
@@ -70,6 +71,14 @@ impl Parser {
         local
     }
 
+    /// Notes that a variable begins with a literal without a type.
+    pub(super) fn mark_literal(&mut self, local: &mut Local) {
+        local.is_literal = true;
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(Name::of(&local.name), local.clone());
+        }
+    }
+
     /// Declares `self`, by another name: two functions have it.
     pub fn declare_self(&mut self, span: Span) -> Local {
         let local = self.declare(&Ident::new("__wattle_self", Span::mixed_site().located_at(span)), false);
@@ -92,6 +101,7 @@ impl Parser {
             is_reference: false,
             is_function: false,
             is_item: false,
+            is_literal: false,
         }
     }
 

@@ -285,3 +285,24 @@ fn bytes_are_numbers() {
         letters(&device.from_slice(b"az\n'A ").unwrap(), &out)
     });
 }
+
+/// Numbers of a generic type, and beside them variables whose type rustc infers.
+#[kernel]
+fn numbers_of_type<T: Float>(acc: &Acc, x: T, n: u32, out: Shared<T>) {
+    out[0] = x * T::from_f64(0.1);
+    out[1] = x + 2 as T;
+    out[2] = -0.1 as T;
+    let mut count = 1;
+    count += n;
+    let base = 2;
+    let rest = base * n + 3 * count;
+    out[3] = rest as T;
+    out[4] = if n > 5 && 5 < n { T::ONE } else { T::ZERO };
+    out[acc.linear_threads_in_grid() + 4] = T::from_f64(2.5);
+}
+
+#[test]
+fn numbers_are_of_the_generic_type() {
+    expect!(one(), vec![3.0f32 * 0.1, 5.0, -0.1, 38.0, 1.0, 2.5], |device, out| numbers_of_type(3.0, 7, &out));
+    expect!(one(), vec![3.0f64 * 0.1, 5.0, -0.1, 38.0, 1.0, 2.5], |device, out| numbers_of_type(3.0, 7, &out));
+}
