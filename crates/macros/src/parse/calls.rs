@@ -79,7 +79,8 @@ impl Parser {
             syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
             _ => None,
         };
-        let is_value = of.is_some_and(|of| !(self.views.contains_key(&of.number) || self.is_kernel && of.number == 0));
+        let is_of_library = |number| self.views.contains_key(&number) || self.is_kernel && number == 0;
+        let is_value = of.is_some_and(|of| !is_of_library(of.number));
         let of_type = match (is_value, call.args.is_empty()) {
             (false, _) => String::new(),
             (true, true) => {

@@ -232,7 +232,32 @@ pub(super) fn method(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::method;
+    use super::{FUNCTIONS, VARIABLES, method, write};
+    use crate::parse::absent::absent;
+
+    const PAGE: &str = include_str!("../../../wattle/src/for_cuda_users.rs");
+
+    /// Words of the page's sections about kernels that are types and not called.
+    const TYPES: [&str; 3] = ["__half", "__half2", "__nv_bfloat16"];
+
+    /// The page says that a word which a kernel calls is refused with what to write.
+    #[test]
+    fn words_of_the_page_for_cuda_users_are_refused() {
+        let in_kernels = PAGE.split("# The host's side").next().expect("a beginning");
+        let rows = in_kernels.lines().filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").next());
+        let words = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+        let is_called = |word: &&str| {
+            let is_name = word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            let is_of_cuda = word.starts_with("__") || word.starts_with("atomic") || word.ends_with("Idx");
+            is_name && is_of_cuda && !word.ends_with("__") && !TYPES.contains(word)
+        };
+        let is_refused = |word: &str| {
+            absent(word, false).is_some() || write(FUNCTIONS, word).or_else(|| write(VARIABLES, word)).is_some()
+        };
+        let called: Vec<_> = words.filter(is_called).collect();
+        let missing: Vec<_> = called.iter().filter(|word| !is_refused(word)).collect();
+        assert!(missing.is_empty() && called.len() > 40, "{missing:?} of {}", called.len());
+    }
 
     #[test]
     fn functions_of_c_are_methods() {

@@ -191,3 +191,23 @@ fn names_of_the_users_are_his_own() {
         named::meets(&x, &out, &mut device.alloc_zeroed::<u32>(1).unwrap())
     });
 }
+
+/// A function of the user's by a name that is a word for something else where nobody has given it to one.
+#[device_fn]
+fn mix(x: f32, y: f32, part: f32) -> f32 {
+    x + (y - x) * part * part
+}
+
+static STEPS: [f32; 3] = [0.0, 0.5, 2.0];
+
+#[kernel]
+fn mixes(acc: &Acc, out: Shared<f32>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..out.len()) {
+        out[i] = mix(1.0, 3.0, STEPS[i]);
+    }
+}
+
+#[test]
+fn functions_of_the_users_have_their_names() {
+    expect!(ThreadSpec::new(1, 1), vec![1.0f32, 1.5, 9.0], |device, out| mixes(&out));
+}
