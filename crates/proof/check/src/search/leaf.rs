@@ -284,6 +284,9 @@ fn spins(
             }
             continue;
         }
+        if chosen.first().is_some_and(|&read| !may_repeat(&state, thread, read)) {
+            continue;
+        }
         let Some(read) = state.pending(thread).next() else { continue };
         let Some(location) = state.graph.event(read).location else { continue };
         // A loop that reads more than 64 places is not treated as waiting.
@@ -301,6 +304,12 @@ fn spins(
         }
     }
     None
+}
+
+/// Whether a read that has been given a source may be one of an iteration that the thread repeats for ever: one that has not
+/// ended yet, and has done nothing that others see.
+fn may_repeat(state: &State<'_>, thread: ThreadId, read: EventId) -> bool {
+    state.runners[thread].heads.iter().any(|head| !head.effect && head.first.is_some_and(|first| first <= read))
 }
 
 /// The reads that a spinning thread repeats, and the writes from which it reads.
