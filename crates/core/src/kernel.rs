@@ -245,15 +245,7 @@ impl<'t> dyn Kernel + 't {
             }
             ArgumentValue::View(_) | ArgumentValue::Scalar { .. } => None,
         };
-        let memory = |number: usize| self.argument(number).and_then(view);
-        let mut same = Vec::new();
-        for (number, argument) in self.arguments().enumerate() {
-            let Some(own) = view(argument) else { continue };
-            if let Some(first) = (0..number).find(|&earlier| memory(earlier) == Some(own)) {
-                same.push([ParamId(number as u32), ParamId(first as u32)]);
-            }
-        }
-        same
+        wattle_ir::views_of_one_memory(self.arguments().count(), |number| self.argument(number).and_then(view))
     }
 }
 

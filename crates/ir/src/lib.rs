@@ -29,6 +29,7 @@ mod print;
 pub mod printing;
 mod rank;
 pub mod raw;
+mod same_memory;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
@@ -58,6 +59,7 @@ pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
 pub use padding::Padding;
 pub use rank::{Axes, BuiltIndex, Dim, GridIndex, Idx, IndexWord, Rank, Wide, WideIdx};
+pub use same_memory::views_of_one_memory;
 pub use scalar::{
     AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word, WordOps,
     greater, lesser, native,

@@ -21,6 +21,7 @@ struct Names {
 /// Whether the file at this place may have a function of that name; `true` where there is no file to look at.
 pub fn may_define(name: &str, at: Span) -> bool {
     thread_local!(static FILES: RefCell<HashMap<PathBuf, Option<Rc<Names>>>> = RefCell::default());
+    // The compiler's span: a macro that the compiler runs has no others, so this does not panic.
     let Some(path) = at.unwrap().local_file() else { return true };
     let read = |path: &PathBuf| {
         let tokens = std::fs::read_to_string(path).ok()?.parse().ok()?;

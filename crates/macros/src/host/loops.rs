@@ -94,7 +94,7 @@ impl Host {
         let support = support(span);
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
             let (few, constant) = (is_few(begin, end), is_constant(source));
-            // A wait that is given up after so many looks.
+            // A loop that looks at an atomic and can be left may be a wait for another thread of the block, with a bound.
             let waits = !few && body.any(&leaves) && body.any(&is_atomic);
             let plain =
                 if *inclusive || constant || waits { Plain::None } else { self.plain(Some(pattern), false, body) };

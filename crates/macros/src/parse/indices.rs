@@ -20,13 +20,12 @@ const INDICES: [&str; 8] = [
 
 /// Refuses a tuple for an index or an extent that a `let` takes apart.
 pub(super) fn check_let(pattern: &Pat, value: &Expr) -> Result<()> {
-    match (pattern, &value.kind) {
-        (Pat::Tuple(tuple), ExprKind::Method { name, .. }) if INDICES.iter().any(|known| name == known) => {
-            let message = format!("`{name}` gives an array in several dimensions: write `let {} = …`", array(tuple));
-            error(tuple, &message)
-        }
-        _ => Ok(()),
+    let (Pat::Tuple(tuple), ExprKind::Method { name, .. }) = (pattern, &value.kind) else { return Ok(()) };
+    if !INDICES.iter().any(|known| name == known) {
+        return Ok(());
     }
+    let message = format!("`{name}` gives an array in several dimensions: write `let {} = …`", array(tuple));
+    error(tuple, &message)
 }
 
 /// Refuses a tuple for the index of a loop.
@@ -46,10 +45,8 @@ pub(super) fn check_for(pattern: &Pat, source: &Expr) -> Result<()> {
 
 /// Whether a loop goes over elements with their indices.
 fn has_items(source: &Expr) -> bool {
-    match &source.kind {
-        ExprKind::Method { name, receiver, .. } => name == "items" || name == "items_together" || has_items(receiver),
-        _ => false,
-    }
+    let ExprKind::Method { name, receiver, .. } = &source.kind else { return false };
+    name == "items" || name == "items_together" || has_items(receiver)
 }
 
 /// The parts of a tuple as an array, as they are written.

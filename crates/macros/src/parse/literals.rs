@@ -83,6 +83,27 @@ impl Parser {
     }
 }
 
+/// The type parameters that are bounded as numbers.
+pub(super) fn numbers(generics: &syn::Generics) -> Vec<syn::Ident> {
+    let is_number =
+        |bound: &syn::TypeParamBound| match bound {
+            syn::TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| {
+                ["Number", "Signed", "Int", "Word", "Float"].iter().any(|class| last.ident == class)
+            }),
+            _ => false,
+        };
+    let inline = generics.type_params().filter(|generic| generic.bounds.iter().any(is_number));
+    let of_clause =
+        generics.where_clause.iter().flat_map(|clause| &clause.predicates).filter_map(|predicate| match predicate {
+            syn::WherePredicate::Type(of) if of.bounds.iter().any(is_number) => match &of.bounded_ty {
+                syn::Type::Path(path) => path.path.get_ident().cloned(),
+                _ => None,
+            },
+            _ => None,
+        });
+    inline.map(|generic| generic.ident.clone()).chain(of_clause).collect()
+}
+
 fn is_arithmetic(op: &BinOp) -> bool {
     matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_))
 }
@@ -90,14 +111,13 @@ fn is_arithmetic(op: &BinOp) -> bool {
 impl Expr {
     /// Whether it is a number without a type: a literal, or a variable that begins with one.
     pub fn is_open_literal(&self) -> bool {
-        match &self.kind {
-            ExprKind::Literal(Lit::Int(number)) | ExprKind::NegativeLiteral(Lit::Int(number)) => {
-                number.suffix().is_empty()
-            }
-            ExprKind::Literal(Lit::Float(number)) | ExprKind::NegativeLiteral(Lit::Float(number)) => {
-                number.suffix().is_empty()
-            }
-            ExprKind::Local(local) => local.is_literal,
+        if let ExprKind::Local(local) = &self.kind {
+            return local.is_literal;
+        }
+        let (ExprKind::Literal(literal) | ExprKind::NegativeLiteral(literal)) = &self.kind else { return false };
+        match literal {
+            Lit::Int(number) => number.suffix().is_empty(),
+            Lit::Float(number) => number.suffix().is_empty(),
             _ => false,
         }
     }

@@ -7,6 +7,7 @@ mod calls;
 mod choice;
 mod closures;
 mod indices;
+mod jumps;
 mod literals;
 mod message;
 mod names;
@@ -28,9 +29,10 @@ use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Statement, Targe
 use crate::rules::{Rules, contracted, contracted_assignment};
 use calls::{check_source, without_parentheses};
 pub use closures::closure;
-use literals::number;
+use jumps::{Around, AroundKind};
+use literals::{number, numbers};
 pub use names::{SHARED, is_faulting};
-use scope::{Name, Scope};
+use scope::Scope;
 use types::check_cast;
 pub use types::{check_type, class, is_number};
 
@@ -67,32 +69,6 @@ pub struct Parser {
     outside: Option<HashSet<String>>,
 }
 
-/// A loop or a labelled block around what is parsed.
-struct Around {
-    target: Target,
-    label: Option<Name>,
-    kind: AroundKind,
-}
-
-/// What a jump leaves, which decides whether `break` takes a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum AroundKind {
-    /// `loop`, whose value `break` gives.
-    Loop,
-    /// `while`, also `while let`.
-    While,
-    /// `for`.
-    For,
-    /// A labelled block, whose value `break` gives.
-    Block,
-}
-
-impl AroundKind {
-    fn is_loop(self) -> bool {
-        self != AroundKind::Block
-    }
-}
-
 impl Parser {
     pub fn new(is_kernel: bool, generics: &syn::Generics, rules: Rules) -> Self {
         let lengths = generics.const_params().filter(|constant| is_length(&constant.ty));
@@ -118,21 +94,6 @@ impl Parser {
     /// The types may be generic ones of an `impl` or `trait` around the function.
     pub fn assume_generic(&mut self) {
         self.is_generic = true;
-    }
-
-    /// Parses what is within a loop, or within a labelled block.
-    fn within<T>(
-        &mut self,
-        label: &Option<syn::Label>,
-        kind: AroundKind,
-        parse: impl FnOnce(&mut Self, Target) -> Result<T>,
-    ) -> Result<T> {
-        let (target, label) = (self.targets, label.as_ref().map(|label| Name::of(&label.name.ident)));
-        self.targets += 1;
-        self.around.push(Around { target, label, kind });
-        let parsed = parse(self, target);
-        self.around.pop();
-        parsed
     }
 
     /// The body of the function: shared memory may be declared directly in it.
@@ -477,57 +438,6 @@ impl Parser {
             false => ExprKind::Binary(binary.op, left, right),
         })
     }
-
-    /// Refuses a `break` with a value out of a loop that gives none.
-    fn check_break(&self, leave: &syn::ExprBreak, target: Target) -> Result<()> {
-        let around = self.around.iter().find(|around| around.target == target);
-        let name = match around.map(|around| around.kind) {
-            Some(AroundKind::While) => "while",
-            Some(AroundKind::For) => "for",
-            Some(AroundKind::Loop | AroundKind::Block) | None => return Ok(()),
-        };
-        if leave.expr.is_none() {
-            return Ok(());
-        }
-        let message = format!(
-            "a `{name}` gives no value, only `loop` and labelled blocks do; assign to a variable before it, `result = …; break;`"
-        );
-        error(leave, &message)
-    }
-
-    /// The loop or block that a jump names.
-    fn target(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>, is_break: bool) -> Result<Target> {
-        let name = label.as_ref().map(|label| Name::of(&label.ident));
-        let mut around = self.around.iter().rev();
-        let found = around.find(|around| if name.is_some() { around.label == name } else { around.kind.is_loop() });
-        match (found, label) {
-            (Some(found), _) if is_break || found.kind.is_loop() => Ok(found.target),
-            (Some(_), _) => error(jump, "`continue` is for loops, and this label is a block's"),
-            (None, Some(label)) => error(label, "no loop or block around has this label"),
-            (None, None) => error(jump, "there is no loop around this"),
-        }
-    }
-}
-
-/// The type parameters that are bounded as numbers.
-fn numbers(generics: &syn::Generics) -> Vec<Ident> {
-    let is_number =
-        |bound: &syn::TypeParamBound| match bound {
-            syn::TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| {
-                ["Number", "Signed", "Int", "Word", "Float"].iter().any(|class| last.ident == class)
-            }),
-            _ => false,
-        };
-    let inline = generics.type_params().filter(|generic| generic.bounds.iter().any(is_number));
-    let of_clause =
-        generics.where_clause.iter().flat_map(|clause| &clause.predicates).filter_map(|predicate| match predicate {
-            syn::WherePredicate::Type(of) if of.bounds.iter().any(is_number) => match &of.bounded_ty {
-                syn::Type::Path(path) => path.path.get_ident().cloned(),
-                _ => None,
-            },
-            _ => None,
-        });
-    inline.map(|generic| generic.ident.clone()).chain(of_clause).collect()
 }
 
 fn is_length(ty: &syn::Type) -> bool {

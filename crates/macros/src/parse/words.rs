@@ -54,7 +54,9 @@ const FUNCTIONS: &[Words] = &[
         words: &["__float2*", "__double2*", "__int2*", "__uint2*", "__ll2*", "__ull2*", "__half2*"],
         write: "a conversion, `x as i32`, `x as f32`; it rounds towards zero to integers, so `x.round_ties_even() as i32`",
     },
-    Words { words: &["__expf", "__exp10f", "native_exp"], write: "`x.exp_fast()`, or `x.exp()`" },
+    Words { words: &["__expf", "native_exp"], write: "`x.exp_fast()`, or `x.exp()`" },
+    Words { words: &["__exp10f", "exp10", "exp10f"], write: "`base.pow(x)` with `let base = 10.0f32;`" },
+    Words { words: &["sign"], write: "`x.signum()`, which is 1.0 for 0.0 and -1.0 for -0.0" },
     Words { words: &["__logf", "native_log"], write: "`x.ln_fast()`, or `x.ln()`" },
     Words { words: &["__log2f", "native_log2"], write: "`x.log2_fast()`, or `x.log2()`" },
     Words { words: &["__log10f", "native_log10"], write: "`x.log10_fast()`, or `x.log10()`" },
@@ -188,7 +190,6 @@ const OF_C: &[(&str, &str)] = &[
     ("rint", "round_ties_even"),
     ("nearbyint", "round_ties_even"),
     ("sincos", "sin_cos"),
-    ("sign", "signum"),
     ("atan2", "atan2"),
 ];
 

@@ -1,6 +1,7 @@
 //! Launches of SPIR-V modules.
 
 mod claim;
+mod ends;
 mod excuse;
 mod header;
 mod parameters;

@@ -128,18 +128,13 @@ impl Commuting {
     /// is less than +0, but for NaNs, of which the payload may be that of either.
     fn of(change: Change, level: Level) -> Option<Commuting> {
         let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
-        let is_ordered = match op {
-            AtomicOp::Min | AtomicOp::Max => is_number(ty, operand),
-            AtomicOp::Add | AtomicOp::Sub | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => false,
-            AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Exchange => false,
-        };
-        let operand = match op {
-            AtomicOp::Add | AtomicOp::Sub | AtomicOp::Min | AtomicOp::Max => None,
-            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => None,
-            AtomicOp::Inc | AtomicOp::Dec => Some(operand),
+        let (operand, of_floats) = match op {
+            AtomicOp::Min | AtomicOp::Max => (None, is_number(ty, operand)),
+            AtomicOp::Add | AtomicOp::Sub | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
+            AtomicOp::Inc | AtomicOp::Dec => (Some(operand), false),
             AtomicOp::Exchange => return None,
         };
-        (ty.is_int() || is_ordered).then_some(Commuting { op, ty, operand, level })
+        (ty.is_int() || of_floats).then_some(Commuting { op, ty, operand, level })
     }
 }
 

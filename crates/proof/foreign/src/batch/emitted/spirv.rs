@@ -97,15 +97,9 @@ impl Code {
 /// The parameters that are views of the buffer of another one before them, each with the first of those.
 fn views_of_one_buffer(own: &LaunchWorld) -> Vec<[ParamId; 2]> {
     let params = &own.program.kernel().params;
-    let is_first = |number: &usize| params[*number].field.is_none_or(|field| field.first.index() == *number);
-    let memory = |number: usize| view(own, number).map(|view| view.memory);
-    let views = (0..params.len()).filter(is_first).filter(|&number| memory(number).is_some());
-    let views: Vec<usize> = views.collect();
-    let first = |&number: &usize| {
-        let first = *views.iter().find(|&&earlier| memory(earlier) == memory(number))?;
-        (first != number).then_some([ParamId(number as u32), ParamId(first as u32)])
-    };
-    views.iter().filter_map(first).collect()
+    let is_first = |number: usize| params[number].field.is_none_or(|field| field.first.index() == number);
+    let memory = |number: usize| view(own, number).filter(|_| is_first(number)).map(|view| view.memory);
+    wattle_ir::views_of_one_memory(params.len(), memory)
 }
 
 /// A word of the arguments.
