@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_ir::builder::{self, Builder, IndexLayout, IndexWidth};
 use wattle_ir::printing::prints;
-use wattle_ir::{Dim, Param, ParamId, Rank, SharedLen, Site};
+use wattle_ir::{Dim, Param, ParamId, Rank, SharedLen, Site, Waits};
 
 use crate::acc::Acc;
 use crate::argument::{Argument, ArgumentValue, Arguments, ViewArgument};
@@ -67,6 +67,8 @@ pub(crate) struct Known {
     pub(crate) sized_at_launch: Option<(&'static str, Site)>,
     /// The size of a stack for a thread of it on the host, in bytes.
     pub(crate) stack_bytes: usize,
+    /// For whom its threads may wait.
+    pub(crate) waits: Waits,
     /// Whether it prints.
     pub(crate) prints: bool,
 }
@@ -79,7 +81,13 @@ impl Known {
     #[cold]
     fn of_module(call: &ModuleCall) -> Result<Known> {
         call.fits()?;
-        Ok(Known { below_system: BelowSystem::ALL, sized_at_launch: None, stack_bytes: 0, prints: false })
+        Ok(Known {
+            below_system: BelowSystem::ALL,
+            sized_at_launch: None,
+            stack_bytes: 0,
+            waits: Waits::default(),
+            prints: false,
+        })
     }
 }
 
@@ -112,6 +120,7 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
         below_system: BelowSystem::of(&built),
         sized_at_launch,
         stack_bytes: stack_bytes(&built),
+        waits: Waits::of(&built),
         prints: prints(&built),
     };
     if kernel.info().verified.set((identity, known)).is_err() {
@@ -171,7 +180,7 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn rank(&self) -> usize;
     /// The argument for the parameter of this number in the intermediate representation; `None` beyond the last one.
     fn argument(&self, number: usize) -> Option<Argument<'_>>;
-    /// Runs one thread on the host. Where it waits, it may switch to others of its block, and never returns if the launch
+    /// Runs one thread on the host; it may go on to the block's next ones (`Thread::next`). Where it waits, it may switch to others of its block, and never returns if the launch
     /// is stopped meanwhile: nothing in it has a destructor then.
     ///
     /// # Safety
@@ -342,11 +351,20 @@ where
     /// # Safety
     /// As for [`Kernel::run`].
     unsafe fn run(arguments: &A, names: &'static [&'static str], thread: &Thread<'_>) {
+        const { assert!(!std::mem::needs_drop::<A::Views>(), "views are pointers into buffers that the launch keeps") };
         // SAFETY: the caller's promise.
         let views = unsafe { arguments.views(names, thread) };
         // SAFETY: the draft was made with such a function, which has no size.
         let host: H = unsafe { unit() };
-        host(&Acc::new(thread), views);
+        // The loop is here, where the compiler sees the kernel's function: the next thread costs no call and no new views.
+        loop {
+            // SAFETY: they would be made again from the same arguments, of the same `thread`, and nothing drops them.
+            let own = unsafe { std::ptr::read(&views) };
+            host(&Acc::new(thread), own);
+            if !thread.next(D) {
+                return;
+            }
+        }
     }
 
     fn build(builder: &Builder, names: &'static [&'static str]) {

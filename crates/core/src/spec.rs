@@ -43,7 +43,8 @@ impl<const D: usize> FrameSpec<D> {
 ///
 /// On the host the threads of a block take turns on one worker. A turn ends at a barrier and, every fourth time, on the back
 /// edge of a loop that may be a wait; then each other thread that can run has one, in the order of their numbers. So a
-/// thread may wait for any other of its block, and for blocks before its own.
+/// thread may wait for any other of its block, and for blocks before its own. Where no thread of a kernel can wait for
+/// another, each runs to its end before the next one starts, which costs no more than a loop over them.
 #[doc(alias("dim3", "<<<>>>"))]
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadSpec<const D: usize> {

@@ -1,6 +1,7 @@
 //! A thread of a launch on the host: its place, its faults, its wait for others.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::panic::Location;
 use std::ptr::NonNull;
 
@@ -84,12 +85,14 @@ pub(crate) struct Stopped;
 /// succeeds at once, and a switch costs more than a load.
 const POLLS_PER_TURN: u32 = 4;
 
-/// One thread of a launch on the host.
+/// One thread of a launch on the host; or, one after another, the threads of a block that never wait for each other.
 pub struct Thread<'l> {
     block: &'l Block<'l>,
-    in_block: [u32; MAX_RANK],
+    in_block: Cell<[u32; MAX_RANK]>,
     /// Its row-major number in the block.
-    number: u32,
+    number: Cell<u32>,
+    /// The first number that it never has: it is the block's threads from the first to here, one after another.
+    end: Cell<u32>,
     bad_index: Cell<Option<BadIndex>>,
     patience: Patience,
     /// Iterations of bounded loops since the last look.
@@ -112,10 +115,24 @@ impl<'l> Thread<'l> {
     /// The thread of a block with this row-major number.
     #[inline]
     pub(crate) fn new(block: &'l Block<'l>, number: u32) -> Self {
+        Thread::of(block, number..number + 1)
+    }
+
+    /// The block's first thread, and then each other one ([`Thread::next`]).
+    #[inline]
+    pub(crate) fn each(block: &'l Block<'l>) -> Self {
+        Thread::of(block, 0..block.launch().threads_in_block())
+    }
+
+    #[inline]
+    fn of(block: &'l Block<'l>, numbers: Range<u32>) -> Self {
+        let first = numbers.start;
+        let in_block = if first == 0 { [0; MAX_RANK] } else { delinearize(first, block.launch().grid().threads) };
         Thread {
             block,
-            in_block: if number == 0 { [0; MAX_RANK] } else { delinearize(number, block.launch().grid().threads) },
-            number,
+            in_block: Cell::new(in_block),
+            number: Cell::new(first),
+            end: Cell::new(numbers.end),
             bad_index: Cell::new(None),
             patience: Patience::default(),
             worked: Cell::new(0),
@@ -147,13 +164,36 @@ impl<'l> Thread<'l> {
     /// The thread's index in its block.
     #[inline(always)]
     pub(crate) fn in_block(&self) -> [u32; MAX_RANK] {
-        self.in_block
+        self.in_block.get()
     }
 
-    /// The thread's row-major number in its block.
+    /// The thread's row-major number in the block.
     #[inline(always)]
     pub(crate) fn number_in_block(&self) -> u32 {
-        self.number
+        self.number.get()
+    }
+
+    /// Ends the thread and becomes the next one of its block, if it runs them one after another and there is one. `rank` is
+    /// that of the launch. What it has worked since the last look stays.
+    #[inline(always)]
+    pub(crate) fn next(&self, rank: usize) -> bool {
+        let next = self.number.get() + 1;
+        if next == self.end.get() {
+            return false;
+        }
+        self.finish();
+        self.number.set(next);
+        self.arrays.set(0);
+        let (mut in_block, extent) = (self.in_block.get(), self.grid().threads);
+        for d in (0..rank).rev() {
+            in_block[d] += 1;
+            if in_block[d] < extent[d] {
+                break;
+            }
+            in_block[d] = 0;
+        }
+        self.in_block.set(in_block);
+        true
     }
 
     /// The thread's index in the grid.
@@ -161,7 +201,8 @@ impl<'l> Thread<'l> {
     pub(crate) fn in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
         let (block, threads) = (self.block(), self.grid().threads);
         let word = |number: u32| W::truncated(number.into());
-        std::array::from_fn(|d| word(block[d]) * word(threads[d]) + word(self.in_block[d]))
+        let in_block = self.in_block();
+        std::array::from_fn(|d| word(block[d]) * word(threads[d]) + word(in_block[d]))
     }
 
     /// Makes the thread one of several of its block, which share a worker.
@@ -179,7 +220,7 @@ impl<'l> Thread<'l> {
 
     /// The thread's name, as errors have it.
     pub(crate) fn name(&self) -> String {
-        self.launch().name(self.block(), self.in_block)
+        self.launch().name(self.block(), self.in_block())
     }
 
     /// Lets the other threads of the block run, until it is this one's turn again.
@@ -266,6 +307,7 @@ impl<'l> Thread<'l> {
                 self.give_turn(turns, Wait::Stopped, at);
             }
             self.launch().keep_lines(self.block(), [at.into()]);
+            self.end.set(self.number.get() + 1);
             if cfg!(panic = "unwind") {
                 // The functions that called this one end too. Where panics abort, this one returns, and they go on
                 // with a zero until they wait themselves.
@@ -320,7 +362,7 @@ impl<'l> Thread<'l> {
         // What has no log was not launched by a queue.
         let Some(log) = self.log.get() else { return };
         let grid = self.grid();
-        let [block, thread] = [(self.block(), grid.blocks), (self.in_block, grid.threads)]
+        let [block, thread] = [(self.block(), grid.blocks), (self.in_block(), grid.threads)]
             .map(|(index, extent)| linearize(index, extent));
         // SAFETY: the log was set for this call of the kernel's function, which lasts, by `print_into`.
         unsafe { log.as_ref() }.print(block, thread, Site::caller(), text, values);
@@ -354,27 +396,31 @@ impl<'l> Thread<'l> {
 impl Drop for Thread<'_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(bad_index) = self.bad_index.take() {
-            self.keep_bad_index(bad_index);
-        }
+        self.finish();
     }
 }
 
 impl Thread<'_> {
-    #[cold]
-    fn fault(&self, site: Site, what: FaultKind) {
-        // The bad index that was recorded came first.
+    /// Reports what the thread has recorded.
+    #[inline(always)]
+    fn finish(&self) {
         if let Some(bad_index) = self.bad_index.take() {
             self.keep_bad_index(bad_index);
         }
-        self.launch().keep_fault(self.block(), self.in_block, site, what);
+    }
+
+    #[cold]
+    fn fault(&self, site: Site, what: FaultKind) {
+        // The bad index that was recorded came first.
+        self.finish();
+        self.launch().keep_fault(self.block(), self.in_block(), site, what);
     }
 
     #[cold]
     fn keep_bad_index(&self, BadIndex { view, index, extent, rank, at }: BadIndex) {
         let (index, extent) = (format_index(&index[..rank]), format_index(&extent[..rank]));
         let what = FaultKind::OutOfBounds { view: view.to_owned(), index, extent };
-        self.launch().keep_fault(self.block(), self.in_block, at.into(), what);
+        self.launch().keep_fault(self.block(), self.in_block(), at.into(), what);
     }
 }
 
@@ -403,5 +449,26 @@ pub(crate) mod tests {
         // The counter shows that the thread has looked.
         assert!(!thread.worked(1) && thread.worked.get() == 0);
         assert!(!thread.worked(STEPS_PER_LOOK) && thread.worked.get() == 0);
+    }
+
+    #[test]
+    fn threads_one_after_another_have_each_its_place_and_its_arrays_and_look_together() {
+        let mut state = state(6);
+        state = LaunchState::new(&INFO, Grid { rank: 2, threads: [2, 3, 1, 1], ..*state.grid() }, 0, None);
+        let block = Block::new(&state, 0);
+        let (thread, site) = (Thread::each(&block), Site { file: "", line: 0, column: 0 });
+        let (mut places, mut arrays) = (Vec::new(), Vec::new());
+        loop {
+            let worked = thread.worked.get();
+            assert!(!thread.worked(1) && thread.worked.get() == worked + 1);
+            places.push((thread.number_in_block(), thread.in_block()));
+            arrays.push([8, 16].map(|bytes| thread.shared_array(bytes, site)));
+            if !thread.next(2) {
+                break;
+            }
+        }
+        let expected = (0..6).map(|number| (number, [number / 3, number % 3, 0, 0]));
+        assert_eq!(places, Vec::from_iter(expected));
+        assert!(arrays.iter().all(|both| *both == arrays[0]) && arrays[0][0] != arrays[0][1]);
     }
 }

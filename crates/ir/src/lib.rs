@@ -38,6 +38,7 @@ mod types;
 mod typing;
 mod verify;
 pub mod visit;
+mod waits;
 pub mod warp;
 pub mod worker;
 
@@ -67,5 +68,6 @@ pub use scalar::{
 pub use specialize::{DeviceProperty, specialize};
 pub use types::{FloatFormat, Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
+pub use waits::Waits;
 pub use warp::{WarpMask, WarpOp};
 pub use wattle_operations::{atomics, compositions, faulting, operations, types, vectors, warps};

@@ -16,7 +16,7 @@ use crate::argument::ArgumentValue;
 use crate::buffer::runs;
 use crate::device::Properties;
 use crate::error::{Result, system};
-use crate::kernel::{Kernel, known};
+use crate::kernel::{Kernel, Known, known};
 use crate::memory::settle_in_place;
 use crate::panics::panicked;
 use crate::queue::host_part_shape;
@@ -182,11 +182,13 @@ unsafe fn run_grid(
     ran.and(state.outcome())
 }
 
-/// The stacks for the threads of a block. `must` takes them also beyond the pool's limit: no other worker runs the blocks.
+/// The stacks for the threads of a block; none where each runs to its end before the next one starts. `must` takes them
+/// also beyond the pool's limit: no other worker runs the blocks.
 #[inline]
 fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks> {
-    let bytes = known(kernel)?.stack_bytes;
-    if state.threads_in_block() == 1 && !is_large(bytes) {
+    let Known { stack_bytes: bytes, waits, .. } = known(kernel)?;
+    let take_turns = state.threads_in_block() > 1 && (waits.in_block || (waits.in_warp && state.grid().warp_size > 1));
+    if !take_turns && !is_large(bytes) {
         return Ok(Stacks::NONE);
     }
     let stacks = Stacks::borrow(state.threads_in_block() as usize, bytes, must);
@@ -202,8 +204,15 @@ fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks
 #[inline]
 unsafe fn run_block(kernel: &dyn Kernel, state: &LaunchState, number: u32, stacks: &mut Stacks) {
     if stacks.is_empty() {
-        // SAFETY: the caller's promise.
-        unsafe { kernel.run(&Thread::new(&Block::new(state, number), 0)) };
+        let block = Block::new(state, number);
+        let thread = Thread::each(&block);
+        loop {
+            // SAFETY: the caller's promise.
+            unsafe { kernel.run(&thread) };
+            if !thread.next(state.grid().rank) {
+                return;
+            }
+        }
     } else {
         // SAFETY: the caller's promise.
         unsafe { fibers::run_block(kernel, state, number, stacks) };

@@ -13,6 +13,7 @@ mod index_layouts;
 mod lanes_checked;
 mod large_frames;
 mod modules;
+mod one_after_another;
 mod pairs_checked;
 mod queues_side_by_side;
 mod read_unwritten;
