@@ -21,6 +21,7 @@ mod structs_checked;
 mod truth_values_checked;
 mod unawaited;
 mod waiting;
+mod waiting_together;
 mod warp_dependencies;
 mod warps_checked;
 mod weak_waits;

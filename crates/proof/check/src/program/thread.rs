@@ -430,12 +430,16 @@ impl Process for KernelThread {
     }
 
     fn repeats(&self, world: &World, earlier: &KernelThread) -> bool {
+        (self.barriers, self.warp_barriers) == (earlier.barriers, earlier.warp_barriers)
+            && self.comes_round(world, earlier)
+    }
+
+    fn comes_round(&self, world: &World, earlier: &KernelThread) -> bool {
         let KernelThread { thread, launch, block, members, rest, lanes, awaited, .. } = self;
-        let KernelThread { barriers, warp_barriers, halts_after, writes, .. } = self;
+        let KernelThread { halts_after, writes, .. } = self;
         thread.repeats(&earlier.thread, &self.launch(world).program)
             && (launch, block, members) == (&earlier.launch, &earlier.block, &earlier.members)
             && (rest, lanes, awaited) == (&earlier.rest, &earlier.lanes, &earlier.awaited)
-            && (barriers, warp_barriers) == (&earlier.barriers, &earlier.warp_barriers)
             && (halts_after, writes) == (&earlier.halts_after, &earlier.writes)
     }
 

@@ -31,6 +31,7 @@ use grown::{Grown, with};
 
 use super::execution::{execution, ordered};
 use super::process::{Action, Address, Change, Target, Written};
+use super::rounds;
 use super::searcher::Search;
 use super::state::{Fault, State};
 use super::{Setup, Thread};
@@ -94,6 +95,7 @@ pub(super) fn failed_iterations(
     }
     let reads = found.iter().flat_map(|iteration| &iteration.steps).filter(|step| step.label.kind == Kind::Read);
     let mut reads: Vec<u32> = reads.map(|step| step.source).collect();
+    reads.extend(rounds::looks(state, graph));
     reads.sort_unstable();
     reads.dedup();
     reads.retain(|&source| search.waits.insert(source));
@@ -103,6 +105,8 @@ pub(super) fn failed_iterations(
     }
     let mut beside = Beside::new(search.setup.model, graph);
     let mixed: Vec<Address> = found.iter().flat_map(|iteration| beside.mixed(iteration, analysis)).collect();
+    let mixed: Vec<Address> =
+        mixed.into_iter().chain(rounds::mixed(search.setup.model, state, graph, analysis)).collect();
     if !mixed.is_empty() {
         search.shared.found_mixed.lock().unwrap_or_else(PoisonError::into_inner).extend(mixed);
     }
@@ -378,7 +382,10 @@ impl<'w> Ways<'_, 'w> {
                     return;
                 }
                 Action::BackEdge { label, .. } => {
-                    let Some(at) = way.inner.iter().position(|(open, ..)| *open == label) else { return };
+                    let Some(at) = way.inner.iter().position(|(open, ..)| *open == label) else {
+                        way.inner.push((label, way.process.clone(), false));
+                        continue;
+                    };
                     way.inner.truncate(at + 1);
                     way.turns += 1;
                     let (_, head, failed) = &mut way.inner[at];

@@ -41,7 +41,7 @@ pub(super) fn later(
         feasible.add(choice.thread, choice.read);
     }
     for (thread, runner) in state.runners.iter().enumerate() {
-        let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
+        let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);
         feasible.moving[thread] |= waits && (gate || feasible.moving.contains(&true));
     }
     // The other pending reads of a thread, and those without a source: each may come to have one.
@@ -59,7 +59,8 @@ pub(super) fn later(
         let (thread, other) = pending.remove(next);
         feasible.add(thread, other);
         for (thread, runner) in state.runners.iter().enumerate() {
-            feasible.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
+            feasible.moving[thread] |=
+                matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);
         }
     }
 }

@@ -250,6 +250,8 @@ fn stuck(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) ->
                 let arrival = state.gates[gate].arrivals.iter().find(|arrival| arrival.thread == thread)?;
                 Why::Barrier(arrival.event)
             }
+            // Whoever it waits for waits too, or else the state is not stuck.
+            Status::GoesRound => Why::Barrier(runner.round.as_ref()?.arrival?),
             _ => Why::Spins(spins(search, state, analysis, thread)?),
         };
         stuck.push(Stuck { thread, why });

@@ -35,6 +35,7 @@ mod possible;
 mod private;
 mod process;
 mod race_free;
+mod rounds;
 mod run;
 mod searcher;
 mod share;

@@ -255,6 +255,10 @@ impl Erased for Keeping<'_> {
         self.inner.repeats(earlier) && earlier.private().is_some_and(|own| own.is_same(&self.own))
     }
 
+    fn comes_round(&self, earlier: &Thread<'_>) -> bool {
+        self.inner.comes_round(earlier) && earlier.private().is_some_and(|own| own.is_same(&self.own))
+    }
+
     fn equals(&self, other: &Thread<'_>) -> bool {
         self.inner.equals(other) && other.private().is_some_and(|own| own.is_same(&self.own))
     }

@@ -233,6 +233,12 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self == earlier
     }
 
+    /// Whether it is at the back edge of a loop as it was at another time, where all threads that it met at barriers meanwhile
+    /// are too: how often it has come to them makes no difference then, since all have as often.
+    fn comes_round(&self, world: &Self::World, earlier: &Self) -> bool {
+        self.repeats(world, earlier)
+    }
+
     /// The ways in which a thread whose last action was [`Action::NeedsValue`] can continue, whatever the value is;
     /// `None` where they are too many.
     fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;

@@ -5,6 +5,7 @@ use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 use super::boundaries::system_before;
 use super::exchange::share_results;
 use super::process::{Action, Address, Change, Members, Target, Written};
+use super::rounds::{MOST_ROUNDS, Round, close};
 use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup, Thread};
 
@@ -38,7 +39,7 @@ fn settle_from<'w>(setup: &Setup<'_>, state: &mut State<'w>, runs: &mut Runs<'w>
             moved = true;
         }
         moved |= start_threads(setup, state);
-        if !moved {
+        if !moved && !close(state) {
             return Ok(());
         }
     }
@@ -205,6 +206,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 // The head is updated before the answer: heads are kept in this state if the thread is run from here
                 // again.
                 run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
+                note(&mut run, |round| round.reads.push(event));
                 answer(state, thread, &mut run, event);
             }
             Action::Write { target, value, label, source } => {
@@ -218,6 +220,10 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 locate(setup, state, event, target, source)?;
                 provide(state, event, value);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
+                if label.atomic {
+                    run.heads.iter_mut().for_each(|head| head.round = None);
+                }
+                note(&mut run, |round| round.writes.push(event));
             }
             Action::Update { target, change, read, write, source } => {
                 let is_new = run.at >= state.runners[thread].trail.len();
@@ -256,6 +262,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     write_half(state, first, second, change, location);
                 }
                 run.heads.iter_mut().for_each(|head| head.looked = true);
+                note(&mut run, |round| round.reads.push(first));
                 let waits = run.speculative;
                 answer(state, thread, &mut run, first);
                 if run.speculative && !waits {
@@ -273,6 +280,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 let (event, new) = event(state, thread, &mut run, label, source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
+                meet(&mut run, event, gate.filter(|_| barrier.waits), &barrier.members);
                 if let Some(gate) = gate.filter(|&gate| barrier.waits && !state.passed(gate, event)) {
                     // The thread stands at the barrier: the event is done, except for passing.
                     break Status::AtBarrier(gate);
@@ -282,6 +290,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 let (event, new) = event(state, thread, &mut run, Label::fence(Level::Thread), source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
+                meet(&mut run, event, gate, &barrier.members);
                 if let Some(gate) = gate {
                     state.gates[gate].bring(thread, exchange);
                     run.stands = Some(gate).filter(|&gate| !state.passed(gate, event));
@@ -293,27 +302,25 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 if let Some(at) = run.heads.iter().position(|head| head.label == label) {
                     run.heads.truncate(at);
                 }
-                let process = run.process.clone();
-                run.heads.push(Head {
-                    label,
-                    process,
-                    iterations: 0,
-                    idle: 0,
-                    first: None,
-                    effect: false,
-                    looked: false,
-                });
+                run.heads.push(Head::new(label, run.process.clone()));
             }
             Action::BackEdge { label, waits, source } => {
-                let Some(at) = run.heads.iter().position(|head| head.label == label) else { continue };
+                let Some(at) = run.heads.iter().position(|head| head.label == label) else {
+                    // Compilers turn loops round: the first iteration may begin in the middle.
+                    state.runners[thread].loops = true;
+                    run.heads.push(Head::new(label, run.process.clone()));
+                    continue;
+                };
                 run.heads.truncate(at + 1);
+                let rounds = if is_round(state, thread, &run) { run.heads[at].rounds + 1 } else { 0 };
                 let head = &mut run.heads[at];
                 let repeats = !head.effect && !run.process.any_pending() && run.process.repeats(&head.process);
                 if repeats && run.process == head.process {
                     break Status::Spins;
                 }
                 let is_idle = !head.looked && !head.effect;
-                head.iterations += u32::from(waits && !is_idle);
+                let is_kept = (1..=MOST_ROUNDS).contains(&rounds);
+                head.iterations += u32::from(waits && !is_idle && !is_kept);
                 let idle = if is_idle { head.idle + u32::from(waits) } else { 0 };
                 run.back_edges += 1;
                 state.runners[thread].bounded_at = Some(source);
@@ -325,9 +332,15 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     // that of other threads: what comes of that has shown by now.
                     break if repeats { Status::Spins } else { Status::Bounded };
                 }
-                let process = run.process.clone();
-                let iterations = head.iterations;
-                *head = Head { label, process, iterations, idle, first: None, effect: false, looked: false };
+                let (iterations, round) = (head.iterations, head.round.take());
+                *head = Head { iterations, idle, rounds, ..Head::new(label, run.process.clone()) };
+                if let Some(round) = round.filter(|_| rounds > 0) {
+                    state.runners[thread].repeated.extend(round.looks());
+                    if rounds > MOST_ROUNDS {
+                        state.runners[thread].round = Some(round);
+                        break Status::GoesRound;
+                    }
+                }
             }
             Action::NeedsValue => break Status::Needs,
             Action::Fault { fault, source } => {
@@ -512,5 +525,42 @@ fn changed(run: &mut Run<'_>, state: &State<'_>, read: EventId) {
     };
     for head in &mut run.heads {
         head.effect |= !idle;
+        match &mut head.round {
+            Some(round) if idle => round.idle.push(write),
+            round => *round = None,
+        }
     }
+}
+
+/// Records what an iteration of each open loop has done.
+fn note(run: &mut Run<'_>, record: impl Fn(&mut Round)) {
+    run.heads.iter_mut().filter_map(|head| head.round.as_mut()).for_each(record);
+}
+
+/// Records that the thread has come to a gate at which all members meet.
+fn meet(run: &mut Run<'_>, arrival: EventId, gate: Option<usize>, members: &Members) {
+    let all = match members {
+        Members::Threads(_) | Members::Remaining(_) => gate,
+        Members::Quorum(_) | Members::Groups { .. } => None,
+    };
+    match all {
+        Some(gate) => note(run, |round| {
+            round.gates.push(gate);
+            round.arrival = Some(arrival);
+        }),
+        None => run.heads.iter_mut().for_each(|head| head.round = None),
+    }
+}
+
+/// Whether the iteration at whose end the thread is has left it as it was at its head, and has done nothing that others
+/// see but those whom it met.
+fn is_round(state: &State<'_>, thread: ThreadId, run: &Run<'_>) -> bool {
+    let Some((head, round)) = run.heads.last().and_then(|head| Some((head, head.round.as_ref()?))) else {
+        return false;
+    };
+    !round.gates.is_empty()
+        && !run.speculative
+        && !run.process.any_pending()
+        && run.process.comes_round(&head.process)
+        && round.leaves_memory(state, thread)
 }

@@ -10,6 +10,7 @@ use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Place
 use super::boundaries::placements;
 use super::gates::Gate;
 use super::process::{Address, Change, Members, Memory, Target, Written};
+use super::rounds::Round;
 use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
@@ -25,6 +26,9 @@ pub(super) enum Status {
     AtBarrier(usize),
     /// It has come back to the head of a loop and nothing has changed.
     Spins,
+    /// It has come back to the head of a loop, and nothing has changed but what those see whom it met: where they have come
+    /// back too, all of them spin ([`super::rounds`]).
+    GoesRound,
     /// It has iterated a loop more often than the loop bound allows.
     Bounded,
     /// It has iterated a loop that does not depend on memory more often than [`MOST_TURNS`](super::MOST_TURNS) allows.
@@ -49,6 +53,18 @@ pub(super) struct Head<'w> {
     pub effect: bool,
     /// Whether it has read memory that threads race on.
     pub looked: bool,
+    /// What it has done, if threads may repeat it together.
+    pub round: Option<Round>,
+    /// How often the loop has been repeated so.
+    pub rounds: u32,
+}
+
+impl<'w> Head<'w> {
+    /// The head of a loop at which this process is.
+    pub fn new(label: u32, process: Thread<'w>) -> Self {
+        let round = Some(Round::default());
+        Head { label, process, iterations: 0, idle: 0, first: None, effect: false, looked: false, round, rounds: 0 }
+    }
 }
 
 /// The state of a thread. Everything before `waiting` is decided; `trail` holds the events to which it has run ahead
@@ -83,6 +99,10 @@ pub(super) struct Runner<'w> {
     pub bounded_at: Option<u32>,
     /// If it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
+    /// The iteration of the loop, if it goes round.
+    pub round: Option<Round>,
+    /// The reads, and the writes of idle updates, of iterations that threads have repeated together.
+    pub repeated: Vec<EventId>,
     /// Its arrivals at barriers, in program order, each with the number of its gate.
     pub arrivals: Vec<(EventId, usize)>,
     /// The faults since `waiting`; they are found again when the thread is run again.
@@ -179,6 +199,8 @@ impl<'w> State<'w> {
             loops: false,
             bounded_at: None,
             spins_since: None,
+            round: None,
+            repeated: Vec::new(),
             arrivals: Vec::new(),
             faults: Vec::new(),
             certain_faults: Vec::new(),
@@ -243,6 +265,9 @@ impl<'w> State<'w> {
             runner.update.iter_mut().for_each(|(write, _)| moved(write));
             runner.spins_since.iter_mut().for_each(moved);
             runner.heads.iter_mut().filter_map(|head| head.first.as_mut()).for_each(moved);
+            let rounds = runner.heads.iter_mut().filter_map(|head| head.round.as_mut()).chain(&mut runner.round);
+            rounds.flat_map(Round::events).for_each(moved);
+            runner.repeated.iter_mut().for_each(moved);
             runner.arrivals.iter_mut().for_each(|(arrival, _)| moved(arrival));
         }
         self.writes.iter_mut().flatten().for_each(moved);

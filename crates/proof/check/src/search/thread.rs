@@ -88,6 +88,7 @@ pub trait Erased: Send + Sync {
     fn may_write(&self, address: Address) -> bool;
     fn is_alike(&self, other: &Thread<'_>) -> bool;
     fn repeats(&self, earlier: &Thread<'_>) -> bool;
+    fn comes_round(&self, earlier: &Thread<'_>) -> bool;
     fn equals(&self, other: &Thread<'_>) -> bool;
     fn digest(&self) -> u64;
     /// The private cells that the thread keeps, if it keeps any.
@@ -143,6 +144,10 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn repeats(&self, earlier: &Thread<'_>) -> bool {
         earlier.process().is_some_and(|earlier| self.process.repeats(self.world, earlier))
+    }
+
+    fn comes_round(&self, earlier: &Thread<'_>) -> bool {
+        earlier.process().is_some_and(|earlier| self.process.comes_round(self.world, earlier))
     }
 
     fn equals(&self, other: &Thread<'_>) -> bool {

@@ -195,6 +195,10 @@ impl Process for ModuleThread {
         action
     }
 
+    fn comes_round(&self, _: &World, earlier: &ModuleThread) -> bool {
+        self.goes_round(earlier) && (self.halts_after, self.writes) == (earlier.halts_after, earlier.writes)
+    }
+
     fn answer(&mut self, world: &World, value: Option<u64>) {
         if self.part(world).copies {
             let looks = matches!(self.open, Some(Open::Copy { stage: Stage::Look, .. }));

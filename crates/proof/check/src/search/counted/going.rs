@@ -85,12 +85,11 @@ impl<'w> Runs<'_, 'w> {
                     return self.arrive(state, thread, barrier, label);
                 }
                 Action::LoopHead { label } => {
-                    let runner = &mut state.runners[thread];
-                    if let Some(at) = runner.heads.iter().position(|head| head.label == label) {
-                        runner.heads.truncate(at);
+                    let heads = &mut state.runners[thread].heads;
+                    if let Some(at) = heads.iter().position(|head| head.label == label) {
+                        heads.truncate(at);
                     }
-                    let process = runner.process.clone();
-                    runner.heads.push(Head { label, process, iterations: 0, effect: false, busy: false });
+                    state.enter(thread, label);
                 }
                 Action::BackEdge { label, waits, .. } => state.repeat(thread, label, waits)?,
                 Action::Done => {
@@ -204,10 +203,21 @@ impl State<'_> {
         self.runners[thread].heads.iter_mut().for_each(|head| head.effect = true);
     }
 
+    /// Begins the first iteration of a loop.
+    fn enter(&mut self, thread: ThreadId, label: u32) {
+        let runner = &mut self.runners[thread];
+        let process = runner.process.clone();
+        runner.heads.push(Head { label, process, iterations: 0, effect: false, busy: false });
+    }
+
     /// Begins another iteration of a loop; `None` where the loop may go on for ever.
     fn repeat(&mut self, thread: ThreadId, label: u32, waits: bool) -> Option<()> {
         let runner = &mut self.runners[thread];
-        let Some(at) = runner.heads.iter().position(|head| head.label == label) else { return Some(()) };
+        let Some(at) = runner.heads.iter().position(|head| head.label == label) else {
+            // The first one began in the middle.
+            self.enter(thread, label);
+            return Some(());
+        };
         runner.heads.truncate(at + 1);
         let head = &mut runner.heads[at];
         head.iterations += 1;

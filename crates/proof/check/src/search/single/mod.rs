@@ -326,12 +326,11 @@ impl<'s, 'w> Runs<'s, 'w> {
                     return Some(());
                 }
                 Action::LoopHead { label } => {
-                    let runner = &mut self.runners[thread];
-                    if let Some(at) = runner.heads.iter().position(|head| head.label == label) {
-                        runner.heads.truncate(at);
+                    let heads = &mut self.runners[thread].heads;
+                    if let Some(at) = heads.iter().position(|head| head.label == label) {
+                        heads.truncate(at);
                     }
-                    let earlier = runner.process.clone();
-                    runner.heads.push(Head { label, earlier, iterations: 0, next: 1, effect: false });
+                    self.enter(thread, label);
                 }
                 Action::BackEdge { label, waits, .. } => self.repeat(thread, label, waits)?,
                 Action::Done => {
@@ -360,10 +359,21 @@ impl<'s, 'w> Runs<'s, 'w> {
         self.runners[thread].heads.iter_mut().for_each(|head| head.effect = true);
     }
 
+    /// Records that a thread is at the head of a loop for the first time.
+    fn enter(&mut self, thread: ThreadId, label: u32) {
+        let runner = &mut self.runners[thread];
+        let earlier = runner.process.clone();
+        runner.heads.push(Head { label, earlier, iterations: 0, next: 1, effect: false });
+    }
+
     /// Records an iteration of a loop; `None` where the loop may go on for ever.
     fn repeat(&mut self, thread: ThreadId, label: u32, waits: bool) -> Option<()> {
         let runner = &mut self.runners[thread];
-        let Some(at) = runner.heads.iter().position(|head| head.label == label) else { return Some(()) };
+        let Some(at) = runner.heads.iter().position(|head| head.label == label) else {
+            // Its first iteration began in the middle.
+            self.enter(thread, label);
+            return Some(());
+        };
         runner.heads.truncate(at + 1);
         let head = &mut runner.heads[at];
         head.iterations += 1;

@@ -1,6 +1,6 @@
 //! Motifs of kernels: publications, locks, tickets, barriers. Each is sometimes correct and otherwise nearly correct.
 
-use wattle_ir::AtomicOp;
+use wattle_ir::{AtomicOp, WarpOp};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use super::generate::{Random, Shape};
@@ -8,7 +8,8 @@ use super::{Cell, Index, Memory, Step, Test, Value, Who};
 
 /// A fragment of a kernel for all threads of a launch.
 pub fn fragment(random: &mut Random, shape: Shape) -> Vec<Step> {
-    match random.below(28) {
+    match random.below(32) {
+        28.. if shape.blocks > 1 && shape.threads > 1 => together(random),
         26.. => onlookers(random, shape),
         20..26 => lanes(random, shape),
         0..6 => publication(random, shape),
@@ -106,6 +107,52 @@ fn onlookers(random: &mut Random, shape: Shape) -> Vec<Step> {
         all.push(role(who, other, vec![waiting]));
     }
     all
+}
+
+/// The first block publishes, and the threads of the second wait for it together: the first of them looks, and tells the
+/// others in shared memory or by a vote.
+fn together(random: &mut Random) -> Vec<Step> {
+    let (payload, flag) = (at(Memory::Data, random.below(2)), at(Memory::Flags, random.below(2)));
+    let first = |then: Vec<Step>| role(Who::Thread, 0, then);
+    let Step::Wait { mut body, look, failed, .. } = wait(random, flag, Scope::Device) else { return vec![] };
+    let mut seen = random.register();
+    if let Step::AtomicLoad { to, .. } | Step::CompareExchange { to, .. } | Step::Update { to, .. } = *look {
+        seen = to;
+    }
+    body.push(*look);
+    let told = random.register();
+    let by_vote = random.chance(50);
+    let look = if by_vote {
+        Step::Warp { to: told, op: WarpOp::Any, value: seen, operand: 0 }
+    } else {
+        let cell = at(Memory::Tile, random.below(2));
+        body.push(Step::Store { cell, value: Value::Register(seen) });
+        Step::Load { to: told, cell }
+    };
+    let mut body = vec![first(body)];
+    if !by_vote && random.chance(90) {
+        body.push(Step::Barrier);
+    }
+    let mut failed = if random.chance(40) {
+        vec![if random.chance(50) {
+            first(failed)
+        } else {
+            Step::If { test: random.asks(), then: failed, otherwise: vec![] }
+        }]
+    } else {
+        vec![]
+    };
+    if !by_vote && random.chance(90) {
+        failed.push(Step::Barrier);
+    }
+    let until = Test::Register { register: told, equals: false, value: 0 };
+    let mut waits = vec![Step::Wait { body, look: Box::new(look), until, failed }];
+    if by_vote && random.chance(80) {
+        waits.push(Step::WarpBarrier);
+    }
+    waits.push(Step::Load { to: random.register(), cell: payload });
+    let publishes = writer(random, payload, flag, Scope::Device);
+    vec![role(Who::Block, 0, vec![first(publishes)]), role(Who::Block, 1, waits)]
 }
 
 /// Waits until a flag is set; mostly correctly.
