@@ -143,7 +143,8 @@ where
     }
 
     /// The block's barrier: waits until all threads of the block are here, and orders block and global memory among
-    /// them. Every thread of the block must reach it.
+    /// them. Every thread of the block must reach it, or none, in the same iteration of a loop: the host, the simulated device
+    /// and the checker report where that is not so, CUDA and Vulkan devices do not notice it.
     #[doc(alias("__syncthreads", "bar.sync", "this_thread_block"))]
     #[inline(always)]
     #[track_caller]
@@ -206,7 +207,8 @@ where
     /// The indices of `range` that fall to this thread as one of `workers`, which is
     /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) or its like. The device maps indices to workers, unless
     /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all where workers
-    /// of another number of dimensions share it; more are a fault, and none is gone over.
+    /// of another number of dimensions share it; more are a fault, and none is gone over. A `break` ends this thread's share
+    /// alone.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
     #[track_caller]
@@ -218,7 +220,8 @@ where
         Indices::new(self.thread, D, W::KIND, W::LINEAR, range.dimensions())
     }
 
-    /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`.
+    /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`. A `break`
+    /// ends this thread's share alone.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
     pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, Dim<E>>

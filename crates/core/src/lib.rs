@@ -27,6 +27,7 @@ mod memory;
 mod module;
 mod observe;
 mod panics;
+mod plain_closure;
 mod printing;
 pub mod queue;
 mod rows;

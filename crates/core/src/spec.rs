@@ -64,7 +64,8 @@ impl<const D: usize> ThreadSpec<D> {
     message = "a launch has a shape, which `{Self}` is not",
     label = "not a shape of a launch",
     note = "`queue.launch(FrameSpec::cover(n, 64), kernel(&x, &y))` goes over `n` elements in frames of 64, and the device chooses \
-            blocks and threads; `ThreadSpec::new(blocks, threads)` says them"
+            blocks and threads; `ThreadSpec::new(blocks, threads)` says them; options come first, \
+            `queue.launch_with(options, spec, kernel(&x, &y))`"
 )]
 pub trait Spec<const D: usize>: Copy + sealed::Sealed {
     #[doc(hidden)]

@@ -6,8 +6,10 @@
 //! schedules, and the text or words of any target.
 
 mod arithmetic;
+mod bits;
 #[doc(hidden)]
 pub mod builder;
+mod comparison;
 pub mod control;
 pub mod counted;
 pub mod eval;
@@ -43,9 +45,11 @@ pub mod warp;
 pub mod worker;
 
 pub use arithmetic::{Arithmetic, BuiltArithmetic};
+pub use bits::{Bits, BuiltBits};
 pub use builder::Element;
 #[doc(hidden)]
 pub use builder::overflow;
+pub use comparison::{BuiltComparable, Comparable};
 pub use expand::{Exact, Halves, expand};
 pub use extents::{ArrayExtents, SharedLen};
 pub use inspect::plain_name;

@@ -256,6 +256,10 @@ pub fn evaluate(op: WarpOp, ty: Type, values: &[u64], operands: &[u32]) -> Vec<u
 }
 
 /// Lanes of a warp of any size, as bits: what `warp.ballot(x)` gives.
+///
+/// In kernels `x & y`, `x | y`, `x ^ y` and `!x` are of the lanes in both, in one of them, in one alone, and of the lanes of a
+/// whole warp that are not in it (also of those that a block's last warp may lack, as of CUDA's `~mask`); `x == y` and
+/// `x != y` compare all lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct WarpMask([u32; MASK_WORDS]);
 
@@ -270,6 +274,18 @@ impl WarpMask {
     #[inline(always)]
     pub fn word(&self, number: u32) -> u32 {
         self.0.get(number as usize).copied().unwrap_or(0)
+    }
+
+    /// All lanes of a warp of this size.
+    #[inline(always)]
+    pub(crate) fn all(size: u32) -> WarpMask {
+        WarpMask(std::array::from_fn(|number| below(size, number as u32)))
+    }
+
+    /// What `f` makes of the words of both.
+    #[inline(always)]
+    pub(crate) fn zip_words(self, other: WarpMask, f: impl Fn(u32, u32) -> u32) -> WarpMask {
+        WarpMask(std::array::from_fn(|number| f(self.0[number], other.0[number])))
     }
 
     /// How many lanes there are in it (`__popc`).

@@ -11,6 +11,7 @@ pub struct Function {
     pub attributes: Vec<Attribute>,
     pub visibility: Visibility,
     pub name: Ident,
+    pub is_kernel: bool,
     pub generics: Generics,
     /// How many of the generics stand for an `impl DeviceFn<…>`; they are the last ones.
     pub anonymous: usize,
@@ -78,6 +79,8 @@ pub struct Local {
     pub is_item: bool,
     /// Whether it begins with a literal without a type, which rustc infers and no generic type can be.
     pub is_literal: bool,
+    /// Whether it is declared without a value, `let x;`, which its first assignment gives it.
+    pub is_later: bool,
 }
 
 pub struct Block {
@@ -95,6 +98,12 @@ pub enum Statement {
         ty: Option<Type>,
         value: Expr,
         otherwise: Option<Block>,
+        span: Span,
+    },
+    /// `let x;`
+    Declare {
+        local: Local,
+        ty: Option<Type>,
         span: Span,
     },
     Do(Expr),
@@ -451,7 +460,7 @@ impl Block {
                     otherwise.iter().for_each(|block| block.walk(visit));
                 }
                 Statement::Do(x) => x.walk(visit),
-                Statement::Const(_) => {}
+                Statement::Declare { .. } | Statement::Const(_) => {}
             }
         }
         if let Some(value) = &self.value {
@@ -475,7 +484,7 @@ impl Block {
                         names.insert(constant.ident.to_string());
                     }
                     Statement::Let { otherwise, .. } => names.extend(otherwise.iter().flat_map(Block::constants)),
-                    Statement::Do(_) => {}
+                    Statement::Do(_) | Statement::Declare { .. } => {}
                 }
             }
         };
@@ -498,7 +507,7 @@ impl Block {
         let within = self.statements.iter().any(|statement| match statement {
             Statement::Let { value, .. } => value.diverges(),
             Statement::Do(x) => x.diverges(),
-            Statement::Const(_) => false,
+            Statement::Declare { .. } | Statement::Const(_) => false,
         });
         within || self.value.as_ref().is_some_and(|value| value.diverges())
     }

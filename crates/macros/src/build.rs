@@ -101,6 +101,14 @@ impl Build {
                     Some(otherwise) => self.let_else(pattern, tokens, otherwise),
                 }
             }
+            Statement::Declare { local: Local { name, .. }, ty, .. } => {
+                let (builder, text) = (builder(), name.to_string());
+                let built = ty
+                    .as_ref()
+                    .filter(|ty| !matches!(ty, syn::Type::Infer(_)))
+                    .map(|ty| quote_spanned!(ty.span()=> ::<<#ty as ::wattle::__private::KernelType>::Built<'_>>));
+                quote_spanned!(name.span()=> let #name = &#builder.later #built (#text);)
+            }
             Statement::Const(item) => quote!(#item),
             Statement::Do(x) => {
                 let tokens = self.effect_of(x);
@@ -229,7 +237,7 @@ impl Build {
 
     fn read(&self, local: &Local) -> TokenStream {
         let name = &local.name;
-        match (local.mutable, self.compound) {
+        match (local.mutable || local.is_later, self.compound) {
             (false, _) => quote!(#name),
             (true, false) => quote!(::wattle::__private::Variable::get(&#name)),
             (true, true) => quote!(::wattle::__private::Variable::snapshot(&#name)),
@@ -239,7 +247,10 @@ impl Build {
     /// A variable itself, or a part of one: what is assigned to.
     fn variable(local: &Local, fields: &[syn::Member]) -> TokenStream {
         let name = &local.name;
-        quote!(#name #(.#fields)*)
+        match local.is_later {
+            true => quote!(::wattle::__private::builder::Later::variable(#name) #(.#fields)*),
+            false => quote!(#name #(.#fields)*),
+        }
     }
 
     pub fn expr(&mut self, x: &Expr) -> TokenStream {

@@ -193,6 +193,17 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                         &__wattle::each(constants, |constant| constant.#names),
                     ),)*)
                 }
+                fn declare_ids(
+                    builder: &__wattle::Builder,
+                    elements: &[Self::Ids],
+                    site: __wattle::Site,
+                ) -> Self::Memory {
+                    (#(<#types as __wattle::Element>::declare_ids(
+                        builder,
+                        &__wattle::each(elements, |ids| ids.#numbers),
+                        site,
+                    ),)*)
+                }
                 fn behind(
                     memory: Self::Memory,
                     builder: &__wattle::Builder,

@@ -73,6 +73,11 @@ fn braces(span: Span, content: TokenStream) -> TokenStream {
     TokenTree::Group(group).into()
 }
 
+/// Whether an operator applies to two values of one type.
+fn is_of_one_type(op: &BinOp) -> bool {
+    !matches!(op, BinOp::Shl(_) | BinOp::Shr(_) | BinOp::And(_) | BinOp::Or(_))
+}
+
 impl Host {
     pub fn new(function: &Function, is_kernel: bool) -> Self {
         let views = function.parameters.iter().filter_map(|parameter| match parameter.class {
@@ -148,6 +153,11 @@ impl Host {
                 });
                 quote_spanned!(*span=> let #pattern #ty = #tokens #otherwise;)
             }
+            Statement::Declare { local, ty, span } => {
+                let pattern = self.pattern(&Pattern::Local(local.clone()), false);
+                let ty = ty.as_ref().map(|ty| quote!(: #ty));
+                quote_spanned!(*span=> let #pattern #ty;)
+            }
             Statement::Const(item) => quote!(#item),
             Statement::Do(x) => {
                 let (tokens, span) = (self.expr(x), x.span);
@@ -172,8 +182,8 @@ impl Host {
 
     /// Whether a number without a type is an operand that must have the other one's type, which may be a type parameter.
     fn meets_literal(&self, op: &BinOp, left: &Expr, right: &Expr) -> bool {
-        let of_one_type = !matches!(op, BinOp::Shl(_) | BinOp::Shr(_) | BinOp::And(_) | BinOp::Or(_));
-        self.is_generic && of_one_type && left.is_open_literal() != right.is_open_literal()
+        let meets = left.is_open_literal() != right.is_open_literal() || left.is_number() != right.is_number();
+        self.is_generic && is_of_one_type(op) && meets
     }
 
     /// An operation whose operands are shown to be of one type before, so that the error where they are not is in the words
@@ -202,9 +212,9 @@ impl Host {
             BinOp::Rem(_) => quote_spanned!(span=> #support::rem(#x, #y, #thread)),
             BinOp::Shl(_) => quote_spanned!(span=> #support::shl(#x, #y)),
             BinOp::Shr(_) => quote_spanned!(span=> #support::shr(#x, #y)),
-            BinOp::BitAnd(_) => quote_spanned!(span=> ::wattle::__private::bit_and(#x, #y)),
-            BinOp::BitOr(_) => quote_spanned!(span=> ::wattle::__private::bit_or(#x, #y)),
-            BinOp::BitXor(_) => quote_spanned!(span=> ::wattle::__private::bit_xor(#x, #y)),
+            BinOp::BitAnd(_) => quote_spanned!(span=> #support::bit_and(#x, #y)),
+            BinOp::BitOr(_) => quote_spanned!(span=> #support::bit_or(#x, #y)),
+            BinOp::BitXor(_) => quote_spanned!(span=> #support::bit_xor(#x, #y)),
             BinOp::Eq(_) => quote_spanned!(span=> #support::eq(#x, #y)),
             BinOp::Ne(_) => quote_spanned!(span=> #support::ne(#x, #y)),
             BinOp::Lt(_) => quote_spanned!(span=> #support::lt(#x, #y)),
@@ -235,7 +245,7 @@ impl Host {
             }
             ExprKind::Not(x) => {
                 let x = self.expr(x);
-                quote_spanned!(span=> ::wattle::__private::not(#x))
+                quote_spanned!(span=> #support::not(#x, #thread))
             }
             ExprKind::Deref(x) => {
                 let x = self.expr(x);
@@ -339,7 +349,11 @@ impl Host {
             }
             ExprKind::Break { target, value } => {
                 let Labels { out, .. } = self.around(*target);
-                let value = value.as_ref().map(|value| self.expr(value));
+                let value = value.as_ref().map(|value| {
+                    // A block behind a label alone would look like one of its own.
+                    let value = self.expr(value);
+                    quote!((#value))
+                });
                 quote_spanned!(span=> break #out #value)
             }
             ExprKind::Continue(target) => {

@@ -14,6 +14,7 @@ mod emit;
 mod host;
 mod names;
 mod parse;
+mod recursion;
 mod rules;
 mod sample;
 mod scenario;
@@ -36,22 +37,24 @@ use syn::{ItemFn, parse_macro_input};
 ///
 /// | what | how |
 /// |---|---|
-/// | variables | `let`, `let mut`, with tuples `(a, b)` and arrays `[y, x]` taken apart; `let 0..=9 = n else { return };` |
+/// | variables | `let`, `let mut`, with tuples `(a, b)` and arrays `[y, x]` taken apart; `let x;`, given its value later; `let 0..=9 = n else { return };` |
 /// | literals | `1`, `1u8`, `0.5`, `true`, and bytes `b'a'`, which are `u8` |
 /// | constants | `const N: usize = 8;` in the body, and whatever constant a path names; arrays of constants, see below |
 /// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `..base`, fields, patterns; see below |
 /// | assignment | to variables, parts of tuples `v.0 += 1.0`, fields `b.mass = 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
-/// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
-/// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values |
+/// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison (`==` and `!=` also of arrays and tuples, part by part), `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
+/// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values; `let` among other conditions, `if n > 3 && let 5 = x` |
 /// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples, arrays and structs of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
-/// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (of `a..b` with `.rev()`, of `u32` with `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
+/// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (of `a..b` with `.rev()`, of `u32` with `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`, and over arrays, `for d in [-1, 0, 1]`; `break`, `continue`, labels, also on blocks |
 /// | arrays | `[0.0; 16]`, `[[0; 4]; 8]`, `a[i][j]`, rows `a[i]` as values, `a.len()` as `u32`; at most 16 KiB |
-/// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; those of types and traits, `S::area(x)`; parameters that are functions, see below; the mathematical functions as methods |
+/// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`, `f(&mut a[i])`, `f(&mut body.mass)`; those of types and traits, `S::area(x)`, `body.energy(x)`; parameters that are functions, see below; the mathematical functions as methods |
 /// | closures | as arguments for parameters that are functions: `twice(\|x\| x * 2.0, y)`; they capture nothing |
 /// | indices | `u32`, or `u64` in `#[kernel(wide)]`, see below; `+ - * / %` of `[u32; D]`, and of other arrays of numbers, element by element; `i.linearize(extent)`, `n.delinearize(extent)`, `i.axis(d)`, `i.with_axis(d, n)` |
 /// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports, with values in their text: `assert!(x < n, "x = {x}")`; `debug_assert!` and its like are the same, in release builds too |
 /// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
 /// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
+///
+/// A `break` in a loop over `acc.indices(…)` or `acc.items(…)` ends the share of the thread that comes to it, and of no other.
 ///
 /// # Constants and arrays of them
 /// `const ORIGIN: Body = Body { … };` of a struct with [`#[derive(Element)]`](macro@Element) is a value like others.
@@ -105,6 +108,37 @@ use syn::{ItemFn, parse_macro_input};
 /// # Kernels that are generic over a trait
 /// `fn measure<S: Shape>(acc: &Acc, sizes: Read<f32>, …)` calls `S::area(sizes[i])` where `Shape` has `#[device_fn] fn
 /// area(size: f32) -> f32;`, and reads its constants, `S::SIDES as f32`. (In CUDA: a policy class as a template argument.)
+///
+/// # Functors
+/// What a function needs besides its arguments is a value with functions, an element whose type is a parameter:
+///
+/// ```ignore
+/// trait Op: Element {
+///     #[device_fn]
+///     fn apply(self, x: f32, y: f32) -> f32;
+/// }
+/// #[derive(Clone, Copy, Element)]
+/// #[repr(C)]
+/// struct Axpy {
+///     a: f32,
+/// }
+/// impl Op for Axpy {
+///     #[device_fn]
+///     fn apply(self, x: f32, y: f32) -> f32 {
+///         self.a * x + y
+///     }
+/// }
+///
+/// #[kernel]
+/// fn combine<O: Op>(acc: &Acc, op: O, x: Read<f32>, out: PerItem<f32>) {
+///     for (i, out) in acc.items(&mut out) {
+///         *out = op.apply(x[i], *out);
+///     }
+/// }
+/// queue.launch(spec, combine(Axpy { a: 2.0 }, &x, &mut out))?;
+/// ```
+///
+/// (In CUDA: a functor with members, given by value.)
 ///
 /// # Kernels in any number of dimensions
 /// `fn fill<T: Element, const D: usize>(acc: &Acc<D>, out: PerItem<T, D>, value: T)` is for launches in 1 to 4 dimensions.
@@ -177,7 +211,13 @@ use syn::{ItemFn, parse_macro_input};
 /// # Warps
 /// The lanes of a warp exchange values by methods of `acc.warp()`: `shuffle` (`__shfl_sync`), `shuffle_up`, `shuffle_down`,
 /// `shuffle_xor`, `ballot`, `any`, `all`, `reduce_sum`, `inclusive_sum` and their like, and `sync` (`__syncwarp`); the page
-/// of `Warp` has CUDA's names for all of them, and says what every lane owes the others.
+/// of `Warp` has CUDA's names for all of them, and says what every lane owes the others. The masks that `ballot` gives are
+/// combined and compared: `a & !b`, `a | b`, `a ^ b`, `a == b`; `!a` is of the other lanes of a whole warp.
+///
+/// # Barriers
+/// `acc.sync_block()` (`__syncthreads`) is reached by all threads of the block or by none, in the same iteration of a loop. The
+/// host, the simulated device and the checker report where that is not so; **CUDA and Vulkan devices do not notice it**: what
+/// such a kernel does there has no meaning, and it may never end. The same holds of a warp's operations, for its lanes.
 ///
 /// # The device
 /// `acc.device()` says what the kernel is built for: `if acc.device().has_f64() { … } else { … }`,
@@ -318,8 +358,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It is written in the subset of [`kernel`], takes and returns numbers, tuples and arrays of them, and can also take
 /// `acc: &Acc`, the views `Read`, `Shared` and `Atomic`, by value, and variables of the caller's to change, `x: &mut T`:
-/// `fn next(state: &mut u32) -> u32` is called as `next(&mut seed)`. It is built in place wherever it is called, so it
-/// cannot be recursive. `use` and paths work as for functions; in the documentation it is a type with the function's name.
+/// `fn next(state: &mut u32) -> u32` is called as `next(&mut seed)`, or `next(&mut seeds[i])`: an element of an array, a field
+/// or an item is taken out before the call and put back after it. It is built in place wherever it is called, so it
+/// cannot be recursive: one that calls itself is refused where it does, and a circle of several when it is launched. `use` and paths work as for functions; in the documentation it is a type with the function's name.
 /// (In CUDA: `__device__`.)
 ///
 /// # Functions of types and traits
@@ -341,8 +382,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// A kernel with `S: Shape` calls it as `S::area(x)`, and `Sphere::area` can be given for a parameter that is a function.
 /// Such a function takes values and the views `Read`, `Shared` and `Atomic`; one that is generic itself is called with its
-/// types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, `Body::energy(body, x)`, of a type that is a value
-/// in kernels. Written by another macro, whose source is elsewhere, it says where it stands: `#[device_fn(associated)]`.
+/// types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, by value also where
+/// `&self` is written, of a type that is a value in kernels. It is called as `Body::energy(body, x)`, or as `body.energy(x)`
+/// where the type of `body` shows: at a parameter, a view, a `let body: Body`, a struct or an element of these. Written by another macro, whose source is elsewhere, it says where it stands: `#[device_fn(associated)]`.
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {

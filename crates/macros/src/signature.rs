@@ -11,6 +11,7 @@ use syn::{
 
 use crate::ast::{Block, Class, Function, Parameter, View};
 use crate::parse::{Parser, check_type, class, error};
+use crate::recursion;
 use crate::rules::Rules;
 
 /// The path of a device function, and the generic arguments of its call.
@@ -284,6 +285,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
                 }
                 let local = parser.declare_self(receiver.self_token.span);
                 let ty: syn::Type = syn::parse_quote!(Self);
+                parser.has_type(&local, &ty);
                 parameters.push(Parameter { local, written: ty.clone(), ty, class: Class::Value });
                 continue;
             }
@@ -353,6 +355,9 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         if let Class::View(view) = class {
             parser.is_view(&local, view);
         }
+        if matches!(class, Class::View(_) | Class::Exclusive | Class::Value) {
+            parser.has_type(&local, &typed.ty);
+        }
         let written = (*typed.ty).clone();
         let ty = match &written {
             syn::Type::ImplTrait(bounds) => {
@@ -377,8 +382,9 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
             Some((**ty).clone())
         }
     };
+    let body = parser.body(&item.block).and_then(|body| recursion::refuse(&item.sig.ident, body));
     // A body that is refused leaves the function as it is called, so that its callers are not in error too.
-    let (body, refused) = match parser.body(&item.block) {
+    let (body, refused) = match body {
         Ok(body) => (body, None),
         Err(error) => {
             (Block { statements: Vec::new(), value: None, span: Span::call_site() }, Some(error.into_compile_error()))
@@ -391,6 +397,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         attributes: item.attrs,
         visibility: item.vis,
         name: item.sig.ident,
+        is_kernel,
         generics: item.sig.generics,
         anonymous: anonymous_count,
         parameters,

@@ -115,30 +115,6 @@ pub fn float<T: Float>(single: f32, double: f64) -> T {
     if T::TYPE == f32::TYPE { T::cast_from(single) } else { T::cast_from(double) }
 }
 
-/// Bitwise and, of integers and bool.
-#[inline(always)]
-pub fn bit_and<T: builder::Logic>(x: T, y: T) -> T {
-    T::from_raw(x.to_raw() & y.to_raw())
-}
-
-/// Bitwise or, of integers and bool.
-#[inline(always)]
-pub fn bit_or<T: builder::Logic>(x: T, y: T) -> T {
-    T::from_raw(x.to_raw() | y.to_raw())
-}
-
-/// Bitwise exclusive or, of integers and bool.
-#[inline(always)]
-pub fn bit_xor<T: builder::Logic>(x: T, y: T) -> T {
-    T::from_raw(x.to_raw() ^ y.to_raw())
-}
-
-/// Complement, of integers and bool.
-#[inline(always)]
-pub fn not<T: builder::Logic>(x: T) -> T {
-    T::from_raw(!x.to_raw())
-}
-
 /// `T`, but erroneous for rustc where `N` is.
 ///
 /// The builder repeats the host's function, so each of the user's mistakes would be reported twice, the second time in

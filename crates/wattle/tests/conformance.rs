@@ -13,6 +13,8 @@ mod arrays;
 mod bad_input;
 #[path = "conformance/block_threads.rs"]
 mod block_threads;
+#[path = "conformance/chains.rs"]
+mod chains;
 #[path = "conformance/clock.rs"]
 mod clock;
 #[path = "conformance/clocks.rs"]
@@ -33,6 +35,8 @@ mod domains;
 mod empty;
 #[path = "conformance/endings.rs"]
 mod endings;
+#[path = "conformance/equality.rs"]
+mod equality;
 #[path = "conformance/events.rs"]
 mod events;
 #[path = "conformance/everyday.rs"]
@@ -51,16 +55,24 @@ mod functions;
 mod halves;
 #[path = "conformance/harness.rs"]
 mod harness;
+#[path = "conformance/in_place.rs"]
+mod in_place;
 #[path = "conformance/kernels.rs"]
 mod kernels;
 #[path = "conformance/lanes.rs"]
 mod lanes;
+#[path = "conformance/later.rs"]
+mod later;
 #[path = "conformance/lines.rs"]
 mod lines;
 #[path = "conformance/many_queues.rs"]
 mod many_queues;
 #[path = "conformance/math.rs"]
 mod math;
+#[path = "conformance/over_arrays.rs"]
+mod over_arrays;
+#[path = "conformance/own_methods.rs"]
+mod own_methods;
 #[path = "conformance/panics.rs"]
 mod panics;
 #[path = "conformance/peers.rs"]
@@ -95,6 +107,8 @@ mod struct_constants;
 mod structs;
 #[path = "conformance/truth_values.rs"]
 mod truth_values;
+#[path = "conformance/twice.rs"]
+mod twice;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
 #[path = "conformance/warps.rs"]
@@ -170,6 +184,36 @@ fn queues() {
 #[test]
 fn empty() {
     harness::run("nothing", empty::CASES);
+}
+
+#[test]
+fn later() {
+    harness::run("values that come later", later::CASES);
+}
+
+#[test]
+fn over_arrays() {
+    harness::run("loops over arrays", over_arrays::CASES);
+}
+
+#[test]
+fn own_methods() {
+    harness::run("methods of the user's own types", own_methods::CASES);
+}
+
+#[test]
+fn chains() {
+    harness::run("chains of `let`", chains::CASES);
+}
+
+#[test]
+fn in_place() {
+    harness::run("`&mut` of parts", in_place::CASES);
+}
+
+#[test]
+fn equality() {
+    harness::run("equality of parts", equality::CASES);
 }
 
 #[test]

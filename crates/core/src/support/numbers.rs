@@ -206,7 +206,6 @@ macro_rules! comparisons {
     )+)+};
 }
 comparisons! {
-    Scalar: eq ==, ne !=;
     Number: lt <, le <=, gt >, ge >=;
 }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::element::{constant_ids, hold, part};
-use super::{Builder, Element, Extents, Get, IrValue, Set, Val, Variable};
+use super::{Builder, Element, Extents, Get, IrValue, Iterate, LoopHandle, Set, Val, Variable};
 use crate::{ExprId, Site};
 
 /// The longest array that `let` keeps as values; a longer one becomes memory at once, since a dynamic index needs it
@@ -135,6 +135,20 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
                 memory
             }
         }
+    }
+}
+
+/// The elements, one after another, as they are where the loop begins.
+impl<'b, P: Element, const N: usize> Iterate<'b> for Array<'b, P, N> {
+    type Item = P::Built<'b>;
+    #[track_caller]
+    fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, P::Built<'b>) {
+        let memory = match self.form {
+            Form::Memory(memory) => memory,
+            Form::Values(ids) => P::declare_ids(builder, &ids, Site::caller()),
+        };
+        let (handle, index) = builder.range(builder.lit(0u32), builder.lit(N as u32)).begin(builder);
+        (handle, P::read(builder, P::behind(memory, builder, index, None), Site::caller()))
     }
 }
 

@@ -6,7 +6,7 @@
 //! taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
 
 use super::{Array, Builder, Val};
-use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Place, Scalar, Site, Stmt, Type};
+use crate::{ByValue, Const, Expr, ExprId, KernelType, KernelValue, Layout, LocalId, Place, Scalar, Site, Stmt, Type};
 
 /// What memory can hold: a number, a `bool`, an array `[T; N]` of elements, or a struct of elements with
 /// `#[derive(Element)]`.
@@ -73,7 +73,9 @@ use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Place, S
             `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
 #[doc(alias("float2", "float4"))]
-pub unsafe trait Element: KernelValue + ByValue {
+pub unsafe trait Element:
+    KernelValue + ByValue + for<'b> KernelType<Built<'b>: OfElement<'b, Element = Self>>
+{
     /// The numbers that it is made of.
     const LAYOUT: &'static Layout;
     /// The expressions of its numbers.
@@ -109,6 +111,9 @@ pub unsafe trait Element: KernelValue + ByValue {
     /// Arrays of constants.
     #[doc(hidden)]
     fn declare_constants(builder: &Builder, constants: &[Self]) -> Self::Memory;
+    /// Arrays of the thread's own with these elements, which nobody writes to: of constants where all of them are.
+    #[doc(hidden)]
+    fn declare_ids(builder: &Builder, elements: &[Self::Ids], site: Site) -> Self::Memory;
     /// The memory of what is `index` elements behind, which exists only where the condition holds.
     #[doc(hidden)]
     fn behind(memory: Self::Memory, builder: &Builder, index: Val<'_, u32>, exists: Option<ExprId>) -> Self::Memory;
@@ -234,6 +239,19 @@ unsafe impl<T: Scalar> Element for T {
         let raw = constants.iter().map(|constant| constant.to_raw()).collect();
         Memory::whole(builder, builder.declare_constants(T::TYPE.stored(), raw))
     }
+    fn declare_ids(builder: &Builder, elements: &[ExprId], site: Site) -> Memory {
+        let constants: Option<Vec<_>> =
+            elements.iter().map(|id| builder.constant(*id).map(|constant| constant.raw)).collect();
+        if let Some(raw) = constants {
+            return Memory::whole(builder, builder.declare_constants(T::TYPE.stored(), raw));
+        }
+        let memory = Self::declare(builder, elements.len());
+        for (index, id) in elements.iter().enumerate() {
+            let at = memory.behind(builder, builder.lit(index as u32).id, None);
+            Self::write(builder, at, Val::new(builder, *id), site);
+        }
+        memory
+    }
     fn behind(memory: Memory, builder: &Builder, index: Val<'_, u32>, exists: Option<ExprId>) -> Memory {
         memory.behind(builder, index.id, exists)
     }
@@ -301,6 +319,9 @@ unsafe impl<P: Element, const N: usize> Element for [P; N] {
     }
     fn declare_constants(builder: &Builder, constants: &[Self]) -> P::Memory {
         P::declare_constants(builder, constants.as_flattened())
+    }
+    fn declare_ids(builder: &Builder, elements: &[Self::Ids], site: Site) -> P::Memory {
+        P::declare_ids(builder, elements.as_flattened(), site)
     }
     fn behind(memory: P::Memory, builder: &Builder, index: Val<'_, u32>, exists: Option<ExprId>) -> P::Memory {
         let index = Val::<u32>::new(builder, index.id);

@@ -13,6 +13,7 @@ mod control;
 mod element;
 mod faulting;
 mod iterate;
+mod later;
 mod message;
 mod operators;
 mod places;
@@ -46,6 +47,7 @@ pub use iterate::{
     Inclusive, IndexLayout, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped,
     step_by,
 };
+pub use later::Later;
 pub use message::{Argument, Printable, argument};
 pub use operators::Logic;
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};

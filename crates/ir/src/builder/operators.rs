@@ -5,6 +5,8 @@ use wattle_operations::operations;
 use super::Builder;
 use super::value::Val;
 use crate::arithmetic::BuiltArithmetic;
+use crate::bits::BuiltBits;
+use crate::comparison::BuiltComparable;
 use crate::{
     BinaryOp, Const, DivOp, Expr, Float, Int, Number, Scalar, Signed, Site, Stmt, TernaryOp, Type, UnaryOp, Word, eval,
 };
@@ -20,14 +22,14 @@ fn is_closed(op: BinaryOp) -> bool {
 }
 
 impl<'b, T: Scalar> Val<'b, T> {
-    pub(super) fn unary<U: Scalar>(self, op: UnaryOp) -> Val<'b, U> {
+    pub(crate) fn unary<U: Scalar>(self, op: UnaryOp) -> Val<'b, U> {
         match self.builder.constant(self.id) {
             Some(x) => self.builder.lit(U::from_raw(eval::unary(op, x.ty, x.raw))),
             None => self.builder.val(Expr::Unary(op, self.id)),
         }
     }
 
-    pub(super) fn binary<U: Scalar, V: Scalar>(self, op: BinaryOp, other: Val<'b, V>) -> Val<'b, U> {
+    pub(crate) fn binary<U: Scalar, V: Scalar>(self, op: BinaryOp, other: Val<'b, V>) -> Val<'b, U> {
         let builder = self.builder;
         let (x, y) = (builder.constant(self.id), builder.constant(other.id));
         if let (Some(x), Some(y)) = (x, y) {
@@ -111,9 +113,36 @@ macro_rules! operators {
     };
 }
 operators! {
-    Scalar: eq Eq -> bool, ne Ne -> bool;
     Number: lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
-    Logic: bit_and And -> T, bit_or Or -> T, bit_xor Xor -> T;
+}
+
+impl Builder {
+    /// `==`, of parts too: see [`crate::Comparable`].
+    #[track_caller]
+    pub fn eq<'b, V: BuiltComparable<'b>>(&'b self, x: V, y: V) -> Val<'b, bool> {
+        x.equals(self, y)
+    }
+
+    /// `!=`, of parts too.
+    #[track_caller]
+    pub fn ne<'b, V: BuiltComparable<'b>>(&'b self, x: V, y: V) -> Val<'b, bool> {
+        x.differs(self, y)
+    }
+
+    /// `&`, of masks too: see [`crate::Bits`].
+    pub fn bit_and<'b, V: BuiltBits<'b>>(&'b self, x: V, y: V) -> V {
+        x.zip_bits(self, BinaryOp::And, y)
+    }
+
+    /// `|`, of masks too.
+    pub fn bit_or<'b, V: BuiltBits<'b>>(&'b self, x: V, y: V) -> V {
+        x.zip_bits(self, BinaryOp::Or, y)
+    }
+
+    /// `^`, of masks too.
+    pub fn bit_xor<'b, V: BuiltBits<'b>>(&'b self, x: V, y: V) -> V {
+        x.zip_bits(self, BinaryOp::Xor, y)
+    }
 }
 
 /// The operators that apply to arrays too, element by element.
@@ -167,7 +196,7 @@ impl Builder {
     }
 }
 
-/// What `& | ^ !` apply to: the integers and `bool`.
+/// The numbers and truth values that `& | ^ !` apply to: the integers and `bool`.
 #[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
 pub trait Logic: Scalar {}
 impl<T: Int> Logic for T {}
@@ -230,9 +259,9 @@ impl Builder {
         x.unary(UnaryOp::Neg)
     }
 
-    /// The complement of `x`: of all its bits, or of a truth value.
-    pub fn not<'b, T: Logic>(&'b self, x: Val<'b, T>) -> Val<'b, T> {
-        x.unary(UnaryOp::Not)
+    /// The complement of `x`: of all its bits, of a truth value, or of a mask.
+    pub fn not<'b, V: BuiltBits<'b>>(&'b self, x: V) -> V {
+        x.complement(self)
     }
 
     /// `x` converted to type `U`, as Rust's `as` does it.

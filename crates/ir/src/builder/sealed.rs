@@ -4,13 +4,14 @@
 
 use super::iterate::{Inclusive, Indices, Items, Range, Reversed, Stepped};
 use super::together::ItemsTogether;
-use super::{Array, Atomic, ElementRef, PerItem, Read, Shared, Val};
+use super::{Array, Atomic, ElementRef, Mask, PerItem, Read, Shared, Val};
 use crate::{Axes, Element};
 
 pub trait Sealed {}
 
 impl<T> Sealed for Val<'_, T> {}
 impl<P: Element, const N: usize> Sealed for Array<'_, P, N> {}
+impl Sealed for Mask<'_> {}
 impl<T: Element> Sealed for ElementRef<'_, T> {}
 impl<T: Element, const D: usize> Sealed for Read<'_, T, D> {}
 impl<T: Element, const D: usize> Sealed for PerItem<'_, T, D> {}

@@ -63,7 +63,7 @@ pub trait Variable<'b>: Copy {
 }
 
 /// What `let` can bind: scalars, arrays, tuples of these, views.
-pub trait IrValue<'b>: Sized {
+pub trait IrValue<'b>: Copy {
     /// The type of the variable that `let mut` makes of it.
     type Var: Variable<'b, Value = Self>;
     /// The value as it is now, under the user's name where there is one.

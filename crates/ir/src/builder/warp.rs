@@ -137,14 +137,30 @@ impl<'b> Mask<'b> {
     /// How many lanes below this one are in it.
     pub fn count_below(&self, lane: Val<'b, u32>) -> Val<'b, u32> {
         let builder = self.builder();
-        self.sum(|number| {
+        let below = Mask::below(builder, lane);
+        self.sum(|number| builder.bit_and(self.words[number], below.words[number]).count_ones())
+    }
+
+    /// The lanes below `lane`.
+    pub(crate) fn below(builder: &'b Builder, lane: Val<'b, u32>) -> Mask<'b> {
+        let word = |number: usize| {
             let first = builder.lit(number as u32 * 32);
             let bits = builder.sub(lane.max(first), first);
             let (one, all) = (builder.lit(1), builder.lit(u32::MAX));
             let some = builder.sub(builder.shl(one, builder.bit_and(bits, builder.lit(31))), one);
-            let below = Val::select(builder.lt(bits, builder.lit(32)), some, all);
-            builder.bit_and(self.words[number], below).count_ones()
-        })
+            Val::select(builder.lt(bits, builder.lit(32)), some, all)
+        };
+        Mask { words: std::array::from_fn(word) }
+    }
+
+    /// The words.
+    pub(crate) fn all_words(self) -> [Val<'b, u32>; MASK_WORDS] {
+        self.words
+    }
+
+    /// What `f` makes of the words of both.
+    pub(crate) fn zip_words(self, other: Self, f: impl Fn(Val<'b, u32>, Val<'b, u32>) -> Val<'b, u32>) -> Self {
+        Mask { words: std::array::from_fn(|number| f(self.words[number], other.words[number])) }
     }
 
     /// The lowest lane in it.

@@ -106,7 +106,7 @@ impl Build {
                 quote!({ let #handle = #begin; #body #builder.loop_end(#handle); })
             }
             ExprKind::For { target, pattern, source, body } => {
-                let source = self.full(source);
+                let source = self.source(source);
                 let item = self.fresh("item");
                 let bind = self.bind(pattern, quote!(#item), false);
                 let body = self.within(around(*target), body, false);
@@ -120,6 +120,17 @@ impl Build {
             }
             _ => TokenStream::new(),
         }
+    }
+
+    /// What a loop goes over. Of an array that the body may assign to the elements are what they are before the loop.
+    fn source(&mut self, source: &Expr) -> TokenStream {
+        let is_fixed = match &source.kind {
+            ExprKind::Local(local) => !local.mutable && !local.is_reference,
+            ExprKind::Constant(_) | ExprKind::Array(_) | ExprKind::Repeat(..) => true,
+            _ => crate::parse::is_range_or_map(source),
+        };
+        let (builder, tokens) = (builder(), self.full(source));
+        if is_fixed { tokens } else { quote_spanned!(source.span=> #builder.copied(#tokens)) }
     }
 
     /// A labelled block with a value.

@@ -11,7 +11,7 @@ impl Build {
     pub(super) fn base(&mut self, base: &Expr) -> TokenStream {
         match &base.kind {
             // An element is read or written in place.
-            ExprKind::Local(local) if local.mutable => {
+            ExprKind::Local(local) if local.mutable || local.is_later => {
                 let name = &local.name;
                 quote!(::wattle::__private::Variable::get(&#name))
             }
@@ -70,7 +70,9 @@ impl Build {
         let held = self.fresh("value");
         match place {
             Place::Variable(local, fields) => {
-                let variable = Self::variable(local, fields);
+                // The whole of one that is declared without a value: this may be its first assignment.
+                let name = &local.name;
+                let variable = if fields.is_empty() { quote!(#name) } else { Self::variable(local, fields) };
                 let value = value(self, quote!(::wattle::__private::Variable::get(&#variable)));
                 quote_spanned!(span=> { let #held = #value; ::wattle::__private::Variable::set(&#variable, #held) })
             }

@@ -136,7 +136,11 @@ pub fn closure(closure: &Closure) -> TokenStream {
 /// A device function of an `impl` or `trait`; of a trait it may be the declaration alone.
 pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Result<TokenStream> {
     if item.sig.receiver().is_some() {
-        item.sig.generics.make_where_clause().predicates.push(syn::parse_quote!(Self: ::wattle::__private::KernelType));
+        item.sig
+            .generics
+            .make_where_clause()
+            .predicates
+            .push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType));
     }
     let function = parse(item, Standing::Associated, rules)?;
     let (name, ask) = (&function.name, private("ask"));

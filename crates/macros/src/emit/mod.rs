@@ -12,10 +12,12 @@ pub use kernel::kernel;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, PathArguments, Type, TypeParam, TypeParamBound, TypePath, WherePredicate};
+use syn::{GenericParam, PathArguments, Type, TypePath};
 
 use crate::ast::{Class, Function, Parameter, View};
 use crate::names::private;
+use crate::parse::{is_bound_of_library, is_bound_of_numbers};
+use crate::signature::bounds;
 
 /// The parameters of the host's function. `known` is the constant that its types hang on, if there is one.
 fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<TokenStream> {
@@ -48,6 +50,7 @@ fn once(ty: TokenStream, after: Option<&TokenStream>) -> TokenStream {
 /// Parameters of the builder, and what makes variables of those that are `mut`.
 fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<TokenStream>, TokenStream) {
     let builder = private("builder");
+    let is_device_fn = !function.is_kernel;
     let mut bindings = TokenStream::new();
     let parameter = |parameter: &Parameter| {
         let (name, ty) = (&parameter.local.name, &parameter.ty);
@@ -64,6 +67,16 @@ fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<To
                 quote_spanned!(ty.span()=> <::wattle::__private::Bound<#ty> as ::wattle::__private::Arg>::Built<'kernel>)
             }
             Class::Exclusive => variable(function, ty),
+            Class::Value if is_device_fn && is_of_own_trait(function, ty) => {
+                // From the projection rustc could not infer the type of the argument.
+                bindings.extend(quote! {
+                    let #name = <#ty as ::wattle::__private::builder::Element>::of_ids(
+                        #builder,
+                        ::wattle::__private::builder::OfElement::element_ids(#name),
+                    );
+                });
+                quote_spanned!(ty.span()=> impl ::wattle::__private::builder::OfElement<'kernel, Element = #ty>)
+            }
             _ => built(function, ty),
         };
         if parameter.local.mutable && parameter.class == Class::Value {
@@ -112,30 +125,20 @@ fn built(function: &Function, ty: &Type) -> TokenStream {
 /// Whether a path names a generic type of numbers.
 fn is_number(function: &Function, path: &TypePath) -> bool {
     let mut generics = function.generics.type_params();
-    generics.any(|generic| path.path.is_ident(&generic.ident) && !is_any_element(function, generic))
+    generics.any(|generic| {
+        path.path.is_ident(&generic.ident) && bounds(&function.generics, generic).any(is_bound_of_numbers)
+    })
 }
 
-/// Whether a generic type is bounded by `Element` alone, and so may be an array or a struct; others are numbers.
-fn is_any_element(function: &Function, generic: &TypeParam) -> bool {
-    let of_clause = function.generics.where_clause.iter().flat_map(|clause| &clause.predicates).filter_map(|predicate| {
-        match predicate {
-            WherePredicate::Type(of) if matches!(&of.bounded_ty, Type::Path(path) if path.path.is_ident(&generic.ident)) => {
-                Some(&of.bounds)
-            }
-            _ => None,
-        }
-    });
-    let mut bounds = generic.bounds.iter().chain(of_clause.flatten()).filter_map(|bound| match bound {
-        TypeParamBound::Trait(bound) => bound.path.segments.last(),
-        _ => None,
-    });
-    let mut has_element = false;
-    let only = bounds.all(|last| {
-        let is_element = last.ident == "Element";
-        has_element |= is_element;
-        is_element || ["Copy", "Send", "Sync", "Clone"].iter().any(|marker| last.ident == marker)
-    });
-    only && has_element
+/// Whether a type is a generic one with a trait of the user's, and so may be a number, an array or a struct.
+fn is_of_own_trait(function: &Function, ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let mut generics = function.generics.type_params();
+    generics.any(|generic| {
+        path.path.is_ident(&generic.ident)
+            && !is_number(function, path)
+            && !bounds(&function.generics, generic).all(is_bound_of_library)
+    })
 }
 
 /// What stands for a `&mut` parameter in the builder: the caller's variable.

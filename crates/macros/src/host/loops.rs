@@ -131,11 +131,19 @@ impl Host {
         }
         let Some(over) = Over::of(source) else {
             let constant = is_constant(source);
-            let source = self.expr(source);
+            let is_array = !crate::parse::is_range_or_map(source);
+            let few = matches!(&source.kind, ExprKind::Array(all) if all.len() <= FEW as usize);
+            let mut source = self.expr(source);
+            if is_array {
+                source = quote_spanned!(span=> #support::each(#source));
+            }
             let pattern = self.pattern(pattern, false);
             let waits = body.any(&leaves) && body.any(&is_atomic);
             let (Labels { out, .. }, body) = self.within(target, false, |host| host.block(body));
             let body = if waits { self.giving_way(body, span) } else { body };
+            if few {
+                return quote_spanned!(span=> #out: for #pattern in #source #body);
+            }
             return self.counted(&out, &pattern, source, body, (span, constant));
         };
         let index = match (over, pattern) {

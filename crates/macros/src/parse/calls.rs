@@ -2,15 +2,15 @@
 
 use proc_macro2::Ident;
 use quote::ToTokens;
+use syn::Result;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Result};
 
 use super::absent::absent;
 use super::names::{ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
 use super::types::is_number;
 use super::{Parser, error, words};
-use crate::ast::{Callee, Expr, ExprKind, Local};
+use crate::ast::{Callee, Expr, ExprKind, Local, View};
 use crate::names::is_method;
 
 impl Parser {
@@ -22,6 +22,9 @@ impl Parser {
                 "block shared memory is declared by a `let` at the top of a kernel: `let tile = acc.shared::<f32, 64>();` \
                  (pass it to device functions by value)",
             );
+        }
+        if let Some(own) = self.own_method(call)? {
+            return Ok(own);
         }
         if let Some(arguments) = math(&name) {
             if call.args.len() != arguments {
@@ -131,10 +134,8 @@ impl Parser {
                     format!("`{name}` takes {count} argument{plural}, as its `DeviceFn<…>` says, and is given {given}");
                 return error(call, &message);
             }
-            let mut arguments = self.arguments(&call.args)?;
-            self.adapt_all(&mut arguments);
             let callee = Callee::Parameter(Local { name: name.clone(), ..local });
-            return Ok(ExprKind::Call { callee, arguments });
+            return self.call_of(callee, None, &call.args, call.span());
         }
         self.check_captured(path, false)?;
         if let Some(last) = segments.last() {
@@ -165,13 +166,11 @@ impl Parser {
                 return error(path, super::patterns::TUPLE_STRUCTS);
             }
         }
-        let mut arguments = self.arguments(&call.args)?;
-        self.adapt_all(&mut arguments);
         let callee = match is_of_type(path) {
             true => Callee::Associated(path.clone()),
             false => Callee::Function(path.clone()),
         };
-        Ok(ExprKind::Call { callee, arguments })
+        self.call_of(callee, None, &call.args, call.span())
     }
 
     /// Whether it is a type of numbers, or a type parameter that is one.
@@ -267,22 +266,47 @@ pub(super) fn without_parentheses(x: &syn::Expr) -> &syn::Expr {
     }
 }
 
-/// Refuses what a `for` cannot go over: it goes over a range, or an index map.
-pub(super) fn check_source(source: &Expr) -> Result<()> {
+/// Whether a loop goes over a range or an index map; else over an array, as far as it shows.
+pub fn is_range_or_map(source: &Expr) -> bool {
     match &source.kind {
-        ExprKind::Range { .. } => Ok(()),
-        ExprKind::Method { name, .. }
-            if matches!(
-                name.to_string().as_str(),
-                "indices" | "items" | "items_together" | "contiguous" | "strided" | "step_by" | "rev"
-            ) =>
-        {
-            Ok(())
+        ExprKind::Range { .. } => true,
+        ExprKind::Method { name, .. } => matches!(
+            name.to_string().as_str(),
+            "indices" | "items" | "items_together" | "contiguous" | "strided" | "step_by" | "rev"
+        ),
+        _ => false,
+    }
+}
+
+impl Parser {
+    /// What a `for` goes over.
+    pub(super) fn source(&mut self, source: &syn::Expr) -> Result<Box<Expr>> {
+        if let syn::Expr::Reference(reference) = without_parentheses(source) {
+            let of = reference.expr.to_token_stream();
+            let message = match reference.mutability {
+                None => format!("values are copied in kernels: write `for x in {of}`"),
+                Some(_) => {
+                    format!("a loop that writes to an array goes over its indices: `for i in 0..{of}.len() {{ … }}`")
+                }
+            };
+            return error(source, &message);
         }
-        _ => Err(Error::new(
-            source.span,
-            "a `for` in a kernel goes over a range (`0..n`, with `.rev()` or `.step_by(k)`), `acc.indices(…)` or \
-             `acc.items(…)`",
-        )),
+        let parsed = self.boxed(source)?;
+        if let Some(view) = self.view(&parsed) {
+            let of = source.to_token_stream();
+            return error(
+                source,
+                &match view {
+                    View::PerItem => {
+                        format!("write `for (i, x) in acc.items(&mut {of})`, which goes over this thread's share")
+                    }
+                    View::ReadLine | View::Read | View::Shared | View::Atomic => format!(
+                        "a view is gone over by its indices: all of them in each thread, `for i in 0..{of}.len()`, or this thread's \
+                     share, `for i in acc.indices(THREADS_IN_GRID, {of}.extent())`"
+                    ),
+                },
+            );
+        }
+        Ok(parsed)
     }
 }

@@ -1,11 +1,11 @@
-//! `match`, and what is one: `if let`, `while let`, `matches!`.
+//! `match`, and what is one: `if let`, `while let`, chains of them, `matches!`.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Pat, Result};
 
 use super::{Parser, error};
-use crate::ast::{Arm, Block, Expr, ExprKind, Pattern, Target};
+use crate::ast::{Arm, Block, Expr, ExprKind, Pattern, Statement, Target};
 
 impl Parser {
     pub(super) fn choice(&mut self, choice: &syn::ExprMatch) -> Result<ExprKind> {
@@ -60,6 +60,65 @@ impl Parser {
         Ok(ExprKind::Loop { target, body: Block { span, ..block_of(choice) } })
     }
 
+    /// `if a && let b = c { … }`: a block that is left with the value of the branch, or goes on to the other one.
+    pub(super) fn if_chain(&mut self, branch: &syn::ExprIf) -> Result<ExprKind> {
+        let (target, span) = (self.targets, branch.then_branch.span());
+        self.targets += 1;
+        let has_value = branch.else_branch.is_some();
+        let tests = self.chain(&links(&branch.cond), &mut |parser| {
+            let then = parser.block(&branch.then_branch)?;
+            let is_left = then.diverges();
+            let then = Expr { kind: ExprKind::Block(then), span };
+            let (first, value) = match has_value && !is_left {
+                true => (None, Some(Box::new(then))),
+                false => (Some(then), None),
+            };
+            let leave = (!is_left).then_some(Expr { kind: ExprKind::Break { target, value }, span });
+            let statements = first.into_iter().chain(leave).map(Statement::Do).collect();
+            Ok(Block { statements, value: None, span })
+        })?;
+        let otherwise = match &branch.else_branch {
+            Some((_, otherwise)) => Some(self.boxed(otherwise)?),
+            None => None,
+        };
+        let statements = vec![Statement::Do(Expr { kind: ExprKind::Block(tests), span })];
+        Ok(ExprKind::Labelled { target, body: Block { statements, value: otherwise, span } })
+    }
+
+    /// `while a && let b = c { … }`: a `loop` that is left where one of the links does not hold.
+    pub(super) fn while_chain(&mut self, repeat: &syn::ExprWhile, target: Target) -> Result<ExprKind> {
+        let (held, span) = (self.targets, repeat.body.span());
+        self.targets += 1;
+        let leave = |target| Statement::Do(Expr { kind: ExprKind::Break { target, value: None }, span });
+        let tests = self.chain(&links(&repeat.cond), &mut |parser| {
+            let body = Expr { kind: ExprKind::Block(parser.block(&repeat.body)?), span };
+            Ok(Block { statements: vec![Statement::Do(body), leave(held)], value: None, span })
+        })?;
+        let statements = vec![Statement::Do(Expr { kind: ExprKind::Block(tests), span }), leave(target)];
+        let body = Block { statements, value: None, span };
+        let once = Expr { kind: ExprKind::Labelled { target: held, body }, span };
+        Ok(ExprKind::Loop { target, body: Block { statements: vec![Statement::Do(once)], value: None, span } })
+    }
+
+    /// What is done where all links hold, with the names that they bind.
+    fn chain(&mut self, links: &[&syn::Expr], then: &mut dyn FnMut(&mut Self) -> Result<Block>) -> Result<Block> {
+        let Some((first, others)) = links.split_first() else { return then(self) };
+        let span = first.span();
+        let kind = match first {
+            syn::Expr::Let(binding) => {
+                let value = self.boxed(&binding.expr)?;
+                let held = self.arm(&binding.pat, None, |parser| parser.chain(others, then))?;
+                let nothing = Block { statements: Vec::new(), value: None, span };
+                ExprKind::Match { value, arms: vec![held, otherwise_arm(span, nothing)] }
+            }
+            condition => {
+                let condition = self.boxed(condition)?;
+                ExprKind::If { condition, then: self.chain(others, then)?, otherwise: None }
+            }
+        };
+        Ok(Block { statements: vec![Statement::Do(Expr { kind, span })], value: None, span })
+    }
+
     /// `matches!(value, pattern)`.
     pub(super) fn matches(&mut self, call: &syn::Macro) -> Result<ExprKind> {
         let (value, pattern, guard) = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
@@ -79,6 +138,22 @@ impl Parser {
         let value = self.boxed(&value)?;
         let then = self.arm(&pattern, guard.as_ref(), |_| Ok(truth(true)))?;
         Ok(ExprKind::Match { value, arms: vec![then, otherwise_arm(pattern.span(), truth(false))] })
+    }
+}
+
+/// Whether a condition has a `let` among others.
+pub(super) fn is_chain(condition: &syn::Expr) -> bool {
+    let links = links(condition);
+    links.len() > 1 && links.iter().any(|link| matches!(link, syn::Expr::Let(_)))
+}
+
+/// The conditions that `&&` joins.
+fn links(condition: &syn::Expr) -> Vec<&syn::Expr> {
+    match condition {
+        syn::Expr::Binary(syn::ExprBinary { op: syn::BinOp::And(_), left, right, .. }) => {
+            links(left).into_iter().chain(links(right)).collect()
+        }
+        condition => vec![condition],
     }
 }
 

@@ -59,6 +59,9 @@ impl Parser {
                 (Some(Class::View(view)), Pattern::Local(local)) => self.is_view(local, *view),
                 _ => {}
             }
+            if let (Pattern::Local(local), Some(ty)) = (&pattern, &ty) {
+                self.has_type(local, ty);
+            }
             parameters.push((pattern, ty));
         }
         let result = match &closure.output {

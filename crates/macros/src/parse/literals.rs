@@ -123,6 +123,16 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// Whether it is a number that is written where it stands, with a type or without.
+    pub fn is_number(&self) -> bool {
+        matches!(
+            &self.kind,
+            ExprKind::Literal(Lit::Int(_) | Lit::Float(_)) | ExprKind::NegativeLiteral(Lit::Int(_) | Lit::Float(_))
+        )
+    }
+}
+
 /// Whether it is of literals alone.
 fn is_literal(x: &Expr) -> bool {
     match &x.kind {

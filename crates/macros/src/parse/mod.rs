@@ -3,9 +3,12 @@
 
 mod absent;
 mod assertions;
+mod bindings;
+mod bounds;
 mod calls;
 mod choice;
 mod closures;
+mod in_place;
 mod indices;
 mod jumps;
 mod literals;
@@ -13,6 +16,7 @@ mod message;
 mod names;
 mod patterns;
 mod places;
+mod receivers;
 mod scope;
 mod structs;
 mod types;
@@ -23,15 +27,18 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{BinOp, Error, Pat, Result, UnOp};
+use syn::{BinOp, Error, Result, UnOp};
 
 use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Statement, Target, View};
 use crate::rules::{Rules, contracted, contracted_assignment};
-use calls::{check_source, without_parentheses};
+pub use bounds::{is_bound_of_library, is_bound_of_numbers};
+pub use calls::is_range_or_map;
+use calls::without_parentheses;
 pub use closures::closure;
 use jumps::{Around, AroundKind};
 use literals::{number, numbers};
 pub use names::{SHARED, is_faulting};
+use receivers::OwnGenerics;
 use scope::Scope;
 use types::check_cast;
 pub use types::{check_type, class, is_number};
@@ -49,6 +56,9 @@ pub struct Parser {
     targets: Target,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
+    /// The types of variables, by number, where they are written.
+    types: HashMap<usize, syn::Type>,
+    own_generics: OwnGenerics,
     /// How many arguments the variables that are functions take, by number, where that is written.
     counts: HashMap<usize, usize>,
     next: usize,
@@ -77,6 +87,8 @@ impl Parser {
             around: Vec::new(),
             targets: 0,
             views: HashMap::new(),
+            types: HashMap::new(),
+            own_generics: OwnGenerics::of(generics),
             counts: HashMap::new(),
             next: 0,
             returns: false,
@@ -143,76 +155,6 @@ impl Parser {
             }
             syn::Stmt::Expr(x, _) => self.expr(x).map(Statement::Do),
             syn::Stmt::Macro(statement) => self.macro_call(&statement.mac).map(Statement::Do),
-        }
-    }
-
-    fn binding(&mut self, local: &syn::Local, top: bool) -> Result<Statement> {
-        let Some(init) = &local.init else {
-            return error(local, "a variable in a kernel is given a value where it is declared: `let mut x = 0.0;`");
-        };
-        let (pattern, ty) = match &local.pat {
-            Pat::Type(typed) => (&*typed.pat, Some((*typed.ty).clone())),
-            pattern => (pattern, None),
-        };
-        if let Some(ty) = &ty {
-            check_type(ty)?;
-        }
-        self.shared_allowed = top && self.is_kernel && matches!(pattern, Pat::Ident(_));
-        let value = self.expr(&init.expr);
-        self.shared_allowed = false;
-        let mut value = match value {
-            Ok(value) => value,
-            Err(error) => {
-                // Its names are known all the same, so that no error is about what uses them.
-                let _ = self.pattern(pattern, true);
-                return Err(error);
-            }
-        };
-        if let ExprKind::Constant(path) = &value.kind
-            && path.segments.iter().rev().nth(1).is_some_and(|owner| owner.ident == "Scope" || owner.ident == "Order")
-        {
-            return error(
-                path,
-                "a kernel's variables hold no scopes and orders; write it where it is used: `acc.mem_fence(Scope::Device, \
-                 Order::Release)`, and choose between two by `if`",
-            );
-        }
-        if let Err(error) = indices::check_let(pattern, &value) {
-            let _ = self.pattern(pattern, true);
-            return Err(error);
-        }
-        if ty.as_ref().is_some_and(|ty| !matches!(ty, syn::Type::Infer(_))) {
-            self.adapt(&mut value);
-        }
-        let otherwise = match &init.diverge {
-            Some((_, otherwise)) => Some(self.else_block(otherwise)?),
-            None => None,
-        };
-        let mut pattern = self.pattern(pattern, otherwise.is_some())?;
-        if let Pattern::Local(local) = &mut pattern
-            && ty.is_none()
-            && value.is_open_literal()
-        {
-            self.mark_literal(local);
-        }
-        let view = match &value.kind {
-            ExprKind::Method { name, .. } if names::SHARED_ATOMIC.iter().any(|known| name == known) => {
-                Some(View::Atomic)
-            }
-            ExprKind::Method { name, .. } if names::SHARED.iter().any(|known| name == known) => Some(View::Shared),
-            _ => self.view(&value),
-        };
-        if let (Pattern::Local(local), Some(view)) = (&pattern, view) {
-            self.is_view(local, view);
-        }
-        Ok(Statement::Let { pattern, ty, value, otherwise, span: local.let_token.span })
-    }
-
-    /// The block of a `let … else`.
-    fn else_block(&mut self, otherwise: &syn::Expr) -> Result<Block> {
-        match otherwise {
-            syn::Expr::Block(block) => self.block(&block.block),
-            other => error(other, "a block follows `else`"),
         }
     }
 
@@ -304,6 +246,10 @@ impl Parser {
                     let kind = self.if_let(binding, branch)?;
                     return Ok(Expr { kind, span });
                 }
+                if choice::is_chain(&branch.cond) {
+                    let kind = self.if_chain(branch)?;
+                    return Ok(Expr { kind, span });
+                }
                 let condition = self.boxed(&branch.cond)?;
                 let then = self.block(&branch.then_branch)?;
                 let otherwise = match &branch.else_branch {
@@ -316,6 +262,9 @@ impl Parser {
                 if let syn::Expr::Let(binding) = &*repeat.cond {
                     return parser.while_let(binding, repeat, target);
                 }
+                if choice::is_chain(&repeat.cond) {
+                    return parser.while_chain(repeat, target);
+                }
                 let condition = parser.boxed(&repeat.cond)?;
                 Ok(ExprKind::While { target, condition, body: parser.block(&repeat.body)? })
             })?,
@@ -324,12 +273,16 @@ impl Parser {
             })?,
             syn::Expr::ForLoop(repeat) => {
                 self.inclusive_allowed = matches!(without_parentheses(&repeat.expr), syn::Expr::Range(_));
-                let source = self.boxed(&repeat.expr)?;
-                check_source(&source)?;
+                let source = self.source(&repeat.expr)?;
                 indices::check_for(&repeat.pat, &source)?;
                 self.scoped(|parser| {
                     let pattern = parser.pattern(&repeat.pat, false)?;
                     parser.mark_items(&source, &pattern);
+                    if let (Pattern::Local(local), Some(ty)) = (&pattern, parser.type_of(&repeat.expr))
+                        && let Some(element) = Parser::element_of(&ty)
+                    {
+                        parser.has_type(local, &element);
+                    }
                     parser.within(&repeat.label, AroundKind::For, |parser, target| {
                         Ok(ExprKind::For { target, pattern, source, body: parser.block(&repeat.body)? })
                     })
@@ -473,9 +426,10 @@ fn refuse<T>(x: &syn::Expr) -> Result<T> {
         }
         syn::Expr::Try(_) => error(x, "there is no `?` in kernels; write `assert!(…)`, which the launch reports"),
         syn::Expr::Async(_) | syn::Expr::Await(_) => error(x, "a kernel is not asynchronous; its launch is"),
-        syn::Expr::Let(_) => {
-            error(x, "`let` stands alone in a condition of a kernel; nest the `if`s, or compare: `x == 3`")
-        }
+        syn::Expr::Let(_) => error(
+            x,
+            "`let` stands in the condition of an `if` or a `while`, between `&&`; else compare, `x == 3`, or write `matches!(x, 3)`",
+        ),
         _ => error(
             x,
             "this is outside the subset of Rust that kernels are written in (see the documentation of `kernel`)",

@@ -64,9 +64,11 @@ pub const SHARED_ATOMIC: [&str; 2] = ["shared_atomic", "shared_atomic_at_launch"
 
 /// Methods of the standard library that have another name here, or that cannot be.
 pub const ELSEWHERE: &[(&str, &str)] = &[
-    ("iter", "index it in a loop: `for i in 0..N { x[i] }`"),
+    ("iter", "write `for x in a` for an array, and index a view in a loop: `for i in 0..x.len() { x[i] }`"),
     ("iter_mut", "write `for (i, x) in acc.items(&mut out)`, or index it in a loop"),
-    ("into_iter", "index it in a loop: `for i in 0..N { x[i] }`"),
+    ("into_iter", "write `for x in a` for an array, and index a view in a loop: `for i in 0..x.len() { x[i] }`"),
+    ("enumerate", "write `for i in 0..a.len() { let x = a[i]; … }`"),
+    ("zip", "write `for i in 0..a.len() { let (x, y) = (a[i], b[i]); … }`"),
     ("get", "write `x[i]`: every index is checked, and one that is out of bounds gives 0 and a fault"),
     ("get_unchecked", "write `x[i]`: every index is checked"),
     ("unwrap", "there is no `Option` or `Result` in kernels"),

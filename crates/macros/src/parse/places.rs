@@ -21,7 +21,14 @@ impl Parser {
         let left = without_parentheses(&assign.left);
         if !matches!(left, syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Infer(_)) {
             self.adapt(&mut value);
-            return Ok(ExprKind::Assign(Box::new(self.place(left)?), value));
+            let place = self.place(left)?;
+            if let (Place::Variable(local, _), Some(_)) = (&place, self.view(&value))
+                && local.is_later
+            {
+                let message = format!("`{0}` is a view: it is given where it is declared, `let {0} = …;`", local.name);
+                return error(assign, &message);
+            }
+            return Ok(ExprKind::Assign(Box::new(place), value));
         }
         let span = assign.span();
         let mut assignments = Vec::new();
@@ -103,17 +110,7 @@ impl Parser {
     pub(super) fn argument(&mut self, x: &syn::Expr) -> Result<Expr> {
         let span = x.span();
         let of = match without_parentheses(x) {
-            syn::Expr::Reference(reference) if reference.mutability.is_some() => {
-                match self.base(&reference.expr)?.kind {
-                    ExprKind::Index(..) => {
-                        return error(
-                            x,
-                            "`&mut` is for variables here; take the element out: `let mut e = a[i]; f(&mut e); a[i] = e;`",
-                        );
-                    }
-                    kind => kind,
-                }
-            }
+            syn::Expr::Reference(reference) if reference.mutability.is_some() => self.base(&reference.expr)?.kind,
             // A `&mut` parameter is passed on by its name.
             syn::Expr::Path(path) => match self.argument_path(path)? {
                 ExprKind::Local(local) if local.is_reference => ExprKind::Local(local),

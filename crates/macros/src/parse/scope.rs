@@ -44,6 +44,7 @@ impl Parser {
             is_function: false,
             is_item: false,
             is_literal: false,
+            is_later: false,
         };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
@@ -79,6 +80,15 @@ impl Parser {
         }
     }
 
+    /// Declares a variable without a value.
+    pub(super) fn declare_later(&mut self, name: &Ident, mutable: bool) -> Local {
+        let local = Local { is_later: true, ..self.declare(name, mutable) };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(Name::of(&local.name), local.clone());
+        }
+        local
+    }
+
     /// Declares `self`, by another name: two functions have it.
     pub fn declare_self(&mut self, span: Span) -> Local {
         let local = self.declare(&Ident::new("__wattle_self", Span::mixed_site().located_at(span)), false);
@@ -102,6 +112,7 @@ impl Parser {
             is_function: false,
             is_item: false,
             is_literal: false,
+            is_later: false,
         }
     }
 

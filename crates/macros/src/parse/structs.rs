@@ -89,17 +89,36 @@ impl Parser {
     pub(super) fn mark_items(&mut self, source: &Expr, pattern: &Pattern) {
         let ExprKind::Method { name, .. } = &source.kind else { return };
         let Pattern::Tuple(both, _) = pattern else { return };
+        let views = match &source.kind {
+            ExprKind::Method { arguments, .. } => arguments.first().map(views_of).unwrap_or_default(),
+            _ => Vec::new(),
+        };
         let items: &[Pattern] = match (name.to_string().as_str(), both.get(1)) {
             ("items", Some(item)) => std::slice::from_ref(item),
             ("items_together", Some(Pattern::Tuple(items, _))) => items,
             _ => return,
         };
-        for item in items {
+        for (number, item) in items.iter().enumerate() {
+            if let (Pattern::Local(local), Some(view)) = (item, views.get(number))
+                && let Some(element) = self.types.get(view).and_then(Parser::element_of)
+            {
+                self.has_type(local, &element);
+            }
             if let Pattern::Local(local) = item
                 && let Some(known) = self.scopes.last_mut().and_then(|scope| scope.get_mut(&Name::of(&local.name)))
             {
                 known.is_item = true;
             }
         }
+    }
+}
+
+/// The numbers of the views that a loop goes over the items of: `&mut x`, or `(&mut x, &mut y)`.
+fn views_of(argument: &Expr) -> Vec<usize> {
+    match &argument.kind {
+        ExprKind::Tuple(all) => all.iter().flat_map(views_of).collect(),
+        ExprKind::Exclusive(view) => views_of(view),
+        ExprKind::Local(local) => vec![local.number],
+        _ => Vec::new(),
     }
 }

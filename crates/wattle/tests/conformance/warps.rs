@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     ("shuffles of every type", types),
     ("shuffles from lanes that do not exist", no_such_lane),
     ("votes, and masks of lanes", votes),
+    ("masks of lanes are combined and compared", masks),
     ("sums, least and greatest values", reductions),
     ("scans", scans),
     ("sums of floats have one order", floats),
@@ -32,6 +33,47 @@ fn is_vulkan(device: &Device) -> bool {
 fn whole(device: &Device, least: usize) -> usize {
     let size = device.properties().warp_width as usize;
     least.next_multiple_of(size)
+}
+
+#[kernel]
+fn combines(acc: &Acc, out: Shared<u32>) {
+    let warp = acc.warp();
+    let lane = warp.lane();
+    let (low, even) = (warp.ballot(lane < 3), warp.ballot(lane % 2 == 0));
+    let mut either = low;
+    either |= even;
+    let at = acc.thread_in_grid() * 8;
+    out[at] = (low & even).count();
+    out[at + 1] = either.count();
+    out[at + 2] = (low ^ even).count();
+    out[at + 3] = (!low).count();
+    out[at + 4] = (low & !even).count();
+    out[at + 5] = (low == warp.ballot(lane <= 2)) as u32 + (low != even) as u32 * 10;
+    out[at + 6] = (!!low == low) as u32;
+    out[at + 7] = (!low).contains(lane) as u32;
+}
+
+fn masks(device: &Device) -> Outcome {
+    let (queue, size) = (device.queue()?, device.properties().warp_width);
+    let out = device.alloc_zeroed::<u32>(8 * size as usize)?;
+    queue.launch(ThreadSpec::new(1, size as usize), combines(&out))?;
+    let count = |holds: &dyn Fn(u32) -> bool| (0..size).filter(|&lane| holds(lane)).count() as u32;
+    let (low, even) = (|lane: u32| lane < 3, |lane: u32| lane.is_multiple_of(2));
+    let differ = (0..size).any(|lane| low(lane) != even(lane));
+    for (lane, found) in out.read(&queue)?.chunks(8).enumerate() {
+        let expected = [
+            count(&|lane| low(lane) && even(lane)),
+            count(&|lane| low(lane) || even(lane)),
+            count(&|lane| low(lane) != even(lane)),
+            count(&|lane| !low(lane)),
+            count(&|lane| low(lane) && !even(lane)),
+            1 + u32::from(differ) * 10,
+            1,
+            u32::from(!low(lane as u32)),
+        ];
+        assert_eq!(found, expected, "lane {lane}");
+    }
+    Ok(())
 }
 
 #[kernel]

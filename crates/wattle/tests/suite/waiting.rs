@@ -184,10 +184,15 @@ fn many_blocks_meet_the_time_limit() -> Result<()> {
 
 #[device_fn]
 fn forever(x: u32) -> u32 {
+    and_ever(x + 1)
+}
+
+#[device_fn]
+fn and_ever(x: u32) -> u32 {
     forever(x + 1)
 }
 
-/// Calls itself without end.
+/// Calls two functions that call each other without end.
 #[kernel]
 fn recursive(acc: &Acc, out: Shared<u32>) {
     out[acc.thread_in_grid()] = forever(1);

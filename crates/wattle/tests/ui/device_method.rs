@@ -12,6 +12,11 @@ impl Point {
     fn norm(self) -> f32 {
         self.x.hypot(self.y)
     }
+
+    #[device_fn]
+    fn turn(&mut self) {
+        self.x = 1.0;
+    }
 }
 
 #[kernel]
@@ -19,6 +24,13 @@ fn example(acc: &Acc, points: Read<Point>, out: Shared<f32>) {
     let p = points[0];
     out[0] = p.norm();
     out[1] = p.x.lerp(p.y, 0.5);
+    let both = (p, p);
+    out[2] = both.0.norm();
+}
+
+#[kernel]
+fn misspelled(acc: &Acc, points: Read<Point>, out: Shared<f32>) {
+    out[0] = points[0].norn();
 }
 
 fn main() {}

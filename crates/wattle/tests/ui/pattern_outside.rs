@@ -17,9 +17,6 @@ fn example(acc: &Acc, n: u32, y: Shared<u32>) {
     match n {
         ref x => {}
     }
-    if let 3 = n && n > 2 {
-        y[0] = 1;
-    }
 }
 
 #[kernel]

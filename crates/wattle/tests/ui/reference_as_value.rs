@@ -8,7 +8,6 @@ fn twice(x: &mut f32) -> f32 {
 #[kernel]
 fn example(acc: &Acc, y: Shared<f32>) {
     let mut a = [1.0; 4];
-    twice(&mut a[1]);
     let b = &mut a;
     y[0] = 1.0;
 }
