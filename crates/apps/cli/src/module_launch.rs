@@ -32,7 +32,7 @@ pub struct ModuleArgs {
     /// The threads of a block: 64 or 8,8,1 [default: 1, or what a SPIR-V module says]
     #[arg(long, value_name = "THREADS")]
     pub block: Option<Shape>,
-    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number; of SPIR-V the first contents
+    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number, s={x=f32[8]:1.0; n=i32:8} a struct; of SPIR-V the first contents
     /// of the variable of that name
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<Argument>,
@@ -125,7 +125,7 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     if let Some(twice) = asked.arguments.iter().find(|argument| !names.insert(&argument.name)) {
         return Err(wrong(format!("`{}` is given contents twice", twice.name)));
     }
-    setting.inputs.extend(spirv::contents(&asked.arguments));
+    setting.inputs.extend(spirv::contents(&asked.arguments).map_err(wrong)?);
     let given = setting.subgroup;
     let mut world = |subgroup| {
         setting.subgroup = subgroup;

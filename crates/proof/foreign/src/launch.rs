@@ -52,6 +52,8 @@ pub enum Given {
     Untyped(String),
     /// A pointer to a buffer of its own.
     Buffer(Buffer),
+    /// A struct: its members, one behind the other, each aligned to its size.
+    Struct(Vec<Argument>),
 }
 
 /// A buffer in global memory.
@@ -69,7 +71,7 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{text}` is no argument: {why}. Write a buffer as NAME=f32[8]:1.0 (each item), NAME=u32[3]:1,2,3 or NAME=u32[8] \
-     (never written), and a number as NAME=8 or NAME=f32:0.5"
+     (never written), a number as NAME=8 or NAME=f32:0.5, and a struct as NAME={{x=f32[8]:1.0; n=i32:8}}"
 )]
 pub struct WrongArgument {
     text: String,
@@ -82,7 +84,7 @@ const MOST_ITEMS: u64 = 1 << 20;
 impl std::str::FromStr for Argument {
     type Err = WrongArgument;
 
-    /// Reads `NAME=TYPE[LEN]:CONTENTS`, `NAME=TYPE:NUMBER` or `NAME=NUMBER`.
+    /// Reads `NAME=TYPE[LEN]:CONTENTS`, `NAME=TYPE:NUMBER`, `NAME=NUMBER` or `NAME={MEMBER; …}`, whose members are arguments.
     fn from_str(text: &str) -> Result<Argument, WrongArgument> {
         let wrong = |why: String| WrongArgument { text: text.to_owned(), why };
         let (name, value) = text.split_once('=').ok_or_else(|| wrong("it has no `=`".into()))?;
@@ -97,6 +99,11 @@ impl std::str::FromStr for Argument {
 }
 
 fn given(text: &str) -> Result<Given, String> {
+    if let Some(members) = text.strip_prefix('{') {
+        let members = members.strip_suffix('}').ok_or("its `}` is missing")?;
+        let one = |member: &str| member.trim().parse().map_err(|error: WrongArgument| error.why);
+        return Ok(Given::Struct(members_of(members).into_iter().map(one).collect::<Result<_, String>>()?));
+    }
     let (head, contents) = match text.split_once(':') {
         Some((head, contents)) => (head, Some(contents)),
         None => (text, None),
@@ -115,6 +122,53 @@ fn given(text: &str) -> Result<Given, String> {
         }
         None => Ok(Given::Untyped(text.to_owned())),
     }
+}
+
+/// The members of a struct, which `;` stands between, as it does between those of a struct in it.
+fn members_of(text: &str) -> Vec<&str> {
+    let (mut members, mut begin, mut depth) = (Vec::new(), 0, 0_u32);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ';' if depth == 0 => {
+                members.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    members.push(&text[begin..]);
+    members.retain(|member| !member.trim().is_empty());
+    members
+}
+
+/// The bytes of a struct and its alignment; `pointer` gives the address of a buffer.
+pub(crate) fn struct_bytes(
+    members: &[Argument],
+    pointer: &mut dyn FnMut(&str, &Buffer) -> Result<u64, String>,
+) -> Result<(Vec<u8>, usize), String> {
+    let (mut all, mut widest) = (Vec::new(), 1);
+    for Argument { name, value } in members {
+        let (bytes, align) = match value {
+            Given::Typed(ty, value) => {
+                let size = usize::from(ty.size());
+                (value.to_le_bytes()[..size].to_vec(), size)
+            }
+            Given::Buffer(buffer) => (pointer(name, buffer)?.to_le_bytes().to_vec(), 8),
+            Given::Struct(members) => struct_bytes(members, pointer)?,
+            Given::Untyped(number) => {
+                return Err(format!(
+                    "the member `{name}` needs its type: write `{name}=i32:{number}` or `{name}=f32:{number}`"
+                ));
+            }
+        };
+        all.resize(all.len().next_multiple_of(align), 0);
+        all.extend(bytes);
+        widest = widest.max(align);
+    }
+    all.resize(all.len().next_multiple_of(widest), 0);
+    Ok((all, widest))
 }
 
 /// The type of that name.

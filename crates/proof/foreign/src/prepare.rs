@@ -1,9 +1,9 @@
 //! Whether a launch fits its kernel, and the bytes of its parameters.
 
-use wattle_modules::code::{Kernel, Module};
+use wattle_modules::code::{Kernel, Module, Parameter};
 use wattle_modules::types::Sort;
 
-use crate::launch::{Argument, Buffer, Given, Launch, bits};
+use crate::launch::{Argument, Buffer, Given, Launch, bits, struct_bytes};
 use crate::number::Number;
 use crate::unsupported::Unsupported;
 use crate::world::{Range, address_of};
@@ -36,13 +36,14 @@ pub(crate) fn parameters(
     let mut all = vec![0; kernel.param_bytes as usize];
     for (argument, param) in arguments.iter().zip(&kernel.params) {
         let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
-        let (value, size) = match &argument.value {
+        let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
+        let value = match &argument.value {
             Given::Typed(ty, value) => {
                 let is_integer = matches!(param.ty.sort, Sort::Unsigned | Sort::Signed) && !param.is_array();
                 if is_integer && matches!(ty, Number::F32 | Number::F64) {
                     return Err(wrong(format!("`{name}` is a float, and its parameter an integer")));
                 }
-                (*value, ty.size().into())
+                number(*value, ty.size().into())
             }
             Given::Untyped(text) => {
                 let is_float = text.contains('.');
@@ -53,31 +54,57 @@ pub(crate) fn parameters(
                     (8, false) => [Number::U64, Number::I64],
                     (4, true) => [Number::F32; 2],
                     (8, true) => [Number::F64; 2],
-                    _ => return Err(wrong(format!("`{name}` is a number, and its parameter has {bytes} bytes"))),
+                    _ => {
+                        return Err(wrong(of_other_size(
+                            name,
+                            ("is a number".into(), format!("has {bytes} bytes")),
+                            param,
+                        )));
+                    }
                 };
                 let value = bits(ty[0], text).or_else(|_| bits(ty[1], text));
-                (value.map_err(|why| wrong(format!("`{name}`: {why}")))?, bytes)
+                number(value.map_err(|why| wrong(format!("`{name}`: {why}")))?, bytes)
             }
-            Given::Buffer(Buffer { item, len, contents }) => {
-                let size = usize::from(item.size());
-                let bytes_of = |items: &Vec<u64>| {
-                    items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).map(Some).collect()
-                };
-                let bytes = len * size as u64;
-                let initial = contents.as_ref().map_or_else(|| vec![None; bytes as usize], bytes_of);
-                ranges.push(Range { name: name.clone(), item: Some(*item), bytes, initial });
-                (address_of(ranges.len() - 1), 8)
+            Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
+            Given::Struct(members) => {
+                let pointer = &mut |name: &str, buffer: &Buffer| range_of(name, buffer, ranges);
+                struct_bytes(members, pointer).map_err(|why| wrong(format!("`{name}`: {why}")))?.0
             }
         };
-        if size != bytes {
-            return Err(wrong(format!("`{name}` has {size} bytes, and its parameter {bytes}")));
+        if value.len() as u64 != bytes {
+            return Err(wrong(of_other_size(name, (format!("has {} bytes", value.len()), bytes.to_string()), param)));
         }
         let at = offset as usize..(offset + bytes) as usize;
         if let Some(there) = all.get_mut(at) {
-            there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+            there.copy_from_slice(&value);
         }
     }
     Ok(all)
+}
+
+/// What is wrong with an argument that has not the size of its parameter.
+fn of_other_size(name: &str, (is, has): (String, String), param: &Parameter) -> String {
+    let hint = match param.is_array() {
+        true => format!(": a struct, which is given as `{name}={{x=f32[8]:1.0; n=i32:8}}`"),
+        false => String::new(),
+    };
+    format!("`{name}` {is}, and its parameter {has}{hint}")
+}
+
+/// The address of a buffer, which becomes a range.
+fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> Result<u64, String> {
+    let Buffer { item, len, contents } = buffer;
+    if ranges.iter().any(|range| range.name == name) {
+        return Err(format!("there are two buffers with the name `{name}`"));
+    }
+    let size = usize::from(item.size());
+    let bytes_of = |items: &Vec<u64>| {
+        items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).map(Some).collect()
+    };
+    let bytes = len * size as u64;
+    let initial = contents.as_ref().map_or_else(|| vec![None; bytes as usize], bytes_of);
+    ranges.push(Range { name: name.to_owned(), item: Some(*item), bytes, initial });
+    Ok(address_of(ranges.len() - 1))
 }
 
 /// The most blocks of a grid in each dimension, and threads of a block (CUDA C++ Programming Guide 12.9, table "Technical

@@ -16,14 +16,12 @@ pub enum Wrong {
     Misaligned(u64),
     /// `trap`, or undefined behaviour: in words.
     Trap(&'static str),
-    /// A shuffle from a lane that is not among those that do it together.
-    NoLane(u32),
     /// An operation of a warp by a lane that its mask leaves out.
     NotInMask,
     /// A value that comes from this register or this byte of local memory, which the thread has not written.
     Unwritten(String),
-    /// A value that comes from what a shuffle took from this lane, which had ended.
-    OfEnded(u32),
+    /// A value that comes from what a shuffle took from this lane, which had ended, is not in the mask, or does not exist.
+    OfNobody(u32),
     /// The source of an asynchronous copy has changed since the copy began.
     CopiedWhileWritten,
     /// A write, or an atomic operation, of memory that kernels only read.
@@ -42,18 +40,17 @@ impl std::fmt::Display for Wrong {
                 write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
             }
             Wrong::Trap(what) => f.write_str(what),
-            Wrong::NoLane(lane) => write!(
-                f,
-                "a shuffle from lane {lane}, which is not among the lanes that do it, so that its result is undefined"
-            ),
             // PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.10: "the behavior is undefined if the executing thread is not in the membermask".
             Wrong::NotInMask => {
                 f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
             }
             Wrong::Unwritten(place) => write!(f, "{place} is read before it is written"),
-            // PTX ISA 9.7.9.6: what an inactive thread would give is undefined.
-            Wrong::OfEnded(lane) => {
-                write!(f, "a use of what a shuffle took from lane {lane}, which had ended, so that it is undefined")
+            // PTX ISA 9.7.9.6: what is taken from an inactive thread, or from one that is not in the mask, is undefined.
+            Wrong::OfNobody(lane) => {
+                write!(
+                    f,
+                    "a use of what a shuffle took from lane {lane}, which took no part in it, so that it is undefined"
+                )
             }
             Wrong::CopiedWhileWritten => f.write_str(
                 "an asynchronous copy of what is written before the copy was waited for, so that it may copy either",

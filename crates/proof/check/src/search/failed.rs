@@ -382,10 +382,7 @@ impl<'w> Ways<'_, 'w> {
                     return;
                 }
                 Action::BackEdge { label, .. } => {
-                    let Some(at) = way.inner.iter().position(|(open, ..)| *open == label) else {
-                        way.inner.push((label, way.process.clone(), false));
-                        continue;
-                    };
+                    let Some(at) = way.inner.iter().position(|(open, ..)| *open == label) else { return };
                     way.inner.truncate(at + 1);
                     way.turns += 1;
                     let (_, head, failed) = &mut way.inner[at];

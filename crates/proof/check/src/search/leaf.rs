@@ -277,8 +277,9 @@ fn spins(
         }
         if state.runners[thread].status == Status::Spins {
             // Only the repeated reads may be left open: everything before them has happened and has a source.
-            let since = state.runners[thread].spins_since;
-            let again = chosen.iter().all(|&read: &EventId| since.is_some_and(|first| read >= first));
+            let again = chosen.iter().all(|&(of, read): &(ThreadId, EventId)| {
+                state.runners[of].spins_since.is_some_and(|first| read >= first)
+            });
             let looks = looks(&state, thread);
             let again = again && state.runners[thread].promised.is_empty();
             if again && looks.iter().all(|&(read, write)| is_last(search.setup, &state, analysis, read, write)) {
@@ -286,10 +287,14 @@ fn spins(
             }
             continue;
         }
-        if chosen.first().is_some_and(|&read| !may_repeat(&state, thread, read)) {
+        if chosen.first().is_some_and(|&(of, read)| !may_repeat(&state, of, read)) {
             continue;
         }
-        let Some(read) = state.pending(thread).next() else { continue };
+        // It may also wait together with those whose reads it is told.
+        let told = |of: &ThreadId| state.meet(thread, *of);
+        let reads = |of: ThreadId| state.pending(of).next().map(|read| (of, read));
+        let threads = std::iter::once(thread).chain(0..state.runners.len());
+        let Some((of, read)) = threads.filter(told).find_map(reads) else { continue };
         let Some(location) = state.graph.event(read).location else { continue };
         // A loop that reads more than 64 places is not treated as waiting.
         if chosen.len() > 64 {
@@ -300,8 +305,8 @@ fn spins(
         for &write in state.writes[location].iter().filter(last) {
             let mut next = state.clone();
             next.choose(read, write);
-            next.runners[thread].status = Status::Ready;
-            let chosen = chosen.iter().copied().chain([read]).collect();
+            next.runners[of].status = Status::Ready;
+            let chosen = chosen.iter().copied().chain([(of, read)]).collect();
             open.push((next, chosen));
         }
     }
@@ -309,9 +314,11 @@ fn spins(
 }
 
 /// Whether a read that has been given a source may be one of an iteration that the thread repeats for ever: one that has not
-/// ended yet, and has done nothing that others see.
+/// ended yet, and has done nothing that others see but those who may repeat it with the thread.
 fn may_repeat(state: &State<'_>, thread: ThreadId, read: EventId) -> bool {
-    state.runners[thread].heads.iter().any(|head| !head.effect && head.first.is_some_and(|first| first <= read))
+    let heads = state.runners[thread].heads.iter();
+    let mut open = heads.filter(|head| !head.effect || head.round.is_some());
+    open.any(|head| head.first.is_some_and(|first| first <= read))
 }
 
 /// The reads that a spinning thread repeats, and the writes from which it reads.

@@ -29,6 +29,7 @@ mod execution;
 mod failed;
 mod feasibility;
 mod gates;
+mod interleaving;
 mod leaf;
 mod limit;
 mod possible;

@@ -108,7 +108,7 @@ fn greatest(state: &State<'_>, came: &[ThreadId], may_come: impl Fn(ThreadId) ->
     loop {
         let is_one = |thread: ThreadId| together.contains(&thread) || may_come(thread);
         let stays = |&thread: &ThreadId| {
-            state.runners[thread].round.as_ref().is_some_and(|round| meets_only(state, round, &is_one))
+            state.runners[thread].round.as_ref().is_some_and(|round| meets_only(state, round, is_one))
         };
         let left: Vec<ThreadId> = together.iter().copied().filter(stays).collect();
         if left.len() == together.len() {

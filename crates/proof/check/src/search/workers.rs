@@ -25,7 +25,10 @@ pub(super) fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Stat
     loop {
         let more = Arc::default();
         let global = Global::new(&mut *visitor, mixed.clone(), Arc::clone(&more));
-        let (end, statistics) = stop::watched(asks(setup.limits.clone()), || alone(setup, &global));
+        let (end, statistics) = stop::watched(asks(setup.limits.clone()), || {
+            let one = Search::new(setup, &global).one_interleaving();
+            if one.complete > 0 { (End::BrokenOff, one) } else { alone(setup, &global) }
+        });
         let found = more.lock().unwrap_or_else(PoisonError::into_inner);
         if end != End::Exhausted {
             return (end, statistics);

@@ -61,6 +61,7 @@ impl ModuleThread {
         let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U64, 0);
         let mut from = None;
         let mut sources = lanes.as_slice();
+        let own_place = lanes.iter().position(|&(lane, _)| lane == own).unwrap_or(0) as u64;
         match how {
             Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
                 let is_spirv = self.part(world).spirv.is_some();
@@ -72,7 +73,8 @@ impl ModuleThread {
                     }
                     // The result is undefined, and the behaviour is not (SPIR-V 1.6, "OpGroupNonUniformShuffle").
                     None if is_spirv => sources = &[],
-                    None => return self.fault(world, at, Wrong::NoLane(source)),
+                    // The result is undefined where it is used (PTX ISA 9.7.9.6); what is taken says nothing.
+                    None => (operand, sources, from) = (own_place, &[], Some(source)),
                 }
                 self.set(predicate, Deferred::Known(within.into()));
             }

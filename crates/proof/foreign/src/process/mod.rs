@@ -206,6 +206,12 @@ impl Process for ModuleThread {
         }
         let value = value.map_or(Deferred::Pending, Deferred::Known);
         let kernel = self.part(world).kernel();
+        let of_nobody = match &self.open {
+            Some(Open::Meeting { mask, from: Some(lane), .. }) => {
+                !self.lanes(world, *mask).iter().any(|(other, _)| other == lane)
+            }
+            _ => false,
+        };
         match &mut self.open {
             Some(Open::Load { read, any, .. }) => read.push(value.any_if(*any)),
             Some(Open::Update { at, any }) => {
@@ -222,7 +228,7 @@ impl Process for ModuleThread {
                 self.open = None;
                 self.elect(world, at, mask, value);
             }
-            Some(Open::Meeting { at, from: Some(lane), .. }) if value == Deferred::Known(FROM_NOBODY) => {
+            Some(Open::Meeting { at, from: Some(lane), .. }) if of_nobody || value == Deferred::Known(FROM_NOBODY) => {
                 let (at, lane) = (*at, *lane);
                 self.open = None;
                 if let Op::Exchange { d, .. } = kernel.steps[at as usize].op {

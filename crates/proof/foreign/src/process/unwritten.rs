@@ -24,8 +24,8 @@ impl ModuleThread {
     /// step runs, as its address, or as what it gives to other threads. A store gives its
     /// value to other threads only where it is to memory that they share, which is known once its address is; so the value of
     /// a store is looked at when it is made.
-    pub(super) fn lets_unwritten_matter(&self, kernel: &Kernel, exits_early: bool, step: &Step) -> Option<u32> {
-        if kernel.all_assigned && kernel.local == 0 && !exits_early {
+    pub(super) fn lets_unwritten_matter(&self, kernel: &Kernel, lanes_meet: bool, step: &Step) -> Option<u32> {
+        if kernel.all_assigned && kernel.local == 0 && !lanes_meet {
             return None;
         }
         let of = |register: Reg| self.registers[register as usize].unwritten();
@@ -58,7 +58,7 @@ impl ModuleThread {
         let kernel = self.part(world).kernel();
         let wrong = match (kernel.registers.get(number as usize), number.checked_sub(self.first_lane(kernel))) {
             (Some(name), _) => Wrong::Unwritten(format!("register `{name}`")),
-            (None, Some(lane)) => Wrong::OfEnded(lane),
+            (None, Some(lane)) => Wrong::OfNobody(lane),
             (None, None) => {
                 Wrong::Unwritten(format!("byte {} of local memory", number as usize - kernel.registers.len()))
             }
@@ -67,7 +67,7 @@ impl ModuleThread {
         self.fault(world, at, wrong)
     }
 
-    /// The number by which the value of lane 0 goes, where it has ended; behind it are those of the others.
+    /// The number by which the value of lane 0 goes, where it took no part in a shuffle; behind it are those of the others.
     pub(super) fn first_lane(&self, kernel: &Kernel) -> u32 {
         kernel.registers.len() as u32 + kernel.local as u32
     }

@@ -26,7 +26,7 @@ pub use question::{Answer, Question, answer};
 
 use crate::condition::Condition;
 use crate::judge::{Options, Report, Verdict, judge};
-use crate::launch::{Argument, Buffer, Given};
+use crate::launch::{Argument, Buffer, Given, struct_bytes};
 use crate::number::Number;
 use crate::pointers::Pointers;
 use crate::unsupported::Unsupported;
@@ -202,7 +202,10 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<Spirv, Unsupported> {
 }
 
 /// The first contents that arguments of the command line give variables, by name.
-pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
+///
+/// # Errors
+/// A struct has a buffer among its members.
+pub fn contents(arguments: &[Argument]) -> Result<HashMap<String, Contents>, Unsupported> {
     let one = |argument: &Argument| {
         let contents = match &argument.value {
             Given::Untyped(number) => Contents::Number(number.clone()),
@@ -217,8 +220,15 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
                 let bytes = items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect();
                 Contents::Bytes(bytes, scalar(*item))
             }
+            Given::Struct(members) => {
+                let no_pointer =
+                    &mut |name: &str, _: &Buffer| Err(format!("`{name}` is a buffer, and has a variable of its own"));
+                let (bytes, _) = struct_bytes(members, no_pointer)
+                    .map_err(|why| Unsupported::Shape(format!("`{}`: {why}", argument.name)))?;
+                Contents::Bytes(bytes, scalar(Number::U32))
+            }
         };
-        (argument.name.clone(), contents)
+        Ok((argument.name.clone(), contents))
     };
     arguments.iter().map(one).collect()
 }

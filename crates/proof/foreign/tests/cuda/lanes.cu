@@ -51,3 +51,19 @@ extern "C" __global__ void turns(unsigned *count)
         if (threadIdx.x % 32 == __ffs(__activemask()) - 1)
             atomicAdd(count, 1);
 }
+
+// A sum over a block that may be smaller than a warp: lane 0 alone has all of it, and the others take what does not exist.
+extern "C" __global__ void sum_down(const int *in, int *out)
+{
+    int sum = in[threadIdx.x];
+    for (int step = 4; step; step /= 2)
+        sum += __shfl_down_sync(0xffffffff, sum, step);
+    if (threadIdx.x == 0)
+        *out = sum;
+}
+
+// Every lane uses what it takes.
+extern "C" __global__ void take_down(const int *in, int *out)
+{
+    out[threadIdx.x] = __shfl_down_sync(0xffffffff, in[threadIdx.x], 4);
+}

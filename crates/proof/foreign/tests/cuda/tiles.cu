@@ -23,3 +23,48 @@ extern "C" __global__ void right(const float *in, float *out, int tiles) { sum<t
 
 // The tile is cleared while others still read it.
 extern "C" __global__ void clearing(const float *in, float *out, int tiles) { sum<false>(in, out, tiles); }
+
+// One buffer, which is loaded anew while others still read it.
+extern "C" __global__ void one_buffer(const float *in, float *out, int tiles)
+{
+    __shared__ float buffer[64];
+    int thread = threadIdx.x;
+    float total = 0.0f;
+    for (int tile = 0; tile < tiles; tile++) {
+        buffer[thread] = in[tile * blockDim.x + thread];
+        __syncthreads();
+        for (int other = 0; other < blockDim.x; other++)
+            total += buffer[other];
+    }
+    out[thread] = total;
+}
+
+// A tree of sums without a barrier between its steps.
+extern "C" __global__ void tree(const float *in, float *out)
+{
+    __shared__ float sums[64];
+    int thread = threadIdx.x;
+    sums[thread] = in[thread];
+    __syncthreads();
+    for (int step = blockDim.x / 2; step > 0; step /= 2) {
+        if (thread < step)
+            sums[thread] += sums[thread + step];
+    }
+    if (thread == 0)
+        *out = sums[0];
+}
+
+// A scan whose steps begin before the one before has been written.
+extern "C" __global__ void steps(const float *in, float *out)
+{
+    __shared__ float sums[64];
+    int thread = threadIdx.x;
+    sums[thread] = in[thread];
+    __syncthreads();
+    for (int step = 1; step < blockDim.x; step *= 2) {
+        float left = thread >= step ? sums[thread - step] : 0.0f;
+        __syncthreads();
+        sums[thread] += left;
+    }
+    out[thread] = sums[thread];
+}

@@ -129,3 +129,34 @@ fn a_long_chain_of_calls_is_refused() {
     let error = written(&chain(2_000), "call f1999, ();", "word == 0").expect_err("it is refused");
     assert!(error.contains("more than 256 functions are called by one another"), "{error}");
 }
+
+/// Structs are given member by member, each aligned to its size, and their buffers by name.
+#[test]
+fn structs_are_arguments() {
+    let judged = |entry: &str, arguments: &[&str], assert: &str| {
+        let mut world = World::new(crate::cuda::source("by_value"), Some(entry), launch(2, arguments))?;
+        let condition = Condition::parse(assert, world.ranges()).expect("a condition");
+        judge(&mut world, &[condition], &Options::default()).map(|report| report.verdict)
+    };
+    let range = "range={from=f32[2]:1.0,3.0; length=i32:2; factor=f32:0.5}";
+    assert_eq!(judged("scale", &[range, "out=f32[2]:0.0"], "out[0] == 0.5 && out[1] == 1.5"), Ok(Verdict::Holds));
+    let nested = format!("all={{kind=i8:2; {range}; offset={{x=f32:0; y=f32:0; z=f32:0.25}}}}");
+    assert_eq!(judged("nested", &[&nested, "out=f32[2]:0.0"], "out[0] == 2.25 && out[1] == 6.25"), Ok(Verdict::Holds));
+    for (given, why) in [
+        (
+            "range=5",
+            "`range` is a number, and its parameter has 16 bytes: a struct, which is given as `range={x=f32[8]:1.0; n=i32:8}`",
+        ),
+        ("range={from=f32[2]; length=i32:2}", ""),
+        ("range={from=f32[2]}", "`range` has 8 bytes, and its parameter 16: a struct"),
+        ("range={from=f32[2]; length=2; factor=f32:1}", "the member `length` needs its type: write `length=i32:2`"),
+        ("range={out=f32[2]; length=i32:2; factor=f32:1}", "there are two buffers with the name `out`"),
+    ] {
+        let error = judged("scale", &[given, "out=f32[2]:0.0"], "out[0] == 0.0").err().map(|error| error.to_string());
+        match why {
+            "" => assert_eq!(error, None, "the padding at the end is there"),
+            why => assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}"),
+        }
+    }
+    assert!("range={from=f32[2]".parse::<wattle_foreign::Argument>().is_err());
+}

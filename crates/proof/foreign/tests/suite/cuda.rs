@@ -204,3 +204,21 @@ fn shuffles() {
     };
     judged(&case, "unordered", None, [13, 19]);
 }
+
+/// A kernel that races at thousands of accesses is wrong at once: one execution shows it.
+#[test]
+fn a_race_is_found_where_graphs_are_large() {
+    let arguments = ["in=f32[64]:0.5", "out=f32[32]:0.0", "tiles=2"];
+    let mut world =
+        World::new(source("tiles"), Some("one_buffer"), launch(1, 32, 0, &arguments)).expect("it is supported");
+    let mut options = Options::default();
+    options.limits.deadline = Some(std::time::Instant::now() + std::time::Duration::from_secs(20));
+    match judge(&mut world, &[], &options).expect("it is supported").verdict {
+        Verdict::Violated(Violation::Race { accesses, .. }, _) => {
+            let mut lines = accesses.map(|access| access.at.clone());
+            lines.sort();
+            assert!(lines[0].starts_with("tiles.cu:34:") && lines[1].starts_with("tiles.cu:37:"), "{lines:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -197,3 +197,40 @@ fn elections_in_scenarios() {
     };
     assert_eq!([check(0), check(1), check(2)], ["violated", "violated", "holds"]);
 }
+
+#[test]
+fn threads_that_wait_together_wait_once() {
+    let told = |entry, block| {
+        let out = format!("out=u32[{block}]:0");
+        judged("wait_together", entry, [2, block], &["flag=u32[1]:0", "data=u32[1]:0", &out], "out[0] == 42")
+    };
+    assert_eq!(told("told", 1), Verdict::Holds);
+    assert_eq!(told("told", 4), Verdict::Holds);
+    match told("told_too_early", 2) {
+        Verdict::Violated(Violation::Race { accesses, .. }, _) => {
+            let mut lines = accesses.map(|access| access.at.clone());
+            lines.sort();
+            assert!(
+                lines[0].starts_with("wait_together.cu:42:") && lines[1].starts_with("wait_together.cu:46:"),
+                "{lines:?}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    let voted = |entry, assert| judged("wait_together", entry, [2, 2], &["status=u32[2]:0", "out=u32[2]:0"], assert);
+    assert_eq!(voted("voted", "out[0] == 3 && out[1] == 3"), Verdict::Holds);
+    let never = voted("voted_for_ever", "");
+    assert!(matches!(never, Verdict::Violated(Violation::Stuck(_), _)), "{never:?}");
+}
+
+/// What a shuffle takes from a lane that does not exist is undefined where it is used (PTX ISA 9.7.9.6), and many sums over warps
+/// take it without using it.
+#[test]
+fn what_a_shuffle_takes_from_a_lane_that_does_not_exist_may_not_be_used() {
+    let input = "in=i32[8]:1,2,3,4,5,6,7,8";
+    assert_eq!(judged("lanes", "sum_down", [1, 8], &[input, "out=i32[1]:0"], "out[0] == 36"), Verdict::Holds);
+    let used = judged("lanes", "take_down", [1, 8], &[input, "out=i32[8]:0"], "");
+    let Verdict::Violated(Violation::Fault { what, .. }, _) = &used else { panic!("{used:?}") };
+    // Which of the four that take from nobody is shown is open.
+    assert!(what.contains("what a shuffle took from lane ") && what.contains("which took no part in it"), "{what}");
+}

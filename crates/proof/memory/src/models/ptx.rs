@@ -76,7 +76,11 @@ const MORALLY_STRONG: Clause = clause(
 );
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
-    axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))
+    let analysis = axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))?;
+    // 8.7.1 asks of causality order, not of base causality order, whether operations race: what observes an atomic operation has it
+    // before what follows in its thread (8.9.5). A read-modify-write is one operation.
+    let ordered = &analysis.causality | &graph.rmw().then(&analysis.causality);
+    Ok(Analysis { ordered, ..analysis })
 }
 
 /// 8.7 "Morally strong operations", of accesses. The two are different.

@@ -4,6 +4,43 @@
 use crate::notation::case;
 
 #[test]
+fn what_is_observed_does_not_race_with_what_follows() {
+    case(
+        "8.7.1: an operation does not race with what follows its observer, whatever either orders (8.9.5)",
+        "P0@0  a: W.rlx.dev x
+         P1@1  b: R.rlx.dev x | c: W x
+         rf a->b
+         portable rust: race a-c
+         ptx: allowed
+         ptx: ordered a->c
+         ptx: not-happens-before a->c",
+    );
+    case(
+        "8.9.2: a read-modify-write is observed as one operation, also through others",
+        "P0@0  u: U.rlx.dev x
+         P1@1  v: U.rlx.dev x
+         P2@2  w: U.rlx.dev x | c: W x
+         rf init->u.r, u.w->v.r, v.w->w.r
+         portable: race u.r-c, u.w-c, v.r-c, v.w-c
+         ptx: allowed",
+    );
+    case(
+        "8.9.2: what observes nothing, or observes out of scope, has no such order",
+        "P0@0  a: W.rlx.blk x
+         P1@1  b: R.rlx.dev x | c: W x
+         rf a->b
+         portable ptx: race a-b, a-c",
+    );
+    case(
+        "8.9.5: nothing that comes before the operation is ordered by that",
+        "P0@0  d: W y | a: W.rlx.dev x
+         P1@1  b: R.rlx.dev x | c: W y
+         rf a->b
+         portable ptx: race d-c",
+    );
+}
+
+#[test]
 fn causality() {
     case(
         "8.10.6: what a release pattern published is not missed behind an acquire pattern: fences",

@@ -33,7 +33,9 @@ fn run(text: &str, launch: &Launch) -> Option<Result<Vec<Vec<u32>>, String>> {
                 let words: Vec<u64> = items.chunks(2).map(|pair| pair[0] | pair[1] << 32).collect();
                 (session.device(&words), true)
             }
-            Given::Buffer(Buffer { contents: None, .. }) | Given::Typed(..) | Given::Untyped(_) => (4, false),
+            Given::Buffer(Buffer { contents: None, .. }) | Given::Typed(..) | Given::Untyped(_) | Given::Struct(_) => {
+                (4, false)
+            }
         })
         .collect();
     let pointers: Vec<*const u8> = params.iter().map(|(param, _)| std::ptr::from_ref(param).cast()).collect();

@@ -95,7 +95,9 @@ impl Axioms for Ptx {
                 }
             }
         }
-        let race = |a: usize, b: usize| facts.conflict(a, b) && !ms[a][b] && !base[a][b] && !base[b][a];
+        // 8.7.1 asks of causality; the portable model of what happens before.
+        let ordered = if self.extended { &causality } else { &base };
+        let race = |a: usize, b: usize| facts.conflict(a, b) && !ms[a][b] && !ordered[a][b] && !ordered[b][a];
         Some((0..n).any(|a| (0..n).any(|b| race(a, b))))
     }
 }

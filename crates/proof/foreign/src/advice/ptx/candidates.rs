@@ -31,8 +31,15 @@ pub(super) fn of(world: &World) -> Candidates {
         if text::parts(text).is_none() || !seen.insert(world.line(at)) {
             continue;
         }
-        if matches!(step.op, Op::Branch { .. }) && step.guard.reg != NO_REG {
-            around(world, at, Edit::Before, "before", &mut found);
+        if matches!(step.op, Op::Branch { .. }) {
+            // The jump back of a loop has the place of its head, where "before it" would be something else.
+            match step.target() {
+                Some(target) if target <= at => {
+                    around(world, at, Edit::Before, "at the end of the loop's body", &mut found)
+                }
+                _ if step.guard.reg != NO_REG => around(world, at, Edit::Before, "before it", &mut found),
+                _ => {}
+            }
         }
         let access = step.op.outline(|_| {}, |_| {}).access.filter(|access| is_shared(access.space));
         let widened = if matches!(step.op, Op::Fence(_)) {
@@ -48,7 +55,7 @@ pub(super) fn of(world: &World) -> Candidates {
         let Some(access) = access else {
             // What is done in another turn of a loop, or behind a barrier, is not the same run.
             if let (Op::Branch { .. } | Op::Barrier { .. }, Some((_, last))) = (&step.op, &run) {
-                around(world, *last, Edit::After, "behind", &mut found);
+                around(world, *last, Edit::After, "behind it", &mut found);
                 run = None;
             }
             continue;
@@ -63,22 +70,22 @@ pub(super) fn of(world: &World) -> Candidates {
         let place = world.place_of(at);
         if run.as_ref().is_none_or(|(last, _)| *last != place) {
             if let Some((_, last)) = run {
-                around(world, last, Edit::After, "behind", &mut found);
+                around(world, last, Edit::After, "behind it", &mut found);
             }
-            around(world, at, Edit::Before, "before", &mut found);
+            around(world, at, Edit::Before, "before it", &mut found);
         }
         run = Some((place, at));
     }
     if let Some((_, last)) = run {
-        around(world, last, Edit::After, "behind", &mut found);
+        around(world, last, Edit::After, "behind it", &mut found);
     }
     found
 }
 
 /// Adds both barriers at an instruction.
 fn around(world: &World, at: usize, edit: fn(&'static str) -> Edit, side: &str, found: &mut Candidates) {
-    add(&mut found.block, world, at, &format!("add __syncthreads() {side} it"), edit(BLOCK));
-    add(&mut found.warp, world, at, &format!("add __syncwarp() {side} it"), edit(WARP));
+    add(&mut found.block, world, at, &format!("add __syncthreads() {side}"), edit(BLOCK));
+    add(&mut found.warp, world, at, &format!("add __syncwarp() {side}"), edit(WARP));
 }
 
 /// Adds a change at an instruction: to the same change at its place in the source, if there is one.

@@ -112,7 +112,7 @@ fn operations_of_those_that_are_left() {
     let unused = format!("{taken}@!%q {give}");
     holds(Model::Ptx, 6, "[5, 0]", &|device| words(device, 8, &unused));
     let used = format!("{taken}add.u32 %y, %y, 1;\n@!%p {give}");
-    let said = "a use of what a shuffle took from lane 6, which had ended";
+    let said = "a use of what a shuffle took from lane 6, which took no part in it";
     refuted(Model::Ptx, 4, &[said, "waits.ptx:15"], &|device| words(device, 8, &used));
 }
 
