@@ -2,8 +2,8 @@
 
 use crate::ParamId;
 
-/// Of so many parameters, those whose memory is that of one before them, each with the first of those; `memory` gives what
-/// identifies the memory of a parameter's elements, and `None` for one that is no view, or not of their first number.
+/// The parameters that view the same memory as an earlier one, each with the first parameter of that memory. `memory` identifies the
+/// memory that a parameter views; it is `None` of values, and of all but the first number of an element.
 pub fn views_of_one_memory<M: PartialEq>(params: usize, memory: impl Fn(usize) -> Option<M>) -> Vec<[ParamId; 2]> {
     let mut same = Vec::new();
     for number in 0..params {

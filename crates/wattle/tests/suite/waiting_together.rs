@@ -1,5 +1,5 @@
-//! Waits of several threads at once: a block whose first thread polls and tells the others in shared memory, and lanes that
-//! poll and vote.
+//! Loops in which several threads wait as one: the first thread of a block polls, and stores what it saw for the others; or the
+//! lanes of a warp poll and vote.
 
 use wattle::checker::{Report, Verdict};
 use wattle::prelude::*;

@@ -290,7 +290,7 @@ fn spins(
         if chosen.first().is_some_and(|&(of, read)| !may_repeat(&state, of, read)) {
             continue;
         }
-        // It may also wait together with those whose reads it is told.
+        // A lane may wait for what other lanes of its warp read.
         let told = |of: &ThreadId| state.meet(thread, *of);
         let reads = |of: ThreadId| state.pending(of).next().map(|read| (of, read));
         let threads = std::iter::once(thread).chain(0..state.runners.len());

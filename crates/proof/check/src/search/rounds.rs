@@ -1,25 +1,28 @@
 //! Iterations of loops that threads repeat together.
 //!
-//! Lanes that poll and vote wait, and so does a block whose first thread polls and tells the others in shared memory. But none of
-//! them waits alone: each sees what the others do. Such an iteration is a *round*. Threads go round that have met at
-//! gates alone whose members all go round, that are each as it was at the head of its loop, and that have only read, written back
-//! what they read, and written to cells what these held before, where no thread but they touches the cells.
+//! A loop may wait although none of its threads waits alone: the lanes of a warp poll and vote, or the first thread of a block
+//! polls and stores what it saw in shared memory, where the others read it behind a barrier. Each thread sees what the others do in
+//! an iteration, so that each iteration has an effect.
 //!
-//! **A round can go**, by the reasons of `failed`: nothing depends on its reads; what reads one of its writes can read
-//! the one before it, of the same value and the same thread; the meetings that stay are those of the same threads, in the same
-//! order; and with fewer events there is less synchronization, which no read needs that reads what atomicity or
-//! races leave it, while one that reads what happens before it has the same value there from the round before. An idle update
-//! goes on the same condition as there: its cell is not mixed.
+//! An iteration is a *round* of a set of threads if
+//! - each of them is at its end as it was at the head of the loop;
+//! - all that have come to a barrier or warp operation of the iteration are in the set;
+//! - they have read, written back what they read, or stored what the cell held before, in a cell that no other thread touches.
 //!
-//! **What a round did itself** is not put back, as for threads that wait alone; it is built. A race is between
-//! two accesses, in at most two rounds of one loop, and a fault is in one. So the first [`MOST_ROUNDS`] rounds of a loop stay, and
-//! behind them the threads spin: that is the end of an execution if no thread will write anything else to what they read, and
-//! else of none.
+//! **A round can be left out**, as an iteration of one thread can (`failed`). Nothing depends on its reads. What reads a store of
+//! it can read the store of the round before, which has the same value and thread. The barriers that stay have the same threads in
+//! the same order. Fewer events synchronize less, and a race that this shows is one of an execution without the round. For updates
+//! that write back what they read, the cell must not be mixed (`failed`).
+//!
+//! **The accesses and faults of a round count.** A race is between two accesses, in at most two rounds of a loop, and a fault is in
+//! one. So the first [`MOST_ROUNDS`] rounds of a loop are built. Then the threads spin ([`Status::Spins`]): they are stuck if no
+//! thread writes another value to what they read, and else the candidate is abandoned.
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, Model, ThreadId};
 
-use super::process::Address;
-use super::state::{State, Status};
+use super::Thread;
+use super::process::{Address, Members};
+use super::state::{Head, State, Status};
 
 /// How many rounds of a loop are built: one for each side of a race.
 pub(super) const MOST_ROUNDS: u32 = 2;
@@ -31,6 +34,7 @@ pub(super) struct Round {
     pub gates: Vec<usize>,
     /// Its arrival at the last of them.
     pub arrival: Option<EventId>,
+    /// Its reads.
     pub reads: Vec<EventId>,
     /// The writes of updates that have written back what they read.
     pub idle: Vec<EventId>,
@@ -71,6 +75,37 @@ impl Round {
             before == Some(value)
         })
     }
+}
+
+/// Records what the current iteration of each open loop has done.
+pub(super) fn note(heads: &mut [Head<'_>], record: impl Fn(&mut Round)) {
+    heads.iter_mut().filter_map(|head| head.round.as_mut()).for_each(record);
+}
+
+/// Records the arrival of a thread at a gate. Where not all members meet, the iterations are no rounds.
+pub(super) fn meet(heads: &mut [Head<'_>], arrival: EventId, gate: Option<usize>, members: &Members) {
+    let gate = match members {
+        Members::Threads(_) | Members::Remaining(_) => gate,
+        Members::Quorum(_) | Members::Groups { .. } => None,
+    };
+    match gate {
+        Some(gate) => note(heads, |round| {
+            round.gates.push(gate);
+            round.arrival = Some(arrival);
+        }),
+        None => heads.iter_mut().for_each(|head| head.round = None),
+    }
+}
+
+/// Whether the iteration of the loop with this head has left its thread and the memory as they were, so that it is a round if the
+/// iterations of the threads that it met are.
+pub(super) fn comes_round(state: &State<'_>, thread: ThreadId, head: &Head<'_>, process: &Thread<'_>) -> bool {
+    head.round.as_ref().is_some_and(|round| {
+        !round.gates.is_empty()
+            && !process.any_pending()
+            && process.comes_round(&head.process)
+            && round.leaves_memory(state, thread)
+    })
 }
 
 /// Decides of the threads that have come round, once no other moves, which of them spin. Those go on of whom others have gone

@@ -5,7 +5,7 @@ use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 use super::boundaries::system_before;
 use super::exchange::share_results;
 use super::process::{Action, Address, Change, Members, Target, Written};
-use super::rounds::{MOST_ROUNDS, Round, close};
+use super::rounds::{MOST_ROUNDS, close, comes_round, meet, note};
 use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup, Thread};
 
@@ -206,7 +206,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 // The head is updated before the answer: heads are kept in this state if the thread is run from here
                 // again.
                 run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
-                note(&mut run, |round| round.reads.push(event));
+                note(&mut run.heads, |round| round.reads.push(event));
                 answer(state, thread, &mut run, event);
             }
             Action::Write { target, value, label, source } => {
@@ -223,7 +223,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 if label.atomic {
                     run.heads.iter_mut().for_each(|head| head.round = None);
                 }
-                note(&mut run, |round| round.writes.push(event));
+                note(&mut run.heads, |round| round.writes.push(event));
             }
             Action::Update { target, change, read, write, source } => {
                 let is_new = run.at >= state.runners[thread].trail.len();
@@ -262,7 +262,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     write_half(state, first, second, change, location);
                 }
                 run.heads.iter_mut().for_each(|head| head.looked = true);
-                note(&mut run, |round| round.reads.push(first));
+                note(&mut run.heads, |round| round.reads.push(first));
                 let waits = run.speculative;
                 answer(state, thread, &mut run, first);
                 if run.speculative && !waits {
@@ -280,7 +280,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 let (event, new) = event(state, thread, &mut run, label, source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
-                meet(&mut run, event, gate.filter(|_| barrier.waits), &barrier.members);
+                meet(&mut run.heads, event, gate.filter(|_| barrier.waits), &barrier.members);
                 if let Some(gate) = gate.filter(|&gate| barrier.waits && !state.passed(gate, event)) {
                     // The thread stands at the barrier: the event is done, except for passing.
                     break Status::AtBarrier(gate);
@@ -290,7 +290,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 let (event, new) = event(state, thread, &mut run, Label::fence(Level::Thread), source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
-                meet(&mut run, event, gate, &barrier.members);
+                meet(&mut run.heads, event, gate, &barrier.members);
                 if let Some(gate) = gate {
                     state.gates[gate].bring(thread, exchange);
                     run.stands = Some(gate).filter(|&gate| !state.passed(gate, event));
@@ -312,7 +312,11 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     continue;
                 };
                 run.heads.truncate(at + 1);
-                let rounds = if is_round(state, thread, &run) { run.heads[at].rounds + 1 } else { 0 };
+                let rounds = if !run.speculative && comes_round(state, thread, &run.heads[at], &run.process) {
+                    run.heads[at].rounds + 1
+                } else {
+                    0
+                };
                 let head = &mut run.heads[at];
                 let repeats = !head.effect && !run.process.any_pending() && run.process.repeats(&head.process);
                 if repeats && run.process == head.process {
@@ -530,37 +534,4 @@ fn changed(run: &mut Run<'_>, state: &State<'_>, read: EventId) {
             round => *round = None,
         }
     }
-}
-
-/// Records what an iteration of each open loop has done.
-fn note(run: &mut Run<'_>, record: impl Fn(&mut Round)) {
-    run.heads.iter_mut().filter_map(|head| head.round.as_mut()).for_each(record);
-}
-
-/// Records that the thread has come to a gate at which all members meet.
-fn meet(run: &mut Run<'_>, arrival: EventId, gate: Option<usize>, members: &Members) {
-    let all = match members {
-        Members::Threads(_) | Members::Remaining(_) => gate,
-        Members::Quorum(_) | Members::Groups { .. } => None,
-    };
-    match all {
-        Some(gate) => note(run, |round| {
-            round.gates.push(gate);
-            round.arrival = Some(arrival);
-        }),
-        None => run.heads.iter_mut().for_each(|head| head.round = None),
-    }
-}
-
-/// Whether the iteration at whose end the thread is has left it as it was at its head, and has done nothing that others
-/// see but those whom it met.
-fn is_round(state: &State<'_>, thread: ThreadId, run: &Run<'_>) -> bool {
-    let Some((head, round)) = run.heads.last().and_then(|head| Some((head, head.round.as_ref()?))) else {
-        return false;
-    };
-    !round.gates.is_empty()
-        && !run.speculative
-        && !run.process.any_pending()
-        && run.process.comes_round(&head.process)
-        && round.leaves_memory(state, thread)
 }

@@ -109,8 +109,8 @@ fn onlookers(random: &mut Random, shape: Shape) -> Vec<Step> {
     all
 }
 
-/// The first block publishes, and the threads of the second wait for it together: the first of them looks, and tells the
-/// others in shared memory or by a vote.
+/// The first block publishes a value. In the second block one thread polls the flag, and the others get what it saw through shared
+/// memory or a vote.
 fn together(random: &mut Random) -> Vec<Step> {
     let (payload, flag) = (at(Memory::Data, random.below(2)), at(Memory::Flags, random.below(2)));
     let first = |then: Vec<Step>| role(Who::Thread, 0, then);
