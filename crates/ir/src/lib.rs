@@ -5,6 +5,9 @@
 //! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
 //! schedules, and the text or words of any target.
 
+#[macro_use]
+mod tuples;
+
 mod arithmetic;
 mod bits;
 #[doc(hidden)]
