@@ -8,6 +8,7 @@
 mod acc;
 mod access;
 mod array;
+mod atomic;
 mod compositions;
 mod control;
 mod element;

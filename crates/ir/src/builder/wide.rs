@@ -12,8 +12,8 @@ use super::{Acc, Array, Builder, Element, IndexWidth, LaneCount, PerItem, Val};
 use crate::worker::{Kind, Spans};
 use crate::{Axes, BuiltIndex, Builtin, Dim, Number, Rank};
 
+pub use super::atomic::WideAtomic as Atomic;
 pub use super::places::wide::{axis, delinearize, linearize, with_axis};
-pub use super::view::WideAtomic as Atomic;
 
 /// As many dimensions as `D` says, with indices of `u64`.
 type Wide<const D: usize> = <Dim<D> as Axes>::Wide;

@@ -39,6 +39,7 @@ mod race_free;
 mod rounds;
 mod run;
 mod searcher;
+mod settle;
 mod share;
 mod single;
 mod state;

@@ -1,111 +1,11 @@
-//! Runs threads as far as they go without a choice.
+//! Runs one thread as far as it goes without a choice.
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
-use super::boundaries::system_before;
-use super::exchange::share_results;
-use super::process::{Action, Address, Change, Members, Target, Written};
-use super::rounds::{MOST_ROUNDS, close, comes_round, meet, note};
+use super::process::{Action, Address, Change, Target, Written};
+use super::rounds::{MOST_ROUNDS, comes_round, meet, note};
 use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup, Thread};
-
-/// Runs all threads until each has ended or waits for a choice. The result is meaningless where
-/// [`stop::requested`](wattle_memory::stop::requested) has ended it early.
-pub(super) fn settle(setup: &Setup<'_>, state: &mut State<'_>) -> Result<(), Problem> {
-    let mut runs = Runs { at_barrier: Vec::new(), actions: 0 };
-    let renumbered = std::mem::take(&mut state.renumbered);
-    let settled = settle_from(setup, state, &mut runs);
-    state.renumbered |= renumbered;
-    settled
-}
-
-fn settle_from<'w>(setup: &Setup<'_>, state: &mut State<'w>, runs: &mut Runs<'w>) -> Result<(), Problem> {
-    loop {
-        let mut moved = false;
-        for thread in 0..state.runners.len() {
-            if state.runners[thread].status == Status::Ready {
-                run(setup, state, thread, runs)?;
-                moved = true;
-            }
-        }
-        if stop::requested_before() {
-            return Ok(());
-        }
-        finish_early_updates(state);
-        moved |= open_full_gates(state);
-        for thread in share_results(state) {
-            // A run that stopped at a barrier behind went on without the result.
-            runs.at_barrier.retain(|&(of, _)| of != thread);
-            moved = true;
-        }
-        moved |= start_threads(setup, state);
-        if !moved && !close(state) {
-            return Ok(());
-        }
-    }
-}
-
-/// Gives the writes of early read-modify-writes the values that follow from what these have read.
-fn finish_early_updates(state: &mut State<'_>) {
-    for number in 0..state.early.len() {
-        let EarlyUpdate { read, write, change, .. } = state.early[number];
-        let (graph, open) = (&state.graph, state.graph.event(write).value.is_none());
-        if let (Some(_), Some(location), true) =
-            (graph.event(read).value, graph.event(read).location, open && graph.other_half(read).is_some())
-        {
-            write_half(state, read, write, change, location);
-        }
-    }
-}
-
-/// Opens the barriers at which all members have arrived. This takes no choice, and no order of arrivals matters.
-fn open_full_gates(state: &mut State<'_>) -> bool {
-    let mut opened = false;
-    for number in state.closed.clone() {
-        let gate = &state.gates[number];
-        let full = match &gate.members {
-            Members::Threads(members) | Members::Remaining(members) => {
-                let is_left = |member: ThreadId| match gate.members {
-                    Members::Remaining(_) => state.runners[member].status != Status::Done,
-                    Members::Threads(_) | Members::Quorum(_) | Members::Groups { .. } => true,
-                };
-                let came = |member: ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == member);
-                members.iter().all(|&member| came(member) || !is_left(member))
-                    && gate.converges(&(0..gate.arrivals.len()).collect::<Vec<_>>())
-            }
-            // Which threads pass a barrier with a quorum first is a choice; see `choose`.
-            Members::Quorum(_) | Members::Groups { .. } => false,
-        };
-        if full {
-            let everyone: Vec<usize> = (0..gate.arrivals.len()).collect();
-            if gate.brought.is_empty() {
-                state.open(number, &everyone);
-            } else {
-                state.let_pass(number);
-                state.meetings.push(number);
-            }
-            opened = true;
-        }
-    }
-    opened
-}
-
-/// Starts the threads whose predecessors have all ended.
-fn start_threads(setup: &Setup<'_>, state: &mut State<'_>) -> bool {
-    let mut begin: Vec<(&[ThreadId], Vec<ThreadId>)> = Vec::new();
-    for (thread, spawn) in setup.threads.iter().enumerate() {
-        if state.runners[thread].status == Status::NotStarted
-            && spawn.after.iter().all(|&earlier| state.runners[earlier].status == Status::Done)
-        {
-            match begin.iter_mut().find(|(after, _)| *after == &*spawn.after) {
-                Some((_, together)) => together.push(thread),
-                None => begin.push((&spawn.after, vec![thread])),
-            }
-        }
-    }
-    begin.iter().for_each(|(ended, begins)| state.begin_after(system_before(setup, begins[0]), ended, begins));
-    !begin.is_empty()
-}
 
 /// The maximum number of back edges that a thread may take without a choice: a loop that counts by itself and never
 /// reads memory would occupy the search for ever.
@@ -117,7 +17,7 @@ pub const MOST_BACK_EDGES: u32 = 1 << 26;
 const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
 
 /// The part of a run that may still change: everything past the first read whose value is not known.
-struct Run<'w> {
+pub(super) struct Run<'w> {
     process: Thread<'w>,
     heads: Vec<Head<'w>>,
     /// The index of the next event of the trail.
@@ -128,12 +28,13 @@ struct Run<'w> {
     stands: Option<usize>,
 }
 
-/// What [`settle`] keeps between its runs of threads.
-struct Runs<'w> {
+/// What [`settle`](super::settle) keeps between its runs of threads.
+#[derive(Default)]
+pub(super) struct Runs<'w> {
     /// For some threads at a barrier, the run that came there with a read behind it whose value is not known. No read
     /// gets a value while threads settle, so such a run goes on where it stopped: repeating it from the read for each
     /// barrier takes time quadratic in the number of barriers.
-    at_barrier: Vec<(ThreadId, Run<'w>)>,
+    pub at_barrier: Vec<(ThreadId, Run<'w>)>,
     /// The number of actions of all runs.
     actions: u32,
 }
@@ -179,7 +80,12 @@ fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
 }
 
 /// Runs one thread.
-fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mut Runs<'w>) -> Result<(), Problem> {
+pub(super) fn run<'w>(
+    setup: &Setup<'_>,
+    state: &mut State<'w>,
+    thread: ThreadId,
+    runs: &mut Runs<'w>,
+) -> Result<(), Problem> {
     state.runners[thread].compared = false;
     let stopped = runs.at_barrier.iter().position(|&(of, _)| of == thread).map(|at| runs.at_barrier.swap_remove(at).1);
     // The events of a stopped run have other numbers once some have been inserted.

@@ -9,7 +9,7 @@ use wattle_memory::{Analysis, stop};
 
 use super::limit::Watch;
 use super::process::Address;
-use super::run::settle;
+use super::settle::settle;
 use super::state::{MixedCells, State};
 use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
