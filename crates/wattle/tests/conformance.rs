@@ -1,7 +1,8 @@
 //! What every device owes: one list of cases, run on each device that there is.
 //!
 //! A device that cannot run a case says why; one that no device can run is skipped, which fails in CI.
-//! `WATTLE_TEST_SMALL=1` makes sizes and rounds small enough for valgrind:
+//! `WATTLE_TEST_DEVICE=cuda:0` runs them on that device alone. `WATTLE_TEST_SMALL=1` makes sizes and rounds small
+//! enough for valgrind:
 //!
 //! ```text
 //! WATTLE_TEST_SMALL=1 valgrind --error-exitcode=1 --fair-sched=yes target/debug/deps/conformance-*

@@ -23,12 +23,15 @@ pub fn fences(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Result<Rep
     let rig = Rig::new(device, *effort, properties.workers, threads)?;
     let settings = settings(&rig, *effort, properties.workers);
     let between = between(properties.workers);
-    let cases: Vec<(&Operation, Setting)> = operations
-        .iter()
-        .flat_map(|operation| {
-            let more = if operation.kind == OperationKind::Fence { &between[..] } else { &[] };
-            settings.iter().chain(more).map(move |setting| (operation, *setting))
-        })
+    // A measurement that is stopped has all operations in the settings that it came to.
+    let is_fence = |operation: &&Operation| operation.kind == OperationKind::Fence;
+    let cases: Vec<(&Operation, Setting)> = (settings.iter())
+        .flat_map(|setting| operations.iter().map(|operation| (operation, *setting)))
+        .chain(
+            between
+                .iter()
+                .flat_map(|setting| operations.iter().filter(is_fence).map(|operation| (operation, *setting))),
+        )
         .collect();
     let mut rows = Vec::new();
     for (operation, setting) in &cases {

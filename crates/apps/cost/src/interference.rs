@@ -136,7 +136,8 @@ impl<'r> Other<'r> {
         let domain = if beside.is_remote { SyncDomain::Remote } else { SyncDomain::Default };
         let queue = device.queue_non_blocking()?.with_sync_domain(domain);
         let (blocks, threads) = match properties.kind {
-            DeviceKind::Gpu => ((properties.workers / 2).max(1), 4 * properties.warp_width),
+            // A warp on each multiprocessor, the measured launch's too, which few writes in flight leave room.
+            DeviceKind::Gpu => (properties.workers.max(1), properties.warp_width),
             _ => (1, properties.warp_width),
         };
         let words = blocks as usize * rig.plan.slots as usize * pitch(threads) as usize;

@@ -1,7 +1,7 @@
 #![doc = include_str!("chained_scan.md")]
 
-use wattle::DeviceKind;
 use wattle::prelude::*;
+use wattle::{DeviceKind, ErrorKind};
 
 use crate::block_scan::reference;
 use crate::data::integers;
@@ -76,6 +76,9 @@ pub const MEDIUM: usize = 2816;
 /// The tile where a block has more: runs of 23. The fewer tiles, the fewer look back; eight blocks of it still fit on a
 /// multiprocessor with 227 KiB.
 pub const LARGE: usize = 5888;
+
+/// The most warps that a block of [`scan_by_warps`] can have, except in proofs: [`MAX_THREADS`] in warps of 8.
+pub const WARPS: usize = MAX_THREADS / 8;
 
 /// How much shared memory, in bytes, a block must be able to have for [`LARGE`].
 const FOR_LARGE: u64 = 28 << 10;
@@ -253,6 +256,125 @@ pub fn scan_tiles<const TILE: usize, const RUN: usize, const TOGETHER: bool>(
     }
 }
 
+/// A status word of [`scan_by_warps`]: what a tile has told, and the number.
+#[device_fn]
+fn told(status: u32, number: u32) -> u64 {
+    (status as u64) << 32 | number as u64
+}
+
+/// The sum of all tiles before this block's, by one warp: each lane asks one of the blocks before, the nearest first, and
+/// they go on until one has told its prefix. All lanes call it together.
+#[device_fn]
+fn look_back_by_warp(acc: &Acc, status: Atomic<u64>, of_tile: u32) -> u32 {
+    let warp = acc.warp();
+    let (lane, lanes, block) = (warp.lane(), warp.lane_count(), acc.block_in_grid());
+    if lane == 0 {
+        status.store_with(block, told(AGGREGATE, of_tile), Scope::Device, Order::Relaxed);
+    }
+    let mut before = 0;
+    let mut end = block;
+    while end > 0 {
+        // Before the first tile there is nothing.
+        let mut word = told(PREFIX, 0);
+        if lane < end {
+            word = 0;
+            while word == 0 {
+                word = status.load_with(end - 1 - lane, Scope::Device, Order::Relaxed);
+            }
+        }
+        // Behind the nearest prefix nothing counts.
+        let complete = warp.ballot((word >> 32) as u32 == PREFIX);
+        let is_last = complete.count() > 0;
+        let counts = !is_last || lane <= complete.lowest();
+        before += warp.reduce_sum(if counts { word as u32 } else { 0 });
+        if is_last || end <= lanes {
+            end = 0;
+        } else {
+            end -= lanes;
+        }
+    }
+    if lane == 0 {
+        status.store_with(block, told(PREFIX, before + of_tile), Scope::Device, Order::Relaxed);
+    }
+    before
+}
+
+/// As [`scan_tiles`], for devices with warps and words of 64 bits. What a tile tells and the number are one word, which an
+/// access reads or writes whole: nothing else passes between blocks, so relaxed order is enough. A block has exactly
+/// `TILE / RUN` threads in at most `WARPS` warps, of which the first looks back.
+#[kernel]
+pub fn scan_by_warps<const TILE: usize, const RUN: usize, const WARPS: usize>(
+    acc: &Acc,
+    input: Read<u32>,
+    out: Shared<u32>,
+    status: Atomic<u64>,
+) {
+    let tile = acc.shared::<u32, TILE>();
+    let of_warps = acc.shared::<u32, WARPS>();
+    let of_tiles_before = acc.shared::<u32, 1>();
+    let (count, run) = (TILE as u32, RUN as u32);
+    let (thread, number) = (acc.thread_in_block(), acc.warp_in_block());
+    let begin = acc.block_in_grid() * count;
+
+    if count % 4 == 0 && input.len() - begin >= count {
+        for quad in acc.indices(THREADS_IN_BLOCK, 0..count / 4) {
+            tile.store_lanes::<4>(4 * quad, input.lanes::<4>(begin + 4 * quad));
+        }
+    } else {
+        for t in acc.indices(THREADS_IN_BLOCK, 0..count) {
+            tile[t] = if begin + t < input.len() { input[begin + t] } else { 0 };
+        }
+    }
+    acc.sync_block();
+
+    // A run is within the tile, which the compiler can tell from this alone.
+    let first = (thread * run).min(count - run);
+    let mut sum = 0;
+    for k in 0..run {
+        sum += tile[first + k];
+        tile[first + k] = sum;
+    }
+    let warp = acc.warp();
+    let of_lanes = warp.inclusive_sum(sum);
+    if warp.lane() + 1 == warp.lane_count() {
+        of_warps[number] = of_lanes;
+    }
+    acc.sync_block();
+    let mut before = of_lanes - sum;
+    let mut of_tile = 0;
+    for other in 0..acc.warps_in_block() {
+        let of_warp = of_warps[other];
+        if other < number {
+            before += of_warp;
+        }
+        of_tile += of_warp;
+    }
+    if number == 0 {
+        let found = look_back_by_warp(acc, status, of_tile);
+        if warp.lane() == 0 {
+            of_tiles_before[0] = found;
+        }
+    }
+    acc.sync_block();
+    before += of_tiles_before[0];
+    for k in 0..run {
+        tile[first + k] += before;
+    }
+    acc.sync_block();
+
+    if count % 4 == 0 && out.len() - begin >= count {
+        for quad in acc.indices(THREADS_IN_BLOCK, 0..count / 4) {
+            out.store_lanes::<4>(begin + 4 * quad, tile.lanes::<4>(4 * quad));
+        }
+    } else {
+        for t in acc.indices(THREADS_IN_BLOCK, 0..count) {
+            if begin + t < out.len() {
+                out[begin + t] = tile[t];
+            }
+        }
+    }
+}
+
 /// Each block adds its number, which is one more than its index, to the sum of the blocks before, and publishes it.
 #[kernel]
 pub fn hand_on(acc: &Acc, status: Atomic<u32>, prefixes: Shared<u32>) {
@@ -325,6 +447,8 @@ pub struct Scan<const TILE: usize> {
     blocks: usize,
     threads: usize,
     together: bool,
+    /// The status words of [`scan_by_warps`], where it is what runs.
+    words: Option<Buffer<u64>>,
     out: Buffer<u32>,
     status: Buffer<u32>,
     aggregates: Buffer<u32>,
@@ -345,10 +469,14 @@ impl<const TILE: usize> Scan<TILE> {
             DeviceKind::Host | DeviceKind::Software => properties.warp_width,
             _ => properties.max_threads_per_block,
         };
+        let threads = (most as usize).min(TILE.div_ceil(8)).min(MAX_THREADS);
+        let has_warps = properties.kind == DeviceKind::Gpu && threads.div_ceil(properties.warp_width as usize) <= WARPS;
+        let by_warps = has_warps && threads == MAX_THREADS && TILE == LARGE;
         Ok(Scan {
             blocks,
-            threads: (most as usize).min(TILE.div_ceil(8)).min(MAX_THREADS),
+            threads,
             together: in_lock_step(device),
+            words: if by_warps { Some(device.alloc(blocks)?) } else { None },
             out: device.alloc(n)?,
             status: device.alloc(blocks)?,
             aggregates: device.alloc(blocks)?,
@@ -358,9 +486,17 @@ impl<const TILE: usize> Scan<TILE> {
 
     /// Launches the scan of `input`.
     pub fn launch(&mut self, queue: &Queue, input: &Buffer<u32>) -> Result<()> {
+        let spec = ThreadSpec::new(self.blocks, self.threads);
+        if let Some(words) = &mut self.words {
+            queue.fill(&mut *words, 0)?;
+            let kernel = scan_by_warps::<LARGE, { LARGE / MAX_THREADS }, WARPS>(input, &self.out, &*words);
+            match queue.launch(spec, kernel) {
+                Err(error) if matches!(error.kind(), ErrorKind::Capability { .. }) => self.words = None,
+                launched => return launched,
+            }
+        }
         queue.fill(&mut self.status, 0)?;
         let Scan { out, status, aggregates, prefixes, .. } = &*self;
-        let spec = ThreadSpec::new(self.blocks, self.threads);
         macro_rules! launch {
             ($run:expr, $together:literal) => {
                 queue.launch(spec, scan_tiles::<TILE, { $run }, $together>(input, out, status, aggregates, prefixes))

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use wattle_litmus::{
     Claim, Comparison, Condition, Dialect, Ends, Instruction, JudgeError, JumpTarget, Observed, Operand as FileOperand,
-    Options, Origin, Program as File, Quantifier, Reference, Register, Term, Thread as FileThread, Update, World, ends,
+    Operator, Options, Origin, Program as File, Quantifier, Reference, Register, Term, Thread as FileThread, Update,
+    World, ends,
 };
 use wattle_memory::{Classes, Lowered, Lowering, Model, NoScope, Placement, Target};
 
@@ -100,6 +101,18 @@ fn value(operand: Operand) -> FileOperand {
     }
 }
 
+/// What an operation gives for all values of its registers, if that is one. The language promises nothing by such a
+/// dependency, since compilers remove it: NVIDIA's Vulkan driver was seen to, where the file's own model has it order.
+fn whatever_is_read(operator: Operator, left: Operand, right: Operand) -> Option<i32> {
+    let has_zero = [left, right].contains(&Operand::Constant(0));
+    match operator {
+        Operator::Sub | Operator::Xor if left == right => Some(0),
+        Operator::And | Operator::Mul if has_zero => Some(0),
+        Operator::Add | Operator::Sub | Operator::Mul | Operator::And | Operator::Or | Operator::Xor => None,
+        Operator::Div | Operator::Rem | Operator::Shl | Operator::Shr => None,
+    }
+}
+
 fn lower_thread(
     thread: &Thread,
     number: usize,
@@ -154,9 +167,10 @@ fn lower_thread(
                 Instruction::Barrier { instance: barriers, resource: None, quorum: None, waits: true, label }
             }
             Op::Move { to, value: it } => Instruction::Move { to, value: value(it) },
-            Op::Compute { operator, to, left, right } => {
-                Instruction::Compute { operator, to, left: value(left), right: value(right) }
-            }
+            Op::Compute { operator, to, left, right } => match whatever_is_read(operator, left, right) {
+                Some(constant) => Instruction::Move { to, value: value(Operand::Constant(constant)) },
+                None => Instruction::Compute { operator, to, left: value(left), right: value(right) },
+            },
             Op::Branch { comparison, left, right, target } => {
                 Instruction::Branch { comparison, left: value(left), right: value(right), to: target }
             }

@@ -9,8 +9,8 @@ use crate::emit::Emitter;
 use crate::layout::Argument;
 
 /// How many back edges of loops without a bound a thread passes from one look at the stop word to the next, and before
-/// the first, less one; a power of two less one. (A look goes to host memory and waits for it: a loop of a few turns
-/// shall have none.)
+/// the first, less one; a power of two less one. (A look waits for the second-level cache: a loop of a few turns shall
+/// have none.)
 const POLL_MASK: u32 = 255;
 
 /// The registers and labels that reports need; each is made when it is first used.
@@ -151,7 +151,9 @@ impl Emitter<'_> {
             }
         };
         let number = self.sites.number(site, Fault::Loop);
-        let (stop, launch) = (self.host(control::host::STOP), self.argument(Argument::Number));
+        let launch = self.argument(Argument::Number);
+        let (stop, of_host) = (self.control(control::STOP), self.host(control::host::STOP));
+        let looked = self.control(control::LOOKED);
         let (look, end) = (self.asm.target(), self.asm.target());
         ins!(self, "add.u32 {polls}, {polls}, 1");
         let rest = self.op("and.b32", Class::Word, &[polls, Value::word(POLL_MASK)]);
@@ -159,12 +161,27 @@ impl Emitter<'_> {
         ins!(self, "@{looks} bra {look}");
         self.asm.place(end);
         self.apart(look, end, |emitter| {
-            let said = emitter.asm.register(Class::Word);
-            // The host sets the word while the launch runs.
-            ins!(emitter, "ld.relaxed.sys.global.u32 {said}, {stop}");
+            let [said, now, last, found] = [(); 4].map(|()| emitter.asm.register(Class::Word));
+            let leaves = |emitter: &mut Emitter<'_>| {
+                let stops = emitter.op("setp.ge.u32", Class::Predicate, &[said, launch]);
+                ins!(emitter, "@{stops} bra {tell}");
+            };
             ins!(emitter, "mov.u32 {stopped}, {number}");
-            let stops = emitter.op("setp.ge.u32", Class::Predicate, &[said, launch]);
-            ins!(emitter, "@{stops} bra {tell}");
+            ins!(emitter, "ld.relaxed.gpu.global.u32 {said}, {stop}");
+            leaves(emitter);
+            // Who finds that it is time, and that no other thread has found so, asks the host.
+            ins!(emitter, "mov.u32 {now}, %globaltimer_lo");
+            ins!(emitter, "ld.relaxed.gpu.global.u32 {last}, {looked}");
+            let since = emitter.op("sub.u32", Class::Word, &[now, last]);
+            let after = Value::word(control::LOOK_AFTER);
+            let early = emitter.op("setp.lt.u32", Class::Predicate, &[since, after]);
+            ins!(emitter, "@{early} bra {end}");
+            ins!(emitter, "atom.relaxed.gpu.global.cas.b32 {found}, {looked}, {last}, {now}");
+            let late = emitter.op("setp.ne.u32", Class::Predicate, &[found, last]);
+            ins!(emitter, "@{late} bra {end}");
+            ins!(emitter, "ld.relaxed.sys.global.u32 {said}, {of_host}");
+            ins!(emitter, "st.relaxed.gpu.global.u32 {stop}, {said}");
+            leaves(emitter);
         });
     }
 

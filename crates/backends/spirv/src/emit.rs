@@ -43,7 +43,7 @@ pub fn emit(kernel: &Legal, features: &Features, same: &[[ParamId; 2]]) -> Resul
     let added = sums(kernel, features);
     capabilities(&mut asm, kernel, features, &added);
     let layout = layout(kernel, features, same);
-    let interface = Interface::declare(&mut asm, kernel, &layout, same);
+    let interface = Interface::declare(&mut asm, kernel, &features.workarounds, &layout, same);
     let main = asm.id();
     asm.begin_as(main, &[], &kernel.name);
     asm.line(kernel.site.file, kernel.site.line, kernel.site.column);

@@ -150,6 +150,9 @@ pub struct Workarounds {
     /// corrected. All hardware may be so, as far as Vulkan promises (Vulkan 1.3, appendix "Precision and Operation of
     /// SPIR-V Instructions").
     pub rough_division: bool,
+    /// Beside a view that is `NonWritable`, a load of another view misses the thread's own store before it: no view is
+    /// (NVIDIA 580.159).
+    pub loads_miss_stores: bool,
 }
 
 impl Workarounds {

@@ -7,7 +7,7 @@ use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedArray, SharedLen, Type
 
 use crate::assemble::Assembler;
 use crate::control;
-use crate::features::Features;
+use crate::features::{Features, Workarounds};
 use crate::layout::{ArgumentWord, Layout, SpecConstant, ViewBinding};
 
 /// A place in memory that the kernel can name.
@@ -140,7 +140,13 @@ fn places(kernel: &Kernel, view: ParamId) -> Vec<(ParamId, Member)> {
 
 impl Interface {
     /// Declares the module's variables.
-    pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout, same: &[[ParamId; 2]]) -> Interface {
+    pub fn declare(
+        asm: &mut Assembler,
+        kernel: &Kernel,
+        workarounds: &Workarounds,
+        layout: &Layout,
+        same: &[[ParamId; 2]],
+    ) -> Interface {
         let word = asm.u32();
         let words = asm.buffer(word, 4);
         let [control, gate] = ["control", "gate"].map(|name| asm.variable(StorageClass::StorageBuffer, words, name));
@@ -203,7 +209,9 @@ impl Interface {
             let id = asm.variable(StorageClass::StorageBuffer, buffer, param.name);
             asm.bind(id, 1, binding as u32);
             match access {
-                Access::Read if !view.writable => asm.decorate(id, Decoration::NonWritable, &[]),
+                Access::Read if !view.writable && !workarounds.loads_miss_stores => {
+                    asm.decorate(id, Decoration::NonWritable, &[])
+                }
                 // The clocks guarantee that nothing else of the launch touches these elements.
                 Access::PerItem => asm.decorate(id, Decoration::Restrict, &[]),
                 // Parts of one allocation may be bound.

@@ -21,8 +21,10 @@ pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
         }
         // Vulkan promises only a rough precision for quotients. These drivers turn `Fma` into a fused instruction,
         // which Vulkan does not promise of any.
-        vk::DriverId::NVIDIA_PROPRIETARY
-        | vk::DriverId::MESA_NVK
+        vk::DriverId::NVIDIA_PROPRIETARY => {
+            Workarounds { rough_division: true, loads_miss_stores: true, ..Workarounds::default() }
+        }
+        vk::DriverId::MESA_NVK
         | vk::DriverId::AMD_PROPRIETARY
         | vk::DriverId::AMD_OPEN_SOURCE
         | vk::DriverId::MESA_RADV

@@ -202,6 +202,10 @@ impl<'b, T: Int> Val<'b, T> {
     /// See [`IntOps::swap_bytes`](crate::IntOps::swap_bytes): neighbours change places, bytes and then ever longer parts.
     pub fn swap_bytes(self) -> Self {
         let builder = self.builder;
+        if T::TYPE == Type::I16 {
+            // NVIDIA's Vulkan driver (580.159) makes nothing of a shift with the sign here, and the right thing of one without.
+            return self.cast::<u16>().swap_bytes().cast();
+        }
         let masks = [(8u32, 0x00ff_00ff_00ff_00ff), (16, 0x0000_ffff_0000_ffff), (32, 0xffff_ffff)];
         masks.into_iter().filter(|(by, _)| *by < T::TYPE.bits()).fold(self, |x, (by, mask)| {
             let (by, mask) = (self.lit(by), self.int(mask));

@@ -12,6 +12,8 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
+#include "kernels.cu"
+
 namespace {
 
 struct Buffers {
@@ -76,7 +78,7 @@ template <int ORDER, cuda::thread_scope SCOPE, uint32_t WRITES>
 __global__ void fence_kernel(uint32_t turns, uint32_t *data) {
   uint32_t thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
   for (uint32_t turn = 0; turn < turns; ++turn) {
-    for (uint32_t write = 0; write < WRITES; ++write) {
+    for (uint32_t write = 0; write + 1 <= WRITES; ++write) {
       // Not even without a fence shall the compiler keep only the last turn's.
       asm volatile("st.global.u32 [%0], %1;" ::"l"(data + thread + write * threads), "r"(turn) : "memory");
     }
@@ -144,6 +146,45 @@ double peer_scan(size_t n) {
     buffers.scratch_bytes = bytes;
   }
   return timed([&] { cub::DeviceScan::InclusiveSum(buffers.scratch, bytes, buffers.in, buffers.out, n); });
+}
+
+// A matrix of `n` by `n` floats transposed.
+double peer_transposition(size_t n) {
+  if (!have(buffers.x[0], n * n) || !have(buffers.x[1], n * n)) return -1;
+  const u32 side = u32(n), tiles = (side + 31) / 32;
+  return timed([&] { transpose<<<dim3(tiles, tiles), 256>>>(buffers.x[0], buffers.x[1], side, side, tiles, tiles); });
+}
+
+// A step of the stencil on `n` by `n` floats.
+double peer_stencil(size_t n) {
+  if (!have(buffers.x[0], n * n) || !have(buffers.x[1], n * n)) return -1;
+  const u32 side = u32(n), down = (side + 7) / 8, across = (side + 15) / 16;
+  return timed([&] { stencil<<<dim3(across, down), 128>>>(buffers.x[0], buffers.x[1], side, side, down, across); });
+}
+
+// The product of two matrices of `n` by `n` floats.
+double peer_product(size_t n) {
+  if (!have(buffers.x[0], n * n) || !have(buffers.x[1], n * n) || !have(buffers.x[2], n * n)) return -1;
+  const u32 side = u32(n), tiles = (side + 63) / 64;
+  return timed([&] {
+    product<<<tiles * tiles, 256>>>(buffers.x[0], buffers.x[1], buffers.x[2], side, side, side);
+  });
+}
+
+__global__ void any_bytes(unsigned char *bytes, size_t n) {
+  for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x) {
+    bytes[i] = (unsigned char)((u32)i * 2654435761u >> 24);
+  }
+}
+
+// Counts of `n` bytes, each as often as any other, by so many blocks.
+double peer_histogram(size_t n, u32 blocks) {
+  const size_t words = (n + 3) / 4;
+  const bool is_new = !buffers.in;
+  if (!have(buffers.in, words) || !have(buffers.out, 256)) return -1;
+  unsigned char *bytes = reinterpret_cast<unsigned char *>(buffers.in);
+  if (is_new) any_bytes<<<blocks, 256>>>(bytes, n);
+  return timed([&] { histogram<<<blocks, 256>>>(bytes, buffers.out, u32(n)); });
 }
 
 // `n` launches by cuLaunchKernel and nothing else but the wait at the end; the host takes the time.

@@ -106,12 +106,20 @@ fn run_case((name, case): Case, device: &Device) -> Outcome {
     }
 }
 
+/// All devices, or the one that `WATTLE_TEST_DEVICE` names.
+fn devices() -> Vec<Device> {
+    match std::env::var("WATTLE_TEST_DEVICE") {
+        Ok(name) => vec![Device::select(&name).expect("the device that WATTLE_TEST_DEVICE names")],
+        Err(_) => Device::all(),
+    }
+}
+
 /// Runs all cases on all devices.
 pub fn run(group: &str, cases: &[Case]) {
     let (mut passed, mut lacking, mut known, mut failed) = (0, Vec::new(), Vec::new(), Vec::new());
     let mut nowhere: Vec<&str> = cases.iter().map(|case| case.0).collect();
     let mut slowest = (Duration::ZERO, String::new());
-    for device in Device::all() {
+    for device in devices() {
         for &case in cases {
             let began = Instant::now();
             let name = format!("{} on {}", case.0, device.name());

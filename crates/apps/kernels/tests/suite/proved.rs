@@ -196,6 +196,17 @@ fn scan_in_lock_step<const RUN: usize>(device: &Device) -> Result<()> {
     Ok(())
 }
 
+/// Three tiles of four words, two threads each in one warp.
+fn scan_by_warps(device: &Device) -> Result<()> {
+    let queue = device.queue()?;
+    let (input, out) = (device.from_slice(&[1u32; 12])?, device.alloc::<u32>(12)?);
+    let status = device.alloc_zeroed::<u64>(3)?;
+    let kernel = chained_scan::scan_by_warps::<4, 2, 1>(&input, &out, &status);
+    queue.launch_with(LaunchOptions::new().warp_size(2), ThreadSpec::new(3, 2), kernel)?;
+    assert_eq!(out.read(&queue)?, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    Ok(())
+}
+
 /// Nine words by two blocks of two threads, as threads in lock step do it.
 fn sum_in_lock_step(device: &Device) -> Result<()> {
     let queue = device.queue()?;
@@ -213,6 +224,7 @@ fn the_forms_for_lock_step_hold() {
     for (name, scenario) in [
         ("scan", scan_in_lock_step::<0> as fn(&Device) -> Result<()>),
         ("scan in runs of one length", scan_in_lock_step::<2>),
+        ("scan by warps", scan_by_warps),
         ("sum", sum_in_lock_step as fn(&Device) -> Result<()>),
     ] {
         for target in Target::ALL {

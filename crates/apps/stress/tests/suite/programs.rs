@@ -6,7 +6,8 @@ use std::time::Duration;
 use wattle_core::{Device, DeviceKind};
 use wattle_cuda as _;
 use wattle_litmus::parse;
-use wattle_stress::{Bench, Environment, Options, TestReport, lift, test};
+use wattle_memory::Target;
+use wattle_stress::{Bench, Environment, Options, TestReport, allowed, lift, test};
 use wattle_vulkan as _;
 
 /// An environment that needs no tuning, and waits little.
@@ -41,6 +42,33 @@ fn devices() -> Vec<Device> {
         test_skips::skipped("no device with a driver is here: the host alone runs");
     }
     all
+}
+
+/// NVIDIA's Vulkan driver removes such a dependency: an H100 showed the outcome (driver 580.159).
+#[test]
+fn what_compilers_remove_orders_nothing() {
+    let with = |dependency: &str| {
+        let columns = format!(
+            " P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n ld.relaxed.gpu r0, x | ld.relaxed.gpu r0, y ;\n {dependency} | ;\n \
+             add r1, r1, 1 | ;\n st.relaxed.gpu y, r1 | st.relaxed.gpu x, r0 ;"
+        );
+        let text = ptx(&columns, "x=0; y=0;", "P0:r0 == 1 /\\ P1:r0 == 1");
+        lift(&parse("case", &text).unwrap()).unwrap()
+    };
+    for (dependency, is_one) in [
+        ("sub r1, r0, r0", false),
+        ("xor r1, r0, r0", false),
+        ("and r1, r0, 0", false),
+        ("mul r1, r0, 0", false),
+        ("and r1, r0, 2", true),
+    ] {
+        let program = with(dependency);
+        for target in [Target::Portable, Target::Vulkan, Target::Ptx { sm: 90 }] {
+            let found = allowed(&program, target, target.model(), &Options::default().search).unwrap();
+            let both = found.outcomes.contains(&vec![1, 1]);
+            assert_eq!(both, !is_one, "{dependency} on {target}: {:?}", found.outcomes);
+        }
+    }
 }
 
 #[test]

@@ -57,11 +57,12 @@ pub fn measured() -> Vec<Measured> {
     let turned = transpose::transpose_together::<f32, 32, 8, 1056>(&plane(), &plane()).build();
     let step = stencil::step_together::<8, 16, 180>(&plane(), &plane()).build();
     let counts = histogram::count_bytes::<{ histogram::BINS }>(&bytes(), &words()).build();
-    let scan = chained_scan::scan_tiles::<
+    let statuses = device.alloc_zeroed::<u64>(1).expect("room for a word");
+    let scan = chained_scan::scan_by_warps::<
         { chained_scan::LARGE },
         { chained_scan::LARGE / chained_scan::MAX_THREADS },
-        true,
-    >(&words(), &words(), &words(), &words(), &words())
+        { chained_scan::WARPS },
+    >(&words(), &words(), &statuses)
     .build();
     let multiply = product::multiply::<64, 16, 4, 1024, 16>(&plane(), &plane(), &plane()).build();
     let all = [

@@ -16,7 +16,7 @@ use code::Code;
 use kernels::{Measured, measured};
 
 const ARCH: u32 = 90;
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/sass/kernels.cu");
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bench/peers/kernels.cu");
 
 const INSTALL: &str = "\
 nvcc is not here. It comes from PyPI, and nothing but this comparison needs it:

@@ -103,6 +103,7 @@ fn special(name: &str) -> Option<(Special, u32)> {
         ("%clock", None) => (Special::Clock, 32),
         ("%clock64", None) => (Special::Clock, 64),
         ("%globaltimer", None) => (Special::Timer, 64),
+        ("%globaltimer_lo", None) => (Special::Timer, 32),
         ("%envreg1", None) => (Special::Workspace(1), 32),
         ("%envreg2", None) => (Special::Workspace(2), 32),
         ("%dynamic_smem_size", None) => (Special::DynamicShared, 32),

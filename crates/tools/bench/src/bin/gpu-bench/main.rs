@@ -12,6 +12,7 @@ mod machine;
 mod peers;
 mod report;
 mod steps;
+mod tiles;
 mod transfer;
 
 use std::path::PathBuf;
@@ -90,11 +91,15 @@ fn run(wanted: &Wanted) -> Result<(), Box<dyn std::error::Error>> {
     };
     let peers = peers.as_ref();
     type Part = fn(&Device, Option<&Peers>, &Wanted, &mut Report) -> wattle::Result<()>;
-    let parts: [(&str, Part); 6] = [
+    let parts: [(&str, Part); 10] = [
         ("copy", transfer::copy),
         ("triad", transfer::triad),
         ("sum", transfer::sum),
         ("scan", transfer::scan),
+        ("transposition", tiles::transposition),
+        ("stencil", tiles::spreading),
+        ("histogram", tiles::counting),
+        ("product", tiles::product),
         ("launches", transfer::launches),
         ("fences", fences::fences),
     ];

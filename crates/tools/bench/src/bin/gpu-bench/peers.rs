@@ -10,6 +10,7 @@ use libloading::{Library, Symbol};
 pub struct Peers(ManuallyDrop<Library>);
 
 type Sized = unsafe extern "C" fn(usize) -> f64;
+type Counting = unsafe extern "C" fn(usize, u32) -> f64;
 type Launches = unsafe extern "C" fn(u32) -> i32;
 type Fences = unsafe extern "C" fn(i32, i32, u32, u32, u32, u32) -> f64;
 type Release = unsafe extern "C" fn();
@@ -47,6 +48,24 @@ impl Peers {
 
     pub fn scan(&self, n: usize) -> Option<f64> {
         self.time("peer_scan", n)
+    }
+
+    pub fn transposition(&self, side: usize) -> Option<f64> {
+        self.time("peer_transposition", side)
+    }
+
+    pub fn stencil(&self, side: usize) -> Option<f64> {
+        self.time("peer_stencil", side)
+    }
+
+    pub fn product(&self, side: usize) -> Option<f64> {
+        self.time("peer_product", side)
+    }
+
+    pub fn histogram(&self, n: usize, blocks: usize) -> Option<f64> {
+        // SAFETY: as above.
+        let time = unsafe { self.0.get::<Counting>(b"peer_histogram").ok()?(n, blocks as u32) };
+        (time > 0.0).then_some(time)
     }
 
     /// Launches `n` empty kernels and waits; returns whether that succeeded.

@@ -59,7 +59,7 @@ fn last(queue: &Queue, buffer: &Buffer<f32>) -> Result<f32> {
     Ok(found[0])
 }
 
-fn expect(is_right: bool, what: &str, found: f32) -> Result<()> {
+pub fn expect(is_right: bool, what: &str, found: f32) -> Result<()> {
     if is_right { Ok(()) } else { Err(Error::check(format!("{what} is wrong: {found}"))) }
 }
 

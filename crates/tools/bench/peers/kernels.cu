@@ -1,6 +1,7 @@
-// The kernels that `cargo xtask sass` measures, as one would write them in CUDA C++. Each computes what Wattle's kernel of
-// the same name does, in the same steps, for any size, with 32-bit indices. They are compiled without contraction
-// (`-fmad=false`), which Wattle never does either; a fused multiply-add is written where Wattle's kernel has one.
+// Wattle's kernels as one would write them in CUDA C++: `cargo xtask sass` compares machine code, `gpu-bench` times. Each
+// computes what Wattle's kernel of the same name does, in the same steps, for any size, with 32-bit indices. For the machine
+// code they are compiled without contraction (`-fmad=false`), which Wattle never does either; a fused multiply-add is written
+// where Wattle's kernel has one.
 
 typedef unsigned int u32;
 
@@ -166,7 +167,7 @@ static __device__ uint2 running(u32 *warps, u32 value) {
 // A tile for each block: status, aggregate and prefix of the tiles before it are looked back at by the first warp.
 extern "C" __global__ void __launch_bounds__(256)
 scan(const u32 *__restrict__ input, u32 *out, volatile unsigned long long *status, u32 n) {
-    __shared__ u32 tile[TILE];
+    __shared__ __align__(16) u32 tile[TILE];
     __shared__ u32 warps[8];
     __shared__ u32 prefix;
     u32 thread = threadIdx.x, threads = blockDim.x, block = blockIdx.x, begin = block * TILE;
@@ -214,9 +215,15 @@ scan(const u32 *__restrict__ input, u32 *out, volatile unsigned long long *statu
         tile[t] += before;
     }
     __syncthreads();
-    for (u32 t = thread; t < TILE; t += threads) {
-        if (begin + t < n) {
-            out[begin + t] = tile[t];
+    if (n - begin >= TILE) {
+        for (u32 quad = thread; quad < TILE / 4; quad += threads) {
+            reinterpret_cast<uint4 *>(out + begin)[quad] = reinterpret_cast<uint4 *>(tile)[quad];
+        }
+    } else {
+        for (u32 t = thread; t < TILE; t += threads) {
+            if (begin + t < n) {
+                out[begin + t] = tile[t];
+            }
         }
     }
 }
