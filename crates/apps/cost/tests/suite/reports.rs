@@ -78,6 +78,27 @@ fn two_reports_side_by_side() {
 }
 
 #[test]
+fn ticks_of_a_drivers_clock_are_no_cycles() {
+    let with_clock = |device: &str, median: f64| {
+        let mut report = report("fences", "A Processor", vec![row("fence SeqCst device", 4, Some(median))]);
+        report.machine.device = device.into();
+        let cost = &mut report.rows[0].cost;
+        (cost.cycles, cost.resolution_cycles) = (cost.nanoseconds, Some(1.0));
+        report
+    };
+    let (cuda, vulkan) = (with_clock("cuda:0", 677.0), with_clock("vulkan:0", 330.0));
+    for (report, unit) in [(&cuda, "cycles per operation"), (&vulkan, "ticks per operation")] {
+        assert!(report.lines().iter().any(|line| line.starts_with(unit)), "{:#?}", report.lines());
+    }
+    // The two clocks have nothing in common; nanoseconds do.
+    let units = [(&cuda, &cuda, "cycles"), (&cuda, &vulkan, "ns"), (&vulkan, &vulkan, "ns")];
+    for (first, second, unit) in units {
+        let lines = Comparison::of(first, second).unwrap().lines();
+        assert!(lines.iter().any(|line| line.starts_with(&format!("{unit} per operation"))), "{unit}: {lines:#?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_compared_says_why() {
     let other = report("interference", "A Processor", vec![row("fence SeqCst device", 4, Some(1.0))]);
     assert!(Comparison::of(&example(), &other).unwrap_err().contains("different questions"));
