@@ -136,7 +136,7 @@ impl<'r> Other<'r> {
         let domain = if beside.is_remote { SyncDomain::Remote } else { SyncDomain::Default };
         let queue = device.queue_non_blocking()?.with_sync_domain(domain);
         let (blocks, threads) = match properties.kind {
-            // A warp on each multiprocessor, the measured launch's too, which few writes in flight leave room.
+            // One warp per multiprocessor: the measured launch shares its own with one, and few writes do not fill the bus.
             DeviceKind::Gpu => (properties.workers.max(1), properties.warp_width),
             _ => (1, properties.warp_width),
         };

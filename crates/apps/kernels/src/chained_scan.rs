@@ -256,26 +256,26 @@ pub fn scan_tiles<const TILE: usize, const RUN: usize, const TOGETHER: bool>(
     }
 }
 
-/// A status word of [`scan_by_warps`]: what a tile has told, and the number.
+/// A status word of [`scan_by_warps`]: [`AGGREGATE`] or [`PREFIX`] in the upper half, the published sum in the lower.
 #[device_fn]
-fn told(status: u32, number: u32) -> u64 {
-    (status as u64) << 32 | number as u64
+fn status_word(status: u32, sum: u32) -> u64 {
+    (status as u64) << 32 | sum as u64
 }
 
 /// The sum of all tiles before this block's, by one warp: each lane asks one of the blocks before, the nearest first, and
-/// they go on until one has told its prefix. All lanes call it together.
+/// they go on until one has published its prefix. All lanes call it together.
 #[device_fn]
 fn look_back_by_warp(acc: &Acc, status: Atomic<u64>, of_tile: u32) -> u32 {
     let warp = acc.warp();
     let (lane, lanes, block) = (warp.lane(), warp.lane_count(), acc.block_in_grid());
     if lane == 0 {
-        status.store_with(block, told(AGGREGATE, of_tile), Scope::Device, Order::Relaxed);
+        status.store_with(block, status_word(AGGREGATE, of_tile), Scope::Device, Order::Relaxed);
     }
     let mut before = 0;
     let mut end = block;
     while end > 0 {
         // Before the first tile there is nothing.
-        let mut word = told(PREFIX, 0);
+        let mut word = status_word(PREFIX, 0);
         if lane < end {
             word = 0;
             while word == 0 {
@@ -294,12 +294,12 @@ fn look_back_by_warp(acc: &Acc, status: Atomic<u64>, of_tile: u32) -> u32 {
         }
     }
     if lane == 0 {
-        status.store_with(block, told(PREFIX, before + of_tile), Scope::Device, Order::Relaxed);
+        status.store_with(block, status_word(PREFIX, before + of_tile), Scope::Device, Order::Relaxed);
     }
     before
 }
 
-/// As [`scan_tiles`], for devices with warps and words of 64 bits. What a tile tells and the number are one word, which an
+/// As [`scan_tiles`], for devices with warps and 64-bit words. A tile's status and its published sum are one word, which an
 /// access reads or writes whole: nothing else passes between blocks, so relaxed order is enough. A block has exactly
 /// `TILE / RUN` threads in at most `WARPS` warps, of which the first looks back.
 #[kernel]
@@ -447,7 +447,7 @@ pub struct Scan<const TILE: usize> {
     blocks: usize,
     threads: usize,
     together: bool,
-    /// The status words of [`scan_by_warps`], where it is what runs.
+    /// The status words of [`scan_by_warps`]; `None` where [`scan_tiles`] runs.
     words: Option<Buffer<u64>>,
     out: Buffer<u32>,
     status: Buffer<u32>,

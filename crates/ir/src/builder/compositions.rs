@@ -203,7 +203,7 @@ impl<'b, T: Int> Val<'b, T> {
     pub fn swap_bytes(self) -> Self {
         let builder = self.builder;
         if T::TYPE == Type::I16 {
-            // NVIDIA's Vulkan driver (580.159) makes nothing of a shift with the sign here, and the right thing of one without.
+            // NVIDIA's Vulkan driver (580.159) compiles an arithmetic shift here wrongly, and a logical one rightly.
             return self.cast::<u16>().swap_bytes().cast();
         }
         let masks = [(8u32, 0x00ff_00ff_00ff_00ff), (16, 0x0000_ffff_0000_ffff), (32, 0xffff_ffff)];
