@@ -269,6 +269,9 @@ pub(super) fn run<'w>(
             state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);
         }
     }
+    if status == Status::Spins {
+        take_back_promises(state, thread);
+    }
     let runner = &mut state.runners[thread];
     runner.status = status;
     // If the thread spins, this is the beginning of the reads that it repeats.
@@ -285,6 +288,23 @@ pub(super) fn run<'w>(
         }
     }
     Ok(())
+}
+
+/// Takes back what was promised for a thread that spins, if nobody has seen it: it belongs to an iteration that never begins.
+fn take_back_promises(state: &mut State<'_>, thread: ThreadId) {
+    let with_half = |&event: &EventId| [Some(event), state.early_update(event).map(|early| early.write)];
+    let promised: Vec<EventId> = state.runners[thread].promised.iter().flat_map(with_half).flatten().collect();
+    let is_seen = |event: EventId| state.graph.source(event).is_some_and(|source| promised.contains(&source));
+    let has_read = promised.iter().any(|&event| state.graph.source(event).is_some());
+    if has_read || (0..state.graph.len()).any(is_seen) {
+        return;
+    }
+    for &event in &promised {
+        state.graph.replace(event, Label::fence(Level::Thread), u32::MAX);
+    }
+    state.writes.iter_mut().for_each(|writes| writes.retain(|write| !promised.contains(write)));
+    state.early.retain(|early| !promised.contains(&early.read));
+    state.runners[thread].promised.clear();
 }
 
 /// The next event of the thread: the one added by an earlier run, a promised one, or a new one. `what` is the address

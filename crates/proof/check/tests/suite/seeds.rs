@@ -145,6 +145,17 @@ fn a_wait_whose_iterations_update_a_word_and_change_nothing_never_ends() {
     both_report(Wrong::Stuck, &case(1, 1, vec![wait(vec![look])]));
 }
 
+/// All completions of the read of the plain value update the word once more, which the search adds early.
+#[test]
+fn a_wait_that_updates_a_word_in_vain_races() {
+    let (order, scope, cell) = (UpdateOrder::Relaxed, Scope::Device, at(Memory::Flags, 1));
+    let update = Step::Update { to: 1, op: wattle_ir::AtomicOp::Add, cell, value: Value::Is(0), order, scope };
+    let waits = vec![wait(vec![update, Step::Load { to: 1, cell: DATA }])];
+    let writes = vec![Step::Store { cell: DATA, value: Value::Is(2) }];
+    let body = vec![role(Who::Block, 0, writes), role(Who::Block, 1, waits)];
+    both_report(Wrong::Race, &case(2, 1, body));
+}
+
 #[test]
 fn barriers_at_different_places() {
     let branch = |test| Step::If { test, then: vec![Step::Barrier], otherwise: vec![Step::Barrier] };

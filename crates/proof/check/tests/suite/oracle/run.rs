@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use wattle_check::Simulated as _;
 use wattle_check::checker::{Checker, Report, Unknown, Verdict, Violation};
-use wattle_check::search::{Stuck, Why};
+use wattle_check::search::{FOUND_NOTHING, Stuck, Why};
 use wattle_core::{Device, Error, ErrorKind, FaultKind, LaunchOptions, Result, Summary, ThreadSpec};
 use wattle_memory::Model;
 
@@ -233,7 +233,11 @@ pub fn judge(case: &Case, limit: Duration) -> Judged {
         let executions = report.statistics.complete;
         format!("{} {reported:?}, {executions} executions: {:?}", report.verdict, report.outcomes.keys())
     };
-    if report.unknown.contains(&Unknown::Nothing) && report.violations.is_empty() {
+    let is_nothing = |why: &Unknown| match why {
+        Unknown::Stopped(reason) => reason == FOUND_NOTHING,
+        why => *why == Unknown::Nothing,
+    };
+    if report.unknown.iter().any(is_nothing) && report.violations.is_empty() {
         let (seed, simulated) = found.into_values().next().unwrap_or((0, format!("{outcomes:?}")));
         return Judged::Differ(Difference { kind: DifferenceKind::Nothing, seed, simulated, checked: checked() });
     }
