@@ -7,9 +7,9 @@ use std::sync::Arc;
 use wattle_check::checker::Progress;
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
+    Address, Execution, Fault, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
-use wattle_memory::{EventId, Kind, LocationId, Model, ThreadId};
+use wattle_memory::{EventId, LocationId, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
 
 use crate::condition::{Condition, Item};
@@ -24,6 +24,7 @@ use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
 use crate::unfair::{self, Found, Starved};
 use crate::unsupported::Unsupported;
+use crate::unwritten;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
@@ -280,7 +281,12 @@ impl Judge<'_> {
     /// What an execution shows by itself.
     pub(crate) fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
         let graph = execution.graph;
-        if let Some(fault) = execution.faults.first() {
+        // What happens to be unwritten yet is of less interest than the race with the write of it.
+        let carried = |fault: &&Fault| match self.world.wrong(fault.fault) {
+            Some(Wrong::Loaded { load, .. }) if !self.world.is_beside(fault.thread) => Some(load),
+            _ => None,
+        };
+        if let Some(fault) = execution.faults.iter().find(|fault| carried(fault).is_none()) {
             let of_host =
                 self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
             let own = self.world.wrong(fault.fault);
@@ -323,13 +329,11 @@ impl Judge<'_> {
             let violation = Violation::Copying { place: place(self.world, execution, both[0]), accesses };
             return Some((violation, steps(self.world, execution, &threads)));
         }
-        let read = (0..graph.len()).find(|&read| {
-            let event = graph.event(read);
-            event.label.kind == Kind::Read && graph.source(read).is_some_and(|source| graph.event(source).unwritten)
-        })?;
-        let (place, thread) = (place(self.world, execution, read), graph.event(read).thread.unwrap_or(0));
-        let violation = Violation::Unwritten { place, read: step(self.world, execution, read) };
-        Some((violation, steps(self.world, execution, &[thread])))
+        let used = execution.faults.iter().find_map(|fault| Some((fault, carried(&fault)?)));
+        match used {
+            Some((fault, load)) => unwritten::used(self.world, execution, fault, load),
+            None => unwritten::read(self.world, execution),
+        }
     }
 
     /// Why what an execution shows may be impossible in OpenCL's model, or may rest on what the module does not show.

@@ -62,6 +62,7 @@ mod turns;
 mod unfair;
 mod unfixed;
 mod unsupported;
+mod unwritten;
 mod violation;
 mod world;
 mod wrong;

@@ -54,6 +54,8 @@ pub enum Violation {
         place: String,
         /// The read.
         read: Step,
+        /// The instruction of the same thread to which the value matters; `None` where reading it is an error by itself.
+        used: Option<Step>,
     },
     /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
     /// or a byte of local memory that the thread has not written.
@@ -112,16 +114,17 @@ impl Violation {
             ),
             Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
             Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
-            Violation::Unwritten { place, read } => {
+            Violation::Unwritten { place, read, used } => {
+                let used = used.as_ref().map_or_else(String::new, |used| format!("; the value is used at {}", used.at));
                 format!(
-                    "{place} is read by {} at {}, and nobody has written it",
+                    "{place} is read by {} at {}, and nobody has written it{used}",
                     world.thread_name(read.thread),
                     read.at
                 )
             }
             Violation::Unassigned { place, read } => {
                 format!(
-                    "what {place} holds is used by {} at {}, and the thread has not written it",
+                    "what {place} holds is used by {} at {}, and comes from what nobody has written",
                     world.thread_name(read.thread),
                     read.at
                 )
@@ -154,7 +157,10 @@ impl Violation {
             | Violation::Copying { accesses, .. } => accesses.iter().map(|access| access.at.as_str()).collect(),
             Violation::Assertion { .. } => Vec::new(),
             Violation::Fault { at, .. } => vec![at],
-            Violation::Unwritten { read, .. } | Violation::Unassigned { read, .. } => vec![&read.at],
+            Violation::Unwritten { read, used, .. } => {
+                std::iter::once(read).chain(used).map(|step| step.at.as_str()).collect()
+            }
+            Violation::Unassigned { read, .. } => vec![&read.at],
             Violation::Stuck(threads) => threads.iter().map(|stuck| stuck.at.as_str()).collect(),
         }
     }

@@ -20,6 +20,13 @@ pub enum Wrong {
     NotInMask,
     /// A value that comes from this register or this byte of local memory, which the thread has not written.
     Unwritten(String),
+    /// A value that comes from what this statement loaded, of memory that nobody has written.
+    Loaded {
+        /// The number of the statement.
+        load: u32,
+        /// Its place in the source.
+        at: String,
+    },
     /// A value that comes from what a shuffle took from this lane, which had ended, is not in the mask, or does not exist.
     OfNobody(u32),
     /// The source of an asynchronous copy has changed since the copy began.
@@ -45,6 +52,9 @@ impl std::fmt::Display for Wrong {
                 f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
             }
             Wrong::Unwritten(place) => write!(f, "{place} is read before it is written"),
+            Wrong::Loaded { at, .. } => {
+                write!(f, "a use of what was loaded at {at}, of memory that nobody has written")
+            }
             // PTX ISA 9.7.9.6: what is taken from an inactive thread, or from one that is not in the mask, is undefined.
             Wrong::OfNobody(lane) => {
                 write!(

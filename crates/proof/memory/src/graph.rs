@@ -179,6 +179,11 @@ impl Graph {
         self.reads_from[read]
     }
 
+    /// Whether a read has for its source what memory holds that nobody has written.
+    pub fn finds_unwritten(&self, read: EventId) -> bool {
+        self.reads_from[read].is_some_and(|source| self.events[source].unwritten)
+    }
+
     /// Orders two writes of one location.
     pub fn order_writes(&mut self, first: EventId, second: EventId) {
         self.revision += 1;

@@ -92,8 +92,10 @@ impl Search<'_, '_> {
             !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, read, write)
         };
         let spins = |&write: &EventId| {
-            let value = graph.event(write).value.unwrap_or(0);
-            would_spin(state, thread, read, value)
+            let event = graph.event(write);
+            // A thread that takes the value along does not return where it matters.
+            let is_known = !event.unwritten || !state.runners[thread].process.carries_unwritten();
+            is_known && would_spin(state, thread, read, event.value.unwrap_or(0))
         };
         let possible = state.writes[location].iter().copied().filter(possible);
         let (spinning, sources) = possible.partition(spins);

@@ -53,6 +53,8 @@ struct Step {
     location: Option<LocationId>,
     value: Option<u64>,
     from: Option<From>,
+    /// Whether it finds unwritten memory, and that is an error.
+    misses: bool,
 }
 
 /// The source of a read in an iteration.
@@ -117,7 +119,7 @@ pub(super) fn failed_iterations(
         if search.is_stopped() {
             return ControlFlow::Break(());
         }
-        if !first.faults.is_empty() || beside.may_race(first) || finds_unwritten(graph, first) {
+        if !first.faults.is_empty() || beside.may_race(first) || first.steps.iter().any(|step| step.misses) {
             let one = with(graph, analysis, search.setup.model, &[first]);
             visit(search, state, one, &first.faults, has_happened)?;
         }
@@ -215,13 +217,15 @@ impl Beside {
     }
 }
 
-/// Whether a read of an iteration finds memory that has never been written.
-fn finds_unwritten(graph: &Graph, iteration: &Iteration) -> bool {
-    iteration.steps.iter().any(|step| match step.from {
-        Some(From::Event(write)) => graph.event(write).unwritten,
-        Some(From::Untouched { unwritten }) => unwritten,
-        Some(From::Own(_)) | None => false,
-    })
+impl From {
+    /// Whether it is memory that has never been written.
+    fn is_unwritten(self, graph: &Graph) -> bool {
+        match self {
+            From::Event(write) => graph.event(write).unwritten,
+            From::Untouched { unwritten } => unwritten,
+            From::Own(_) => false,
+        }
+    }
 }
 
 /// The failing iterations of one thread.
@@ -265,8 +269,11 @@ fn of_thread(
                 }));
             }
             Action::Read { .. } => {
-                let Some(value) = events.get(at).and_then(|&event| graph.event(event).value) else { return all };
-                process.answer(Some(value));
+                let Some((&read, value)) = events.get(at).zip(events.get(at).and_then(|&read| graph.event(read).value))
+                else {
+                    return all;
+                };
+                process.answer_read(Some(value), graph.finds_unwritten(read));
                 at += 1;
             }
             Action::Update { .. } => {
@@ -346,8 +353,10 @@ impl<'w> Ways<'_, 'w> {
                 Action::Read { target: Some(target), label, source } => {
                     for (from, value) in self.sources(way, target) {
                         let mut next = way.clone();
-                        next.steps.push(self.step(label, source, target, value, Some(from)));
-                        next.process.answer(Some(value));
+                        let unwritten = from.is_unwritten(self.graph);
+                        let step = self.step(label, source, target, value, Some(from));
+                        next.steps.push(Step { misses: unwritten && !next.process.carries_unwritten(), ..step });
+                        next.process.answer_read(Some(value), unwritten);
                         open.push(next);
                     }
                     return;
@@ -367,7 +376,9 @@ impl<'w> Ways<'_, 'w> {
                     return;
                 }
                 Action::Fence { label, source } => {
-                    way.steps.push(Step { label, source, cell: None, location: None, value: None, from: None });
+                    let nowhere =
+                        Step { label, source, cell: None, location: None, value: None, from: None, misses: false };
+                    way.steps.push(nowhere);
                 }
                 Action::Fault { fault, source } => way.faults.push(Fault { thread: self.thread, fault, source }),
                 Action::LoopHead { label } => {
@@ -410,7 +421,9 @@ impl<'w> Ways<'_, 'w> {
 
     fn step(&self, label: Label, source: u32, target: Target, value: u64, from: Option<From>) -> Step {
         let location = self.state.cells.get(&target.address).map(|cell| cell.location);
-        Step { label, source, cell: Some((target.address, target.reference)), location, value: Some(value), from }
+        let misses = from.is_some_and(|from| from.is_unwritten(self.graph));
+        let cell = Some((target.address, target.reference));
+        Step { label, source, cell, location, value: Some(value), from, misses }
     }
 
     /// The sources of a read of the iteration, each with its value.

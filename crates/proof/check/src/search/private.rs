@@ -228,6 +228,14 @@ impl Erased for Keeping<'_> {
         self.inner.answer(value);
     }
 
+    fn answer_unwritten(&mut self, word: u64) {
+        self.inner.answer_read(Some(word), true);
+    }
+
+    fn carries_unwritten(&self) -> bool {
+        self.inner.carries_unwritten()
+    }
+
     fn ways<'w>(&self) -> Option<Vec<Thread<'w>>>
     where
         Self: 'w,

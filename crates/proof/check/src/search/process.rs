@@ -221,6 +221,17 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// Answers the last read, update or exchange; with `None` where the value is not known yet.
     fn answer(&mut self, world: &Self::World, value: Option<u64>);
 
+    /// Answers the last read, which has found memory that nobody has written; the word stands for whatever is there.
+    fn answer_unwritten(&mut self, world: &Self::World, word: u64) {
+        self.answer(world, Some(word));
+    }
+
+    /// Whether it takes along what the read at which it stands finds in unwritten memory, and reports a fault where that
+    /// matters. Of others the read is the error.
+    fn carries_unwritten(&self, _world: &Self::World) -> bool {
+        false
+    }
+
     /// Whether it will do the same as another thread of another position, given the same answers. Both wait for an
     /// answer.
     fn is_alike(&self, _world: &Self::World, other: &Self) -> bool {

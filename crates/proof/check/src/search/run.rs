@@ -64,7 +64,7 @@ fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
                 {
                     write_half(state, read, write, change, location);
                 }
-                run.process.answer(Some(value));
+                run.process.answer_read(Some(value), state.graph.finds_unwritten(read));
                 changed(&mut run, state, read);
             }
             None => {
@@ -441,7 +441,7 @@ fn answer<'w>(state: &mut State<'w>, thread: ThreadId, run: &mut Run<'w>, read: 
         runner.trail.drain(..run.at);
         run.at = 0;
     }
-    run.process.answer(value);
+    run.process.answer_read(value, state.graph.finds_unwritten(read));
     changed(run, state, read);
 }
 

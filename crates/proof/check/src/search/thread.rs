@@ -41,6 +41,14 @@ impl<'w> Thread<'w> {
         self.own().answer(value);
     }
 
+    /// Answers the last read; `unwritten` says whether it has found memory that nobody has written.
+    pub fn answer_read(&mut self, value: Option<u64>, unwritten: bool) {
+        match value.filter(|_| unwritten) {
+            Some(word) => self.own().answer_unwritten(word),
+            None => self.own().answer(value),
+        }
+    }
+
     /// The process alone, copied if it is shared.
     fn own(&mut self) -> &mut (dyn Erased + 'w) {
         if Arc::strong_count(&self.0) > 1 {
@@ -81,6 +89,8 @@ pub trait Erased: Send + Sync {
         Self: 'w;
     fn next(&mut self) -> Action;
     fn answer(&mut self, value: Option<u64>);
+    fn answer_unwritten(&mut self, word: u64);
+    fn carries_unwritten(&self) -> bool;
     fn ways<'w>(&self) -> Option<Vec<Thread<'w>>>
     where
         Self: 'w;
@@ -120,6 +130,14 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn answer(&mut self, value: Option<u64>) {
         self.process.answer(self.world, value);
+    }
+
+    fn answer_unwritten(&mut self, word: u64) {
+        self.process.answer_unwritten(self.world, word);
+    }
+
+    fn carries_unwritten(&self) -> bool {
+        self.process.carries_unwritten(self.world)
     }
 
     fn ways<'w>(&self) -> Option<Vec<Thread<'w>>>

@@ -35,10 +35,15 @@ impl Simulator {
         match action {
             Action::Read { target: Some(target), label, source } => {
                 let access = self.access(thread, run, target, source);
-                let value = self.value_of(thread, &access);
+                let (value, is_written) = self.value_of(thread, &access);
                 self.look_for_copies(thread, &access, false);
                 self.take_part(thread, &access, label, None, false);
-                thread.machine.answer(value);
+                let Machine::Module(machine) = &mut thread.machine else { return Some(Over::Steps) };
+                if is_written {
+                    machine.answer(value);
+                } else if !machine.answer_unwritten(value) {
+                    self.report_unwritten(thread, &access);
+                }
                 self.mix(target.address.element ^ value);
             }
             Action::Write { target: Some(target), value: Some(value), label, source } => {
@@ -49,7 +54,10 @@ impl Simulator {
             }
             Action::Update { target: Some(target), change, read, write, source } => {
                 let access = self.access(thread, run, target, source);
-                let old = self.value_of(thread, &access);
+                let (old, is_written) = self.value_of(thread, &access);
+                if !is_written {
+                    self.report_unwritten(thread, &access);
+                }
                 self.look_for_copies(thread, &access, true);
                 let new = match change.written(Some(old)) {
                     Written::Value(new) => Some(new),
@@ -121,8 +129,8 @@ impl Simulator {
         }
     }
 
-    /// The value that an access reads; adds a finding if nobody has written some of its bytes.
-    fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> u64 {
+    /// The value that an access reads, and whether all of its bytes have been written.
+    fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> (u64, bool) {
         let mut is_written = access.pieces.bytes == usize::from(access.target.bytes);
         let mut value = 0;
         for piece in access.pieces.iter() {
@@ -133,7 +141,12 @@ impl Simulator {
             is_written &= written.is_some_and(|written| written.has(piece.extent.within(piece.size.into())));
             thread.log_read(piece.address);
         }
-        if !is_written && let Some(launch) = self.launches.get_mut(thread.launch) {
+        (value, is_written)
+    }
+
+    /// Reports an access that has found unwritten memory.
+    fn report_unwritten(&mut self, thread: &Running, access: &Access<'_>) {
+        if let Some(launch) = self.launches.get_mut(thread.launch) {
             let finding = Finding::Unwritten {
                 actor: launch.actor(thread.sync.member.thread),
                 place: access.place(),
@@ -143,7 +156,6 @@ impl Simulator {
             };
             launch.keep(finding);
         }
-        value
     }
 
     fn set_value(&mut self, access: &Access<'_>, value: u64) {

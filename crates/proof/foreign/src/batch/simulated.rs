@@ -156,6 +156,12 @@ impl SimulatedThread for Thread {
         self.process.answer(&self.of.world, Some(value));
     }
 
+    fn answer_unwritten(&mut self, word: u64) -> bool {
+        let carries = self.process.carries_unwritten(&self.of.world);
+        self.process.answer_unwritten(&self.of.world, word);
+        carries
+    }
+
     fn why_not_judged(&self) -> Option<String> {
         let world = &self.of.world;
         let any = || {

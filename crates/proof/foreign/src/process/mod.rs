@@ -8,6 +8,8 @@ mod run;
 mod unwritten;
 mod vulkan;
 
+use std::sync::atomic::Ordering;
+
 use wattle_check::search::{Action, Address, FROM_NOBODY, Process};
 use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Step, Vote};
 use wattle_modules::{Cursor, Deferred, Value};
@@ -267,6 +269,25 @@ impl Process for ModuleThread {
             Some(Open::Copy { stage, .. }) => self.copies.answer(*stage, value),
             Some(Open::Store { .. } | Open::Nothing { .. } | Open::Gathering { .. }) | None => {}
         }
+    }
+
+    fn answer_unwritten(&mut self, world: &World, word: u64) {
+        let loads = self.carries_unwritten(world);
+        let kernel = self.part(world).kernel();
+        let first = self.first_load(kernel);
+        match &mut self.open {
+            Some(Open::Load { at, read, .. }) if loads => {
+                read.push(Deferred::Unwritten(first + *at));
+                world.carries_unwritten.store(true, Ordering::Relaxed);
+            }
+            _ => self.answer(world, Some(word)),
+        }
+    }
+
+    /// Compilers load early what only some paths need, and more bytes than they need, where that is no fault. What Wattle emits
+    /// loads nothing in vain.
+    fn carries_unwritten(&self, world: &World) -> bool {
+        matches!(self.open, Some(Open::Load { .. })) && self.part(world).spirv.is_none() && !world.is_compiled
     }
 
     /// Threads of one launch that stand at one place and read their positions no more do the same if the registers that

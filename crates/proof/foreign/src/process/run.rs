@@ -43,7 +43,7 @@ impl ModuleThread {
                 self.note_unfixed(world, at, step);
             }
             if let Some(step) = kernel.steps.get(at as usize)
-                && let Some(number) = self.lets_unwritten_matter(kernel, self.part(world).flow.meets(), step)
+                && let Some(number) = self.lets_unwritten_matter(world, step)
             {
                 return self.unwritten(world, at, number);
             }

@@ -1,8 +1,11 @@
-//! Registers and bytes of local memory that a thread of PTX has not written. PTX leaves their values open, and compilers copy
-//! and select between such values where nothing comes of it; so a thread carries them along
+//! Registers and bytes of local memory that a thread of PTX has not written, and what it loads from shared or global memory
+//! that nobody has written. PTX leaves their values open, and compilers copy and select between such values where nothing comes
+//! of it: `i < n ? tile[i] : 0` may become a load and a selection. So a thread carries them along
 //! ([`Deferred::Unwritten`](wattle_modules::Deferred)), and has gone wrong where one matters. Where a register is put together of
 //! several, or memory is read in other pieces than it was written in, each byte is what it was; a computation with some
 //! unwritten byte gives an unwritten value.
+
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use wattle_check::search::Action;
@@ -12,6 +15,9 @@ use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Step};
 use super::ModuleThread;
 use crate::world::World;
 use crate::wrong::Wrong;
+
+/// No warp has more lanes.
+const MOST_LANES: u32 = 128;
 
 /// Whether each lane gets one lane's value.
 pub(super) fn is_shuffle(op: &Op) -> bool {
@@ -24,8 +30,10 @@ impl ModuleThread {
     /// step runs, as its address, or as what it gives to other threads. A store gives its
     /// value to other threads only where it is to memory that they share, which is known once its address is; so the value of
     /// a store is looked at when it is made.
-    pub(super) fn lets_unwritten_matter(&self, kernel: &Kernel, lanes_meet: bool, step: &Step) -> Option<u32> {
-        if kernel.all_assigned && kernel.local == 0 && !lanes_meet {
+    pub(super) fn lets_unwritten_matter(&self, world: &World, step: &Step) -> Option<u32> {
+        let (kernel, lanes_meet) = (self.part(world).kernel(), self.part(world).flow.meets());
+        let carries = world.carries_unwritten.load(Ordering::Relaxed);
+        if kernel.all_assigned && kernel.local == 0 && !lanes_meet && !carries {
             return None;
         }
         let of = |register: Reg| self.registers[register as usize].unwritten();
@@ -56,12 +64,16 @@ impl ModuleThread {
     /// The fault of a thread that lets such a value matter; it ends there, since it might do anything.
     pub(super) fn unwritten(&mut self, world: &World, at: u32, number: u32) -> Action {
         let kernel = self.part(world).kernel();
-        let wrong = match (kernel.registers.get(number as usize), number.checked_sub(self.first_lane(kernel))) {
-            (Some(name), _) => Wrong::Unwritten(format!("register `{name}`")),
-            (None, Some(lane)) => Wrong::OfNobody(lane),
-            (None, None) => {
-                Wrong::Unwritten(format!("byte {} of local memory", number as usize - kernel.registers.len()))
-            }
+        let behind = |first: u32| number.checked_sub(first);
+        let wrong = if let Some(load) = behind(self.first_load(kernel)) {
+            let load = self.statement(load);
+            Wrong::Loaded { load, at: world.place_of(load as usize) }
+        } else if let Some(lane) = behind(self.first_lane(kernel)) {
+            Wrong::OfNobody(lane)
+        } else if let Some(byte) = behind(kernel.registers.len() as u32) {
+            Wrong::Unwritten(format!("byte {byte} of local memory"))
+        } else {
+            Wrong::Unwritten(format!("register `{}`", kernel.registers[number as usize]))
         };
         self.end();
         self.fault(world, at, wrong)
@@ -70,5 +82,10 @@ impl ModuleThread {
     /// The number by which the value of lane 0 goes, where it took no part in a shuffle; behind it are those of the others.
     pub(super) fn first_lane(&self, kernel: &Kernel) -> u32 {
         kernel.registers.len() as u32 + kernel.local as u32
+    }
+
+    /// The number by which what the first instruction loads from unwritten memory goes; behind it are those of the others.
+    pub(super) fn first_load(&self, kernel: &Kernel) -> u32 {
+        self.first_lane(kernel) + MOST_LANES
     }
 }

@@ -11,6 +11,7 @@ mod range;
 mod widths;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 use wattle_check::search::{Address, Initial, Memory, Spawn};
@@ -72,6 +73,8 @@ pub struct World {
     pub(crate) active: Active,
     /// Which lane each `elect.sync` chooses.
     pub(crate) elected: Elected,
+    /// Whether some thread has taken along what it has found in unwritten memory.
+    pub(crate) carries_unwritten: AtomicBool,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -144,6 +147,7 @@ impl World {
             takes_whole: false,
             beside: None,
             is_compiled: false,
+            carries_unwritten: AtomicBool::new(false),
             volatile_is_plain: false,
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),

@@ -1,5 +1,5 @@
-//! Registers and local memory that a thread reads and has not written: a finding where the value matters, and none where a
-//! compiler carries it along.
+//! Registers and local memory that a thread reads and has not written, and shared memory that nobody has: a finding where the
+//! value matters, and none where a compiler carries it along.
 
 use wattle_foreign::{Condition, Launch, Options, Source, Verdict, Violation, World, judge};
 
@@ -112,4 +112,54 @@ fn values_that_compilers_carry_along_do_not_matter() {
     ] {
         assert_eq!(verdict(body, "words[0] == 7"), Verdict::Holds, "{body}");
     }
+}
+
+/// What is read of the block's memory, where, and where it matters, if that is elsewhere.
+#[track_caller]
+fn shared_finding(body: &str) -> (String, String, Option<String>) {
+    match verdict(body, "words[0] <= 4294967295") {
+        Verdict::Violated(Violation::Unwritten { place, read, used }, steps) => {
+            let shown = |step| assert!(steps.contains(step), "{steps:?}");
+            std::iter::once(&read).chain(&used).for_each(shown);
+            (place, read.at, used.map(|used| used.at))
+        }
+        other => panic!("{body}: {other:?}"),
+    }
+}
+
+/// nvcc makes `p ? 7 : tile[0]` a load by all threads and a selection, and a record with padding one wide load.
+#[test]
+fn loads_of_shared_memory_that_nobody_needs_do_not_matter() {
+    for body in [
+        "ld.shared.u32 %x, [tile]; selp.u32 %z, 7, %x, %p; @%p st.global.u32 [%a], %z;",
+        "ld.shared.u32 %x, [tile]; add.u32 %y, %x, 1; selp.u32 %z, 7, %y, %p; @%p st.global.u32 [%a], %z;",
+        "@%p st.shared.u32 [tile], 7; bar.sync 0; ld.shared.v2.u32 {%x, %y}, [tile]; @%p st.global.u32 [%a], %x;",
+        "@%p st.shared.u32 [tile], 7; bar.sync 0; ld.shared.u64 %b, [tile]; mov.b64 {%x, %y}, %b;\n\
+         @%p st.global.u32 [%a], %x;",
+        // A shuffle of it between lanes of which none uses it.
+        "ld.shared.u32 %x, [tile]; shfl.sync.idx.b32 %y, %x, 0, 31, 3; selp.u32 %z, 7, %y, %p; @%p st.global.u32 [%a], %z;",
+        // A loop that loads it each time, beside atomic operations that take part in choices.
+        "mov.u32 %y, 0;\nL: ld.shared.u32 %x, [tile]; atom.global.add.u32 %z, [%a+4], 1; add.u32 %y, %y, 1;\n\
+         setp.lt.u32 %q, %y, 2; @%q bra L; selp.u32 %z, 7, %x, %p; @%p st.global.u32 [%a], %z;",
+    ] {
+        assert_eq!(verdict(body, "words[0] == 7"), Verdict::Holds, "{body}");
+    }
+}
+
+#[test]
+fn loads_of_shared_memory_matter_where_registers_do() {
+    let at = |line: u32| format!("k.ptx:{line}");
+    for (body, read, used) in [
+        ("ld.shared.u32 %x, [tile];\n@%p st.global.u32 [%a], %x;", 5, 6),
+        ("ld.shared.u32 %x, [tile];\nadd.u32 %y, %x, 1;\n@%p st.shared.u32 [tile+4], %y;", 5, 7),
+        ("ld.shared.u32 %x, [tile];\nsetp.eq.u32 %q, %x, 0;\n@%q mov.u32 %y, 1;", 5, 7),
+        ("L: ld.acquire.cta.shared.u32 %x, [tile];\nsetp.eq.u32 %q, %x, 0;\n@%q bra L;", 5, 7),
+        ("ld.shared.u32 %x, [tile];\nmad.lo.u32 %y, %x, 4, 0;\nld.shared.u32 %z, [%y];", 5, 7),
+        // The atomic operations of others give the search a choice.
+        ("atom.global.add.u32 %z, [%a], 1;\nld.shared.u32 %x, [tile];\n@%p st.global.u32 [%a+4], %x;", 6, 7),
+    ] {
+        assert_eq!(shared_finding(body), ("tile[0]".into(), at(read), Some(at(used))), "{body}");
+    }
+    // An atomic operation writes back what it has computed.
+    assert_eq!(shared_finding("@%p atom.shared.add.u32 %x, [tile], 1;"), ("tile[0]".into(), at(5), None));
 }

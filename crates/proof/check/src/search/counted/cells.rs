@@ -164,17 +164,20 @@ impl<'w> State<'w> {
         Some(())
     }
 
-    /// A read whose value the clocks determine.
-    pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<u64> {
+    /// Reads what the clocks determine, and answers the thread.
+    pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
+        let carries_unwritten = self.runners[thread].process.carries_unwritten();
         let clock = self.runners[thread].clock.clone();
         let cell = self.cell(runs, target)?;
-        if cell.unwritten || !cell.is_after_writer(&clock) || !clock.has_all(&cell.additions) {
+        let is_error = cell.unwritten && !carries_unwritten;
+        if is_error || !cell.is_after_writer(&clock) || !clock.has_all(&cell.additions) {
             return None;
         }
         add(&mut cell.reads, clock.now(thread));
-        let value = cell.value;
+        let (value, unwritten) = (cell.value, cell.unwritten);
         self.note(thread, target.address, false, value, label)?;
-        Some(value)
+        self.runners[thread].process.answer_read(Some(value), unwritten);
+        Some(())
     }
 
     pub fn write(

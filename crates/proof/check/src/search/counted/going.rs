@@ -104,9 +104,8 @@ impl<'w> Runs<'_, 'w> {
 
     /// A read whose value the clocks determine.
     pub fn read(&mut self, state: &mut State<'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
-        let value = state.read(self, thread, target, label)?;
+        state.read(self, thread, target, label)?;
         let runner = &mut state.runners[thread];
-        runner.process.answer(Some(value));
         runner.heads.iter_mut().for_each(|head| head.busy = true);
         Some(())
     }

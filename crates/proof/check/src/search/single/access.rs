@@ -83,11 +83,12 @@ impl Runs<'_, '_> {
         (cell.bytes == target.bytes && cell.class == class && names && alone).then_some(cell)
     }
 
-    pub(super) fn read(&mut self, thread: ThreadId, target: Target, label: Label, source: u32) -> Option<u64> {
+    /// Reads a cell, and answers the thread.
+    pub(super) fn read(&mut self, thread: ThreadId, target: Target, label: Label, source: u32) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
         let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
             && self.are_before(&cell.updates, thread, cell.class);
-        if !ordered || cell.unwritten {
+        if !ordered || cell.unwritten && !self.runners[thread].process.carries_unwritten() {
             return None;
         }
         self.add(&mut cell.reads, thread, cell.class);
@@ -95,8 +96,9 @@ impl Runs<'_, '_> {
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
             self.graph.iter_mut().for_each(|graph| graph.set_source(event, cell.written));
         }
+        self.runners[thread].process.answer_read(Some(value), cell.unwritten);
         self.cells.insert(target.address, cell);
-        Some(value)
+        Some(())
     }
 
     pub(super) fn write(

@@ -302,8 +302,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             match self.runners[thread].process.advance() {
                 Action::Read { target, label, source } => {
                     self.executes(source);
-                    let value = self.read(thread, target?, label, source)?;
-                    self.runners[thread].process.answer(Some(value));
+                    self.read(thread, target?, label, source)?;
                 }
                 Action::Write { target, value, label, source } => {
                     self.executes(source);

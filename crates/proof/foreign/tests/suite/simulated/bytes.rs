@@ -105,20 +105,29 @@ fn elements_of_any_size_are_bytes() {
 #[test]
 fn bytes_that_nobody_has_written() {
     // One of the two bytes of the element is written.
-    let body = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u16 %h, [tile+2];";
-    let seen =
-        refuted(Model::Ptx, 3, &["tile, byte 2 was read, and nobody wrote it"], &|device| words(device, 1, body));
+    let body = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x;\nld.shared.u16 %h, [tile+2]; st.global.u16 [%a], %h;";
+    let text = "a use of what was loaded at bytes.ptx:9, of memory that nobody has written";
+    let seen = refuted(Model::Ptx, 3, &[text], &|device| words(device, 1, body));
     assert_eq!(seen.errors.len(), 3);
+    let update = "atom.shared.add.u32 %y, [tile], 1;";
+    refuted(Model::Ptx, 3, &["tile, byte 0 was read, and nobody wrote it"], &|device| words(device, 1, update));
+    // Nothing comes of it.
+    let selected =
+        "setp.eq.u32 %p, %t, 0; ld.shared.u32 %x, [tile]; selp.u32 %y, 7, %x, %p; @%p st.global.u32 [%a], %y;";
+    holds(Model::Ptx, 3, "[7, 0]", &|device| words(device, 2, selected));
     holds(Model::Ptx, 3, "[1, 0]", &|device| {
         words(device, 1, "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u8 %y, [tile+2]; st.global.u32 [%a], %y;")
     });
     let buffer = |device: &Device| {
         let (queue, data) = (device.queue()?, device.alloc::<u32>(2)?);
-        queue.launch(ThreadSpec::new(1, 1), kernel("ld.global.u32 %x, [%a+4];")?.args((&data,)))?;
+        queue.launch(
+            ThreadSpec::new(1, 1),
+            kernel("ld.global.u32 %x, [%a+4];\nst.global.u32 [%a], %x;")?.args((&data,)),
+        )?;
         queue.wait()?;
         Ok(String::new())
     };
-    refuted(Model::Ptx, 3, &["data[1] was read, and nobody wrote it", "bytes.ptx:8"], &buffer);
+    refuted(Model::Ptx, 3, &["a use of what was loaded at bytes.ptx:8", "bytes.ptx:9"], &buffer);
 }
 
 #[test]
