@@ -345,7 +345,7 @@ fn document<'a>(
 /// What is wrong, in one sentence, with what to write on the command line where that mends it.
 fn sentence(world: &World, violation: &Violation) -> String {
     let help = match violation {
-        Violation::Unwritten { place, .. }
+        Violation::Unwritten { place, written: None, .. }
             if place.split(['[', ',']).next().is_some_and(|of| world.ranges().iter().any(|range| range.name == of)) =>
         {
             " (give the buffer its first contents: --arg NAME=u32[8]:0)"

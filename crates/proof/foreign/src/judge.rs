@@ -7,7 +7,8 @@ use std::sync::Arc;
 use wattle_check::checker::Progress;
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, Execution, Fault, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
+    Address, Answers, Execution, Fault, Limits, Meter, Setup, Statistics, Stuck, Visitor, Why, counted_runs, search,
+    single_or_commuting_run,
 };
 use wattle_memory::{EventId, LocationId, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
@@ -71,6 +72,17 @@ pub enum Verdict {
     Violated(Violation, Vec<Step>),
     /// The search was not exhaustive: the reason.
     Unknown(String),
+}
+
+impl Verdict {
+    /// How much it says: what is wrong in some execution is so, whatever is not known of others.
+    fn rank(&self) -> u8 {
+        match self {
+            Verdict::Holds => 0,
+            Verdict::Unknown(_) => 1,
+            Verdict::Violated(..) => 2,
+        }
+    }
 }
 
 /// A verdict with the counts of its search.
@@ -158,21 +170,20 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         failed_iterations: true,
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };
-    // Updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
-    let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    if let Some(single) = single.filter(|_| !world.read_only.is_written() && !world.copies.is_doubtful()) {
-        let value = |address: Address| {
-            let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
-            Some(single.memory[at].1)
-        };
-        let item = |item: Item| item_value(world, item, &value);
-        let wrong = asserted.iter().find(|condition| condition.holds(&item) == Some(false));
-        let open = || asserted.iter().find(|condition| condition.holds(&item).is_none());
-        let verdict = match wrong {
-            Some(condition) => Verdict::Violated(failed(world, condition, &item), vec![]),
-            None => open().map_or(Verdict::Holds, |condition| Verdict::Unknown(left_open(world, condition, &item))),
-        };
-        return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() }, note: None };
+    let single = single_or_commuting_run(&setup);
+    if let Err(Some(race)) = &single
+        && let Some((violation, steps)) = race_of(world, options, &race.execution(&setup))
+    {
+        let statistics = Statistics { complete: 1, ..Statistics::default() };
+        return Report { verdict: Verdict::Violated(violation, steps), statistics, note: None };
+    }
+    let every_event = || world.read_only.is_written() || world.copies.is_doubtful();
+    let memories = single.ok().map(|single| vec![single.memory]).or_else(|| counted_memories(&setup));
+    if let Some(memories) = memories.filter(|_| !every_event()) {
+        let statistics = Statistics { complete: memories.len() as u64, ..Statistics::default() };
+        let verdicts = memories.iter().map(|memory| verdict_on(world, asserted, memory));
+        let verdict = verdicts.max_by_key(Verdict::rank).unwrap_or(Verdict::Holds);
+        return Report { verdict, statistics, note: None };
     }
     let mut judge = Judge::new(world, options.model, asserted).with_races(options.forbids_races);
     let (end, statistics) = search(&setup, &mut judge);
@@ -188,6 +199,37 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics, note: None }
+}
+
+/// What the executions leave, where counters and barriers order all else, and their graphs are large: small ones are shown
+/// whole.
+fn counted_memories(setup: &Setup<'_>) -> Option<Vec<Vec<(Address, u64)>>> {
+    let counted = [Answers::Nothing, Answers::Places].into_iter().find_map(|answers| counted_runs(setup, answers))?;
+    let runs = counted.memories.len();
+    (counted.events > MOST_SHOWN * runs as u64).then_some(counted.memories)
+}
+
+/// The race that an execution shows beyond doubt, if a race is an error.
+fn race_of(world: &World, options: &Options, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
+    let judge = Judge::new(world, options.model, &[]).with_races(options.forbids_races);
+    let (violation, steps) = judge.wrong(execution)?;
+    let is_certain = !world.is_spoilt() && judge.doubt(execution, &violation).is_none();
+    (is_certain && matches!(violation, Violation::Race { .. })).then_some((violation, steps))
+}
+
+/// The verdict on what an execution leaves.
+fn verdict_on(world: &World, asserted: &[Condition], memory: &[(Address, u64)]) -> Verdict {
+    let value = |address: Address| {
+        let at = memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+        Some(memory[at].1)
+    };
+    let item = |item: Item| item_value(world, item, &value);
+    let wrong = asserted.iter().find(|condition| condition.holds(&item) == Some(false));
+    let open = || asserted.iter().find(|condition| condition.holds(&item).is_none());
+    match wrong {
+        Some(condition) => Verdict::Violated(failed(world, condition, &item), vec![]),
+        None => open().map_or(Verdict::Holds, |condition| Verdict::Unknown(left_open(world, condition, &item))),
+    }
 }
 
 /// Why nothing can be said about an assertion.
@@ -238,6 +280,9 @@ pub(crate) struct Judge<'w> {
     doubt: Option<String>,
 }
 
+/// The most events of an execution that is shown whole.
+const MOST_SHOWN: u64 = 256;
+
 /// The most ends of one execution that are looked at.
 pub(crate) const MOST_ENDS: usize = 4096;
 
@@ -286,7 +331,8 @@ impl Judge<'_> {
             Some(Wrong::Loaded { load, .. }) if !self.world.is_beside(fault.thread) => Some(load),
             _ => None,
         };
-        if let Some(fault) = execution.faults.iter().find(|fault| carried(fault).is_none()) {
+        let follows = |fault: &&Fault| self.world.wrong(fault.fault).is_some_and(|wrong| wrong.may_follow());
+        if let Some(fault) = execution.faults.iter().filter(|fault| carried(fault).is_none()).min_by_key(follows) {
             let of_host =
                 self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
             let own = self.world.wrong(fault.fault);

@@ -8,9 +8,14 @@ use wattle_memory::Set;
 use wattle_modules::code::{Access, Kernel, Op, Reg, Special};
 use wattle_modules::types::Space;
 
-/// The ranges that may be written from each instruction on; `None` for all.
+/// The ranges that instructions may write; `None` for all.
 #[derive(Debug)]
-pub(crate) struct Pointers(Vec<Option<Set>>);
+pub(crate) struct Pointers {
+    /// For each instruction, those that it may write itself.
+    own: Vec<Option<Set>>,
+    /// For each instruction, those that may be written from it on.
+    ahead: Vec<Option<Set>>,
+}
 
 /// What is known of where a value comes from: the ranges whose addresses it is computed from, or nothing.
 type Origin = Option<Set>;
@@ -71,8 +76,8 @@ impl Pointers {
     }
 
     /// The ranges that may be written from each instruction on, by those that each one itself may write.
-    pub fn ahead(kernel: &Kernel, written: Vec<Option<Set>>) -> Pointers {
-        let mut ahead = written;
+    pub fn ahead(kernel: &Kernel, own: Vec<Option<Set>>) -> Pointers {
+        let mut ahead = own.clone();
         loop {
             let before = ahead.clone();
             for at in (0..ahead.len()).rev() {
@@ -83,14 +88,19 @@ impl Pointers {
                 }
             }
             if ahead == before {
-                return Pointers(ahead);
+                return Pointers { own, ahead };
             }
         }
     }
 
     /// Whether a range may be written from an instruction on.
     pub fn may_write(&self, at: usize, range: usize) -> bool {
-        self.0.get(at).and_then(Option::as_ref).is_none_or(|ranges| ranges.contains(range))
+        self.ahead.get(at).and_then(Option::as_ref).is_none_or(|ranges| ranges.contains(range))
+    }
+
+    /// Whether an instruction itself may write a range.
+    pub fn writes(&self, at: usize, range: usize) -> bool {
+        self.own.get(at).and_then(Option::as_ref).is_none_or(|ranges| ranges.contains(range))
     }
 }
 

@@ -81,7 +81,12 @@ fn change(world: &World, execution: &Execution<'_>, event: EventId, place: &str)
 /// The events of these threads, each thread's in program order; both halves of an update are one step.
 pub(crate) fn steps(world: &World, execution: &Execution<'_>, threads: &[ThreadId]) -> Vec<Step> {
     let of = |&thread: &ThreadId| {
-        let events = (0..execution.graph.len()).filter(move |&id| execution.graph.event(id).thread == Some(thread));
+        // An event without a statement is the system's, or was left out.
+        let is_step = move |&id: &EventId| {
+            let event = execution.graph.event(id);
+            event.thread == Some(thread) && event.source != u32::MAX
+        };
+        let events = (0..execution.graph.len()).filter(is_step);
         let events = events.filter(|&id| execution.graph.other_half(id).is_none_or(|other| id < other));
         events.map(|event| step(world, execution, event)).collect::<Vec<_>>()
     };

@@ -1,32 +1,47 @@
 //! Reads of shared and global memory that nobody has written.
 
 use wattle_check::search::{Execution, Fault};
-use wattle_memory::{Event, EventId, Kind};
+use wattle_memory::{Event, EventId, Kind, ThreadId};
 use wattle_modules::code::Op;
 
 use crate::steps::{place, step, steps};
 use crate::violation::{Step, Violation};
 use crate::world::World;
 
-/// The use of what a thread has loaded at the statement `load`, if the execution shows what that has found.
+/// The use of what some thread has loaded at the statement `load`, if the execution shows what that has found. The thread that
+/// uses it may have taken it from another lane.
 pub fn used(world: &World, execution: &Execution<'_>, fault: &Fault, load: u32) -> Option<(Violation, Vec<Step>)> {
-    let is_it = |event: &Event| (event.thread, event.source) == (Some(fault.thread), load);
-    let read = reads(execution).filter(|&read| is_it(execution.graph.event(read))).last()?;
+    let is_own = |read: EventId| execution.graph.event(read).thread == Some(fault.thread);
+    let loads = reads(execution).filter(|&read| execution.graph.event(read).source == load);
+    let read = loads.max_by_key(|&read| (is_own(read), read))?;
     let at = fault.source as usize;
     let used = Step { thread: fault.thread, instruction: world.text(at), at: world.place_of(at), value: None };
-    let mut steps = steps(world, execution, &[fault.thread]);
-    steps.push(used.clone());
-    let (place, read) = (place(world, execution, read), step(world, execution, read));
-    Some((Violation::Unwritten { place, read, used: Some(used) }, steps))
+    Some(violation(world, execution, read, Some(used)))
 }
 
 /// A read that is wrong whatever becomes of its value.
 pub fn read(world: &World, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
     let read = reads(execution).find(|&read| !is_carried(world, execution.graph.event(read)))?;
-    let thread = execution.graph.event(read).thread.unwrap_or(0);
-    let violation =
-        Violation::Unwritten { place: place(world, execution, read), read: step(world, execution, read), used: None };
-    Some((violation, steps(world, execution, &[thread])))
+    Some(violation(world, execution, read, None))
+}
+
+fn violation(world: &World, execution: &Execution<'_>, read: EventId, used: Option<Step>) -> (Violation, Vec<Step>) {
+    let graph = execution.graph;
+    let Event { location, thread, .. } = *graph.event(read);
+    let is_write = |&other: &EventId| {
+        let event = graph.event(other);
+        let of_other = event.thread.is_some() && event.thread != thread;
+        event.label.kind == Kind::Write && event.location == location && of_other
+    };
+    let write = (0..graph.len()).find(is_write);
+    let mut threads: Vec<ThreadId> = Vec::new();
+    for of in [thread, write.and_then(|write| graph.event(write).thread), used.as_ref().map(|used| used.thread)] {
+        threads.extend(of.filter(|of| !threads.contains(of)));
+    }
+    let mut shown = steps(world, execution, &threads);
+    shown.extend(used.clone());
+    let (place, read) = (place(world, execution, read), step(world, execution, read));
+    (Violation::Unwritten { place, read, used, written: write.map(|write| step(world, execution, write)) }, shown)
 }
 
 fn reads<'e>(execution: &'e Execution<'_>) -> impl Iterator<Item = EventId> + 'e {

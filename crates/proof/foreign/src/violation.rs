@@ -56,6 +56,8 @@ pub enum Violation {
         read: Step,
         /// The instruction of the same thread to which the value matters; `None` where reading it is an error by itself.
         used: Option<Step>,
+        /// A write of another thread that does not come before the read.
+        written: Option<Step>,
     },
     /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
     /// or a byte of local memory that the thread has not written.
@@ -114,13 +116,14 @@ impl Violation {
             ),
             Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
             Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
-            Violation::Unwritten { place, read, used } => {
+            Violation::Unwritten { place, read, used, written } => {
                 let used = used.as_ref().map_or_else(String::new, |used| format!("; the value is used at {}", used.at));
-                format!(
-                    "{place} is read by {} at {}, and nobody has written it{used}",
-                    world.thread_name(read.thread),
-                    read.at
-                )
+                let nobody = || "and nobody has written it".to_owned();
+                let why = written.as_ref().map_or_else(nobody, |write| {
+                    let thread = world.thread_name(write.thread);
+                    format!("where it has not been written yet: {thread} writes it at {}, and nothing orders that before the read", write.at)
+                });
+                format!("{place} is read by {} at {}, {why}{used}", world.thread_name(read.thread), read.at)
             }
             Violation::Unassigned { place, read } => {
                 format!(
@@ -157,8 +160,8 @@ impl Violation {
             | Violation::Copying { accesses, .. } => accesses.iter().map(|access| access.at.as_str()).collect(),
             Violation::Assertion { .. } => Vec::new(),
             Violation::Fault { at, .. } => vec![at],
-            Violation::Unwritten { read, used, .. } => {
-                std::iter::once(read).chain(used).map(|step| step.at.as_str()).collect()
+            Violation::Unwritten { read, used, written, .. } => {
+                std::iter::once(read).chain(used).chain(written).map(|step| step.at.as_str()).collect()
             }
             Violation::Unassigned { read, .. } => vec![&read.at],
             Violation::Stuck(threads) => threads.iter().map(|stuck| stuck.at.as_str()).collect(),

@@ -37,6 +37,13 @@ pub enum Wrong {
     Wild(u64),
 }
 
+impl Wrong {
+    /// Whether it may come of another fault: of a thread that has ended there, and has not done what others wait for.
+    pub fn may_follow(&self) -> bool {
+        matches!(self, Wrong::Unwritten(_) | Wrong::Loaded { .. } | Wrong::OfNobody(_) | Wrong::NotInMask)
+    }
+}
+
 impl std::fmt::Display for Wrong {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -384,6 +384,11 @@ impl Program {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)
     }
 
+    /// The place that an instruction accesses, if it is an access.
+    pub fn place_at(&self, at: u32) -> Option<Place> {
+        Some(self.access_of(self.code.get(at as usize)?)?.place)
+    }
+
     /// Whether the exit of a loop depends on memory that threads share, so that they decide how often it iterates.
     pub fn exits_on_memory(&self, label: Label) -> bool {
         self.exits_on_memory.contains(&label)

@@ -20,7 +20,7 @@ use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
 use crate::report::{Orders, Progress, Unknown, Violation, Witness};
 use crate::search::{
-    Address, Dependencies, End, FOUND_NOTHING, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup,
+    Address, Dependencies, End, FOUND_NOTHING, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, RacingRun, Setup,
     SharedCells, Spawn, Statistics, Updates, keeping, search, single_run,
 };
 
@@ -103,7 +103,7 @@ pub(super) fn judge(
     let has_races = checker.model.has_races();
     // What is tried for advice need not say why it holds.
     let asked = checker.edits.is_empty();
-    if has_single_run(run, &world, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
+    if has_single_run(run, &world, forbids_races, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
         let holds = phase.violations.is_empty() && phase.unknown.is_empty();
         if asked && holds && leaves_stores_out(&world, &phase.executed) {
             let known = phase.outcomes.iter().map(|outcome| &outcome.values).collect();
@@ -145,7 +145,7 @@ pub(super) fn judge(
 
 /// Whether the launches have a single execution, which then is the result of the search. It waits for nobody, so that no
 /// schedule changes it.
-fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bool> {
+fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mut Phase) -> Result<bool> {
     let checker = &run.checker;
     if checker.sample.is_some() || checker.count_orders {
         return Ok(false);
@@ -155,10 +155,22 @@ fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bo
     let setup = Setup { limits, ..Setup::new(&**world, checker.model).with_threads(&**world, threads) };
     // Without symmetry the executions that differ by the order of updates alone are counted.
     let commuting = checker.symmetry.then_some(Updates::Commute);
-    let exact = single_run(&setup, Updates::Conflict);
-    let is_exact = exact.is_some();
-    let Some(single) = exact.or_else(|| commuting.and_then(|updates| single_run(&setup, updates))) else {
-        return Ok(false);
+    let mut single = single_run(&setup, Updates::Conflict);
+    let is_exact = single.is_ok();
+    if let (Err(None), Some(updates)) = (&single, commuting) {
+        single = single_run(&setup, updates);
+    }
+    let single = match single {
+        Ok(single) => single,
+        Err(Some(race)) if forbids_races && !checker.every_kind => {
+            (phase.statistics.complete, phase.events) = (1, race.events);
+            let RacingRun { graph, analysis, accesses, cells, .. } = *race;
+            let witness =
+                Witness { world: world.clone(), graph, analysis, cells, stuck: Vec::new(), faults: Vec::new() };
+            phase.violations.push(Violation::Race { witness: Box::new(witness), accesses });
+            return Ok(true);
+        }
+        Err(_) => return Ok(false),
     };
     phase.symmetric |= !is_exact;
     (phase.statistics.complete, phase.events) = (1, single.events);

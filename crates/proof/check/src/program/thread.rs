@@ -112,6 +112,21 @@ impl KernelThread {
         &world.launches[self.launch as usize]
     }
 
+    /// The element that a cell is of a view or an array of the block, if it is one of it.
+    fn element(&self, world: &World, place: Place, address: Address) -> Option<u64> {
+        let launch = self.launch(world);
+        match place {
+            Place::Param(_) => {
+                let view = launch.environment.view(place)?;
+                (view.memory == address.memory.into()).then(|| address.element.wrapping_sub(view.offset))
+            }
+            Place::Shared(id) => {
+                (World::shared_memory(launch, self.block, id.0) == address.memory).then_some(address.element)
+            }
+            Place::Local(_) => None,
+        }
+    }
+
     /// Puts the actions of a fence before those kept already.
     fn push_fence(
         &mut self,
@@ -452,6 +467,12 @@ impl Process for KernelThread {
         self.thread.any_pending()
     }
 
+    fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {
+        let launch = self.launch(world);
+        let place = launch.program.place_at(World::statement(source).1);
+        place.is_none_or(|place| self.element(world, place, address).is_some())
+    }
+
     fn may_write(&self, world: &World, address: Address) -> bool {
         let launch = self.launch(world);
         if address.memory == HIDDEN {
@@ -461,16 +482,7 @@ impl Process for KernelThread {
         if self.rest.iter().any(|rest| matches!(rest, Rest::Action(_))) {
             return true;
         }
-        let element = |place: Place| match place {
-            Place::Param(_) => {
-                let view = launch.environment.view(place)?;
-                (view.memory == address.memory.into()).then(|| address.element.wrapping_sub(view.offset))
-            }
-            Place::Shared(id) => {
-                (World::shared_memory(launch, self.block, id.0) == address.memory).then_some(address.element)
-            }
-            Place::Local(_) => None,
-        };
+        let element = |place: Place| self.element(world, place, address);
         if self.rest.is_empty()
             && self.lanes.is_empty()
             && let Some(writes) = world.writes_ahead(self.launch, &self.thread)

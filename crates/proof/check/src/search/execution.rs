@@ -1,11 +1,11 @@
 //! Executions as visitors receive them: with their fences ordered, and with their final memory.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, LocationId, Model};
 
 use super::searcher::Search;
-use super::state::State;
+use super::state::{Fault, State};
 use super::{Execution, Stuck};
 
 /// What a model wants ordered, and nothing has ordered yet.
@@ -172,6 +172,7 @@ pub(super) fn execution<'a>(
     stuck: Vec<Stuck>,
 ) -> Execution<'a> {
     let faults = state.runners.iter().flat_map(|runner| runner.certain_faults.iter().chain(&runner.faults).copied());
+    let faults: BTreeSet<Fault> = faults.collect();
     let mut cells: Vec<_> = state.cells.iter().map(|(&address, cell)| (address, cell.location)).collect();
     cells.sort_unstable();
     Execution {
@@ -179,7 +180,7 @@ pub(super) fn execution<'a>(
         analysis,
         endings: std::iter::once(analysis).chain(other_endings).collect(),
         threads: state.runners.iter().map(|runner| &runner.process).collect(),
-        faults: faults.collect::<HashSet<_>>().into_iter().collect(),
+        faults: faults.into_iter().collect(),
         stuck,
         ignored: state.ignored.clone(),
         cells,

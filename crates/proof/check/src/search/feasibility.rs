@@ -248,7 +248,14 @@ impl<'s, 'w> Feasible<'s, 'w> {
     fn opens(&self, write: EventId, location: LocationId, read: EventId) -> bool {
         let graph = &self.state.graph;
         let event = graph.event(write);
-        let here = event.location.is_none_or(|known| known == location);
+        let reaches = |thread: ThreadId| {
+            let address = self.state.addresses.get(location);
+            address.is_none_or(|&address| self.state.runners[thread].process.may_reach(event.source, address))
+        };
+        let here = match event.location {
+            Some(known) => known == location,
+            None => event.thread.is_none_or(reaches),
+        };
         let behind = write > read && graph.same_thread(read, write);
         if !here || behind || self.analysis.causality.has(read, write) {
             return false;

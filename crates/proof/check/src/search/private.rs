@@ -254,6 +254,10 @@ impl Erased for Keeping<'_> {
         self.inner.may_write(address)
     }
 
+    fn may_reach(&self, source: u32, address: Address) -> bool {
+        self.inner.may_reach(source, address)
+    }
+
     fn is_alike(&self, other: &Thread<'_>) -> bool {
         let alike = |own: &Own| own.is_same(&self.own) && own.read == self.own.read;
         self.inner.is_alike(other) && other.private().is_some_and(alike)

@@ -121,7 +121,7 @@ pub(super) struct EarlyUpdate {
 }
 
 /// A fault of a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fault {
     /// The thread.
     pub thread: ThreadId,

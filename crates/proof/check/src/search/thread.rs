@@ -96,6 +96,7 @@ pub trait Erased: Send + Sync {
         Self: 'w;
     fn any_pending(&self) -> bool;
     fn may_write(&self, address: Address) -> bool;
+    fn may_reach(&self, source: u32, address: Address) -> bool;
     fn is_alike(&self, other: &Thread<'_>) -> bool;
     fn repeats(&self, earlier: &Thread<'_>) -> bool;
     fn comes_round(&self, earlier: &Thread<'_>) -> bool;
@@ -154,6 +155,10 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn may_write(&self, address: Address) -> bool {
         self.process.may_write(self.world, address)
+    }
+
+    fn may_reach(&self, source: u32, address: Address) -> bool {
+        self.process.may_reach(self.world, source, address)
     }
 
     fn is_alike(&self, other: &Thread<'_>) -> bool {

@@ -70,7 +70,7 @@ fn all(case: &Case, model: Model) -> (All, Statistics) {
 }
 
 fn alone(case: &Case, model: Model, updates: Updates) -> Option<SingleRun> {
-    single_run(&setup(&case.program, case.places.clone(), model), updates)
+    single_run(&setup(&case.program, case.places.clone(), model), updates).ok()
 }
 
 /// Whether a program has a single run; an error if the search does not agree with it.
@@ -218,7 +218,36 @@ fn launches(after: bool) -> Option<SingleRun> {
         let Spawn { after: earlier, .. } = spawn;
         *earlier = if after && thread > 1 { [0, 1].into() } else { [].into() };
     }
-    single_run(&setup, Updates::Conflict)
+    single_run(&setup, Updates::Conflict).ok()
+}
+
+/// Whether the single run of a program that is too long to be shown ends at a race; an error if no execution races.
+fn ends_at_race(case: &Case, model: Model) -> Result<bool, String> {
+    let mut long = case.program.clone();
+    let own = Op::Store { cell: 99, value: constant(1), label: Label::plain_write().of(Classes::BUFFER) };
+    long[0].splice(0..0, std::iter::repeat_n(own, 257));
+    let Err(Some(race)) = single_run(&setup(&long, case.places.clone(), model), Updates::Conflict) else {
+        return Ok(false);
+    };
+    let (all, _) = all(case, model);
+    // Where threads wait for ever, no execution is complete.
+    if all.races || all.stuck { Ok(true) } else { Err(format!("{model}: no race {race:?}\n{}", show(case))) }
+}
+
+#[test]
+fn a_run_ends_only_at_races() {
+    let mut random = Random(17);
+    let mut found = Model::ALL.map(|model| (model, 0));
+    for _ in 0..1_000 {
+        let case = case(&mut random, 8);
+        for (model, found) in &mut found {
+            let ends = ends_at_race(&case, *model).unwrap_or_else(|error| panic!("{error}"));
+            *found += usize::from(ends);
+        }
+    }
+    for (model, found) in found {
+        assert_eq!(found > 100, model.has_races(), "{model}: {found} of 1000");
+    }
 }
 
 #[test]
@@ -238,20 +267,20 @@ fn a_result_that_is_looked_at_is_no_reason_for_one_order() {
     let look = Op::SkipUnless { register: 0, value: 1, equal: true, count: 0 };
     let places = || (0..2).map(|block| Placement::new(block, 0)).collect();
     let blind = vec![vec![add()], vec![add()]];
-    assert!(single_run(&setup(&blind, places(), Model::Portable), Updates::Commute).is_some());
-    assert!(single_run(&setup(&blind, places(), Model::Portable), Updates::Conflict).is_none());
+    assert!(single_run(&setup(&blind, places(), Model::Portable), Updates::Commute).is_ok());
+    assert!(single_run(&setup(&blind, places(), Model::Portable), Updates::Conflict).is_err());
     let looks = vec![vec![add(), look], vec![add()]];
-    assert!(single_run(&setup(&looks, places(), Model::Portable), Updates::Commute).is_none());
+    assert!(single_run(&setup(&looks, places(), Model::Portable), Updates::Commute).is_err());
     // Scopes that do not reach the other thread.
     let (read, write) = (Label::atomic_read(Level::Block), Label::atomic_write(Level::Block));
     let narrow = || vec![Op::Add { to: 0, cell: 0, value: constant(1), read, write }];
     let apart = vec![narrow(), narrow()];
-    assert!(single_run(&setup(&apart, places(), Model::Portable), Updates::Commute).is_none());
+    assert!(single_run(&setup(&apart, places(), Model::Portable), Updates::Commute).is_err());
 }
 
 #[test]
 fn a_thread_that_waits_for_ever_has_no_single_run() {
     let program = vec![vec![Op::Await { cell: 0, value: constant(1), label: Label::plain_read() }]];
     let setup = setup(&program, vec![Placement::new(0, 0)], Model::Portable);
-    assert!(single_run(&setup, Updates::Conflict).is_none());
+    assert!(single_run(&setup, Updates::Conflict).is_err());
 }

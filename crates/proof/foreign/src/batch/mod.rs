@@ -16,7 +16,9 @@ use wattle_check::checker::{
     Advice, Batch, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials, Progress,
     Schedule, Scheduled, Unknown, schedules,
 };
-use wattle_check::search::{Dependencies, End, Setup, Spawn, Updates, search, single_run};
+use wattle_check::search::{
+    Dependencies, End, Setup, Spawn, Updates, Visitor as _, search, single_or_commuting_run, single_run,
+};
 use wattle_check::simulate::SimulatedModule;
 use wattle_check::story::Story;
 use wattle_core::{Error, Result};
@@ -179,8 +181,18 @@ impl Prepared {
         let memory = Both(&self.world);
         let setup = self.setup(&memory, batch, true, None);
         let commuting = batch.symmetry.then_some(Updates::Commute);
-        let single = single_run(&setup, Updates::Conflict);
-        let single = single.or_else(|| commuting.and_then(|updates| single_run(&setup, updates)));
+        let mut single = single_run(&setup, Updates::Conflict);
+        if let (Err(None), Some(updates)) = (&single, commuting) {
+            single = single_run(&setup, updates);
+        }
+        if let Err(Some(race)) = &single {
+            let mut collector = Collector::new(self, batch, images);
+            let _ = collector.complete(&race.execution(&setup));
+            if collector.has_found() && !self.world.is_spoilt() {
+                return Ok(collector.into_judged());
+            }
+        }
+        let single = single.ok();
         let every_event = || self.world.read_only.is_written() || self.world.copies.is_doubtful();
         if let Some(single) = single.filter(|_| !self.world.is_spoilt() && !every_event()) {
             if let Some(meter) = &batch.meter {
@@ -229,7 +241,7 @@ impl Prepared {
             let held_up = {
                 let memory = Both(&self.world);
                 let setup = self.setup(&memory, batch, true, None);
-                if single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute)).is_some() {
+                if single_or_commuting_run(&setup).is_ok() {
                     return None;
                 }
                 let mut collector = Collector::new(self, batch, images);

@@ -77,6 +77,11 @@ impl<'b> Collector<'b> {
         self.judged.violations.is_empty() && self.judged.unknown.is_empty() && !self.unsure && !self.spoilt
     }
 
+    /// Whether something is wrong.
+    pub fn has_found(&self) -> bool {
+        !self.judged.violations.is_empty()
+    }
+
     pub fn into_judged(self) -> Judged {
         let Collector { mut judged, mut doubtful, doubt, .. } = self;
         doubtful.retain(|outcome, _| !judged.outcomes.contains(outcome));

@@ -105,11 +105,9 @@ impl ModuleThread {
             .into_iter()
             .for_each(|thread| world.unfixed.found_given(barrier.instance, thread));
         self.open = Some(Open::Meeting { at, mask, any, from });
-        let mut brought = value.known();
-        if op == WarpOp::Shuffle && value.unwritten().is_some() {
-            // A lane takes it with the mark, and has not written it either.
-            brought = brought.map(|bits| bits | UNWRITTEN);
-        }
+        // A lane takes what nobody has written with the mark, and with where it comes from.
+        let mark = value.unwritten().filter(|_| op == WarpOp::Shuffle).map(|number| UNWRITTEN | u64::from(number));
+        let brought = mark.or(value.known());
         let exchange = search::Exchange { op, ty, value: brought, operand: Some(operand) };
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }

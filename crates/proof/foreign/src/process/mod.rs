@@ -11,7 +11,8 @@ mod vulkan;
 use std::sync::atomic::Ordering;
 
 use wattle_check::search::{Action, Address, FROM_NOBODY, Process};
-use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Step, Vote};
+use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Vote};
+use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Deferred, Value};
 
 use crate::operations::spread;
@@ -246,14 +247,12 @@ impl Process for ModuleThread {
                 };
                 let (mask, any) = (*mask, *any);
                 // What another lane of PTX has not written, it has given away as such.
-                let given = match &kernel.steps[*at as usize] {
-                    Step { op: op @ Op::Exchange { a, .. }, .. } if is_shuffle(op) => a.as_reg(),
-                    _ => None,
-                };
-                let given = given.filter(|_| self.part(world).spirv.is_none());
+                let shuffles = is_shuffle(&kernel.steps[*at as usize].op);
                 self.open = None;
-                if let (Deferred::Known(UNWRITTEN..), Some(register)) = (value, given) {
-                    self.set(d, Deferred::Unwritten(register));
+                if let (Deferred::Known(marked @ UNWRITTEN..), true) = (value, shuffles)
+                    && self.part(world).spirv.is_none()
+                {
+                    self.set(d, Deferred::Unwritten(marked as u32));
                     return;
                 }
                 // The bits of a ballot are those of the lanes in the mask, one behind the other.
@@ -339,6 +338,22 @@ impl Process for ModuleThread {
             Some(Open::Nothing { .. } | Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
         };
         open || self.copies.any_pending() || self.registers.iter().chain(&self.local).any(is_pending)
+    }
+
+    fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {
+        let (part, at) = world.instruction_of(source as usize);
+        let Some(Op::Store { access, .. } | Op::StoreMany { access, .. }) =
+            part.kernel().steps.get(at).map(|step| &step.op)
+        else {
+            return true;
+        };
+        let memory = address.memory as usize;
+        let of_block = memory >= world.ranges().len();
+        match access.space {
+            Space::Shared => address.memory == self.shared_memory(world),
+            Space::Global => !of_block && part.pointers.as_ref().is_none_or(|known| known.writes(at, memory)),
+            Space::Generic | Space::Local | Space::Param | Space::Const => true,
+        }
     }
 
     fn may_write(&self, world: &World, address: Address) -> bool {

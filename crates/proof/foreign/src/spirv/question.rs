@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use wattle_check::search::{Address, Execution, Setup, Statistics, Updates, Visitor, search, single_run};
+use wattle_check::search::{Address, Execution, Setup, Statistics, Visitor, search, single_or_commuting_run};
 use wattle_litmus::lasso::{self, Liveness};
 use wattle_litmus::{Divided, Schedule};
 use wattle_memory::{Graph, Kind, Model};
@@ -144,7 +144,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
     let is_race = matches!(wanted, Wanted::Race);
     let mut setup = setup(world, options, is_race);
     setup.assume_race_free = assume_race_free;
-    let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
+    let single = single_or_commuting_run(&setup).ok();
     let mut seen = Seen {
         world,
         wanted,

@@ -118,7 +118,7 @@ fn values_that_compilers_carry_along_do_not_matter() {
 #[track_caller]
 fn shared_finding(body: &str) -> (String, String, Option<String>) {
     match verdict(body, "words[0] <= 4294967295") {
-        Verdict::Violated(Violation::Unwritten { place, read, used }, steps) => {
+        Verdict::Violated(Violation::Unwritten { place, read, used, .. }, steps) => {
             let shown = |step| assert!(steps.contains(step), "{steps:?}");
             std::iter::once(&read).chain(&used).for_each(shown);
             (place, read.at, used.map(|used| used.at))
@@ -162,4 +162,37 @@ fn loads_of_shared_memory_matter_where_registers_do() {
     }
     // An atomic operation writes back what it has computed.
     assert_eq!(shared_finding("@%p atom.shared.add.u32 %x, [tile], 1;"), ("tile[0]".into(), at(5), None));
+}
+
+/// Somebody writes it, and nothing orders that before the read.
+#[test]
+fn a_write_that_comes_too_late_is_named() {
+    let body =
+        "@%p st.relaxed.cta.shared.u32 [tile], 7;\nld.relaxed.cta.shared.u32 %x, [tile];\n@!%p st.global.u32 [%a], %x;";
+    match verdict(body, "words[0] <= 4294967295") {
+        Verdict::Violated(Violation::Unwritten { read, used: Some(used), written: Some(written), .. }, steps) => {
+            assert_eq!([&written.at, &read.at, &used.at], ["k.ptx:5", "k.ptx:6", "k.ptx:7"]);
+            assert!([&written, &read, &used].into_iter().all(|step| steps.contains(step)), "{steps:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a lane takes from one that took it from nobody, and from one that has ended at a fault.
+#[test]
+fn what_lanes_pass_on_is_traced_to_where_it_comes_from() {
+    let fault = |body: &str| match verdict(body, "words[0] <= 4294967295") {
+        Verdict::Violated(Violation::Fault { what, at, .. }, _) => (what, at),
+        other => panic!("{body}: {other:?}"),
+    };
+    let twice = "shfl.sync.idx.b32 %x, %t, 5, 31, 3;\nmov.u32 %y, %x;\nshfl.sync.idx.b32 %z, %y, 1, 31, 3;\n\
+                 @%p st.global.u32 [%a], %z;";
+    let (what, at) = fault(twice);
+    assert!(what.contains("took from lane 5, which took no part") && at == "k.ptx:8", "{what} at {at}");
+    let passed = "ld.shared.u32 %x, [tile];\nshfl.sync.idx.b32 %z, %x, 1, 31, 3;\n@%p st.global.u32 [%a], %z;";
+    assert_eq!(shared_finding(passed), ("tile[0]".into(), "k.ptx:5".into(), Some("k.ptx:7".into())));
+    let beyond = "mul.wide.u32 %b, %t, 8; add.u64 %b, %a, %b;\nld.global.u32 %x, [%b];\n\
+                  shfl.sync.down.b32 %y, %x, 1, 31, -1;\n@%p st.global.u32 [%a], %y;";
+    let (what, at) = fault(beyond);
+    assert!(what.contains("an access at byte 8 of `words`") && at == "k.ptx:6", "{what} at {at}");
 }

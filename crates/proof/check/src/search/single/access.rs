@@ -3,6 +3,7 @@
 use wattle_memory::{Label, Level, ThreadId};
 
 use super::super::process::{Change, Target, Written};
+use super::racing::Access;
 use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
 
 impl Runs<'_, '_> {
@@ -30,7 +31,7 @@ impl Runs<'_, '_> {
     pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId, class: usize) {
         let Runner { block, phases, .. } = self.runners[thread];
         let phase = phases[class];
-        let last = Epoch { thread, phase };
+        let last = Epoch { thread, phase, source: self.last_source };
         match accesses.iter_mut().find(|(of, _)| *of == block) {
             Some((_, recent)) if recent.last.phase == phase => {
                 recent.several |= recent.last.thread != thread;
@@ -88,9 +89,13 @@ impl Runs<'_, '_> {
         let mut cell = self.cell(thread, target, label)?;
         let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
             && self.are_before(&cell.updates, thread, cell.class);
-        if !ordered || cell.unwritten && !self.runners[thread].process.carries_unwritten() {
+        if !ordered {
+            return self.end_at(Access { thread, target, label, source }, &cell);
+        }
+        if cell.unwritten && !self.runners[thread].process.carries_unwritten() {
             return None;
         }
+        self.synchronized |= label.atomic;
         self.add(&mut cell.reads, thread, cell.class);
         let value = cell.value;
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
@@ -111,8 +116,9 @@ impl Runs<'_, '_> {
     ) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
         if !self.is_exclusive(&cell, thread) {
-            return None;
+            return self.end_at(Access { thread, target, label, source }, &cell);
         }
+        self.synchronized |= label.atomic;
         self.overwrite(&mut cell, thread, value);
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
             cell.written = event;
@@ -129,7 +135,8 @@ impl Runs<'_, '_> {
     }
 
     pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64) {
-        cell.writer = Some(Epoch { thread, phase: self.runners[thread].phases[cell.class] });
+        let phase = self.runners[thread].phases[cell.class];
+        cell.writer = Some(Epoch { thread, phase, source: self.last_source });
         cell.reads.clear();
         cell.updates.clear();
         cell.commuting = None;
@@ -149,6 +156,7 @@ impl Runs<'_, '_> {
         if cell.unwritten {
             return None;
         }
+        let access = Access { thread, target, label: write, source };
         let old = cell.value;
         let commuting = match self.updates {
             Updates::Conflict => None,
@@ -165,7 +173,7 @@ impl Runs<'_, '_> {
                     && self.are_before(&cell.reads, thread, cell.class);
                 let among = cell.commuting == commuting && self.reach_each_other(&cell, thread, write.level);
                 if !alone || !(among || self.are_before(&cell.updates, thread, cell.class)) {
-                    return None;
+                    return self.end_at(access, &cell);
                 }
                 if cell.commuting != commuting {
                     cell.updates.clear();
@@ -174,10 +182,11 @@ impl Runs<'_, '_> {
                 self.add(&mut cell.updates, thread, cell.class);
                 cell.value = value;
             }
-            _ if !self.is_exclusive(&cell, thread) => return None,
+            _ if !self.is_exclusive(&cell, thread) => return self.end_at(access, &cell),
             (_, Some(value)) => self.overwrite(&mut cell, thread, value),
             (_, None) => self.add(&mut cell.reads, thread, cell.class),
         }
+        self.synchronized = true;
         let at = |value| Some((cell.location, target.reference, value));
         let first = self.event(thread, change.read_label(read, Some(old)), source, at(old));
         let second = written.and_then(|value| self.event(thread, write, source, at(value)));

@@ -33,6 +33,7 @@
 mod access;
 mod barriers;
 mod meetings;
+mod racing;
 mod shown;
 
 use std::collections::{BTreeSet, HashMap};
@@ -46,6 +47,7 @@ use super::exchange::Exchange;
 use super::process::{Action, Address, Barrier, Change};
 use super::{Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
+pub use racing::RacingRun;
 
 /// The maximum number of events of a run of which the graph is kept.
 const MOST_EVENTS: usize = 256;
@@ -82,15 +84,31 @@ pub enum Updates {
     Commute,
 }
 
-/// Runs a program that has a single execution; `None` if it may have another one, or something is wrong with it: a
-/// fault, a read of memory that was never written, a thread that waits for ever. A search shows which.
-pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Option<SingleRun> {
+/// Runs a program that has a single execution.
+///
+/// # Errors
+/// It may have another one, or something is wrong with it: a fault, a read of memory that was never written, a thread that waits
+/// for ever. A search shows which; it need not where the run has come to a race among many events.
+pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Option<Box<RacingRun>>> {
     if !setup.system.is_empty() {
-        return None;
+        return Err(None);
     }
     let mut runs = Runs::new(setup, updates);
-    runs.run()?;
-    Some(runs.finish())
+    match runs.run() {
+        Some(()) => Ok(runs.finish()),
+        None => Err(runs.race),
+    }
+}
+
+/// The same, where updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
+///
+/// # Errors
+/// As those of [`single_run`].
+pub fn single_or_commuting_run(setup: &Setup<'_>) -> Result<SingleRun, Option<Box<RacingRun>>> {
+    single_run(setup, Updates::Conflict).or_else(|race| match race {
+        None => single_run(setup, Updates::Commute),
+        race => Err(race),
+    })
 }
 
 /// The number of storage classes that a set of them may have.
@@ -101,6 +119,8 @@ const CLASSES: usize = u8::BITS as usize;
 struct Epoch {
     thread: ThreadId,
     phase: u32,
+    /// The statement.
+    source: u32,
 }
 
 /// Accesses of the threads of one block, the last of those that nothing orders.
@@ -227,6 +247,10 @@ struct Runs<'s, 'w> {
     watch: Watch<'s>,
     actions: u64,
     apart: bool,
+    /// Whether something but barriers and the ends of launches may have ordered threads.
+    synchronized: bool,
+    /// The race at which the run has ended.
+    race: Option<Box<RacingRun>>,
 }
 
 impl<'s, 'w> Runs<'s, 'w> {
@@ -269,6 +293,8 @@ impl<'s, 'w> Runs<'s, 'w> {
             watch: Watch::new(&setup.limits),
             actions: 0,
             apart: false,
+            synchronized: false,
+            race: None,
         }
     }
 
@@ -317,6 +343,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 }
                 Action::Fence { label, source } => {
                     self.executes(source);
+                    self.synchronized |= label.sc;
                     self.event(thread, label, source, None);
                 }
                 Action::Barrier { barrier, label, source } => {

@@ -1,0 +1,114 @@
+//! Runs that end at a race.
+//!
+//! Before anything but barriers and the ends of launches has ordered threads, the structural clocks are all of happens-before. So
+//! two conflicting accesses that they do not order race in an execution that begins as the run has: the run is an interleaving,
+//! which every model permits, and an execution of its beginning is the beginning of an execution. A search would show the same
+//! after relating all events of the program; where these are many, the two accesses alone are shown.
+
+use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, LocationId, ThreadId};
+
+use super::super::boundaries::placements;
+use super::super::process::{Address, Target};
+use super::super::{Execution, Setup};
+use super::{Cell, Epoch, Runs};
+
+/// Two accesses that race, in a graph of their own.
+#[derive(Debug)]
+pub struct RacingRun {
+    /// The graph of the two accesses.
+    pub graph: Graph,
+    /// Its analysis.
+    pub analysis: Analysis,
+    /// The two accesses.
+    pub accesses: (EventId, EventId),
+    /// The cell, and its location in the graph.
+    pub cells: Vec<(Address, LocationId)>,
+    /// The number of accesses, fences and arrivals at barriers before the second one.
+    pub events: u64,
+}
+
+impl RacingRun {
+    /// The two accesses as an execution of the program.
+    pub fn execution<'a>(&'a self, setup: &'a Setup<'_>) -> Execution<'a> {
+        Execution {
+            graph: &self.graph,
+            analysis: &self.analysis,
+            endings: vec![&self.analysis],
+            threads: setup.threads.iter().map(|spawn| &spawn.process).collect(),
+            faults: Vec::new(),
+            stuck: Vec::new(),
+            ignored: Vec::new(),
+            cells: self.cells.clone(),
+        }
+    }
+}
+
+/// An access that a run has come to.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    pub thread: ThreadId,
+    pub target: Target,
+    pub label: Label,
+    pub source: u32,
+}
+
+impl Runs<'_, '_> {
+    /// Ends the run at an access that may race with an earlier one of its cell. It is shown where the run has no graph.
+    pub(super) fn end_at<T>(&mut self, access: Access, cell: &Cell) -> Option<T> {
+        if self.graph.is_none() && !self.synchronized {
+            self.race = self.earlier(access, cell).and_then(|earlier| self.between(earlier, access, cell));
+        }
+        None
+    }
+
+    /// An earlier access of the cell that conflicts with one, and that nothing orders before it.
+    fn earlier(&self, access: Access, cell: &Cell) -> Option<(Kind, Epoch)> {
+        let Access { thread, label, .. } = access;
+        let unordered = |epoch: Epoch| epoch.thread != thread && !self.is_before(epoch, thread, cell.class);
+        let writer = cell.writer.filter(|&writer| unordered(writer)).map(|writer| (Kind::Write, writer));
+        let reader = || {
+            let mut reads = cell.reads.iter().map(|(_, recent)| recent.last);
+            reads.find(|&read| unordered(read)).map(|read| (Kind::Read, read))
+        };
+        writer.or_else(|| if label.kind == Kind::Write { reader() } else { None })
+    }
+
+    /// The race between two accesses, if the model says so.
+    fn between(&self, (kind, earlier): (Kind, Epoch), access: Access, cell: &Cell) -> Option<Box<RacingRun>> {
+        let Access { thread, target, label, source } = access;
+        // Nothing but plain accesses came before.
+        let plain = Label {
+            kind,
+            atomic: false,
+            acquire: false,
+            release: false,
+            sc: false,
+            level: Level::Thread,
+            semantics: Classes(0),
+            makes_available: false,
+            makes_visible: false,
+            ..label
+        };
+        let initial = self.setup.memory.initial(target.address);
+        let mut graph = Graph::new(placements(self.setup));
+        let location = graph.add_location(initial.value, initial.unwritten);
+        let mut add = |thread, label: Label, source, reference, from: Option<EventId>| {
+            let event = graph.add(thread, label, source);
+            graph.set_location(event, location, reference);
+            graph.set_value(event, cell.value);
+            if label.kind == Kind::Read {
+                graph.set_source(event, from.unwrap_or(graph.initial(location)));
+            }
+            event
+        };
+        let first = add(earlier.thread, plain, earlier.source, cell.reference, None);
+        let second = add(thread, label, source, target.reference, Some(first).filter(|_| kind == Kind::Write));
+        let model = self.setup.model;
+        let analysis = model.analyse(&graph).ok()?;
+        let races = model.races(&graph, &analysis);
+        let is_it = |&(one, other): &(EventId, EventId)| (one.min(other), one.max(other)) == (first, second);
+        let accesses = races.into_iter().find(is_it)?;
+        let cells = vec![(target.address, location)];
+        Some(Box::new(RacingRun { graph, analysis, accesses, cells, events: self.events }))
+    }
+}
