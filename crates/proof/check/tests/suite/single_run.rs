@@ -131,6 +131,8 @@ fn case(random: &mut Random, accesses: u64) -> Case {
     let cells = 2 + random.below(3);
     let shuffles = together > 1 && random.one_in(3);
     let (shift, plain_only, atomics) = (random.below(4), random.one_in(2), random.below(4));
+    // Two of three threads of a block meet, as the lanes of a warp do.
+    let pairs = together == 3 && random.one_in(2);
     let mut program = vec![Vec::new(); threads];
     for phase in 0..=barriers {
         let about = random.pick(&[Classes::BOTH, Classes::BOTH, Classes::BLOCK, Classes::BUFFER, Classes::NONE]);
@@ -149,6 +151,11 @@ fn case(random: &mut Random, accesses: u64) -> Case {
                 let class = if near.is_multiple_of(2) { Classes::BUFFER } else { Classes::BLOCK };
                 let value = Value { constant: 1, registers: vec![7] };
                 ops.push(Op::Store { cell: near, value, label: Label::plain_write().of(class) });
+            }
+            if pairs && thread < 2 {
+                ops.push(Op::Barrier { members: 2, about: Classes::BOTH });
+                let near = (thread as u64 + phase * shift + 1) % cells;
+                ops.push(op(random, ops.len(), near, false));
             }
             if phase < barriers && thread < together {
                 ops.push(Op::Barrier { members: together as u32, about });
@@ -224,8 +231,10 @@ fn launches(after: bool) -> Option<SingleRun> {
 /// Whether the single run of a program that is too long to be shown ends at a race; an error if no execution races.
 fn ends_at_race(case: &Case, model: Model) -> Result<bool, String> {
     let mut long = case.program.clone();
-    let own = Op::Store { cell: 99, value: constant(1), label: Label::plain_write().of(Classes::BUFFER) };
-    long[0].splice(0..0, std::iter::repeat_n(own, 257));
+    for (ops, cell) in long.iter_mut().zip(90..) {
+        let own = Op::Store { cell, value: constant(1), label: Label::plain_write().of(Classes::BUFFER) };
+        ops.splice(0..0, std::iter::repeat_n(own, 140));
+    }
     let Err(Some(race)) = single_run(&setup(&long, case.places.clone(), model), Updates::Conflict) else {
         return Ok(false);
     };

@@ -8,6 +8,7 @@ mod cuda;
 mod damage;
 mod emitted;
 mod lanes;
+mod large;
 mod launched;
 mod launched_advice;
 mod litmus;

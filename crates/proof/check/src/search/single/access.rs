@@ -15,6 +15,13 @@ impl Runs<'_, '_> {
         let (first, second) = (&self.runners[earlier.thread], &self.runners[thread]);
         self.families.before[second.family][first.family]
             || (first.block == second.block && earlier.phase < second.phases[class])
+            || (self.are_together(earlier.thread, thread) && earlier.round < second.round)
+    }
+
+    /// Whether two threads are of one group.
+    fn are_together(&self, first: ThreadId, second: ThreadId) -> bool {
+        let group = self.runners[first].group;
+        group.is_some() && group == self.runners[second].group
     }
 
     /// Whether all accesses come before what a thread does now.
@@ -24,22 +31,35 @@ impl Runs<'_, '_> {
             own(recent)
                 || self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
                 || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phases[class])
+                || (recent.together && self.is_before(recent.last, thread, class))
         })
     }
 
     /// Adds an access of a thread to those of its cell. Those before it need not be kept.
     pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId, class: usize) {
-        let Runner { block, phases, .. } = self.runners[thread];
-        let phase = phases[class];
-        let last = Epoch { thread, phase, source: self.last_source };
+        let Runner { block, .. } = self.runners[thread];
+        let last = self.epoch(thread, class);
+        let alone = Recent { last, several: false, together: true };
         match accesses.iter_mut().find(|(of, _)| *of == block) {
-            Some((_, recent)) if recent.last.phase == phase => {
-                recent.several |= recent.last.thread != thread;
-                recent.last = last;
+            Some((_, recent)) if recent.last.phase == last.phase => {
+                // The threads of a group pass its barriers together, so the last one of them has passed as many as any.
+                let is_own = recent.last.thread == thread;
+                let together = recent.together && (is_own || self.are_together(recent.last.thread, thread));
+                if together && recent.last.round < last.round {
+                    *recent = alone;
+                } else {
+                    *recent = Recent { last, several: recent.several || !is_own, together };
+                }
             }
-            Some((_, recent)) => *recent = Recent { last, several: false },
-            None => accesses.push((block, Recent { last, several: false })),
+            Some((_, recent)) => *recent = alone,
+            None => accesses.push((block, alone)),
         }
+    }
+
+    /// What a thread does now.
+    fn epoch(&self, thread: ThreadId, class: usize) -> Epoch {
+        let Runner { phases, round, .. } = self.runners[thread];
+        Epoch { thread, phase: phases[class], round, source: self.last_source }
     }
 
     /// The number of the storage class of an access; `None` where it is of none that barriers are about.
@@ -135,8 +155,7 @@ impl Runs<'_, '_> {
     }
 
     pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64) {
-        let phase = self.runners[thread].phases[cell.class];
-        cell.writer = Some(Epoch { thread, phase, source: self.last_source });
+        cell.writer = Some(self.epoch(thread, cell.class));
         cell.reads.clear();
         cell.updates.clear();
         cell.commuting = None;

@@ -1,6 +1,7 @@
 //! What orders threads: the barriers of their blocks, and launches that end before theirs begins.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use wattle_memory::{Classes, EventId, Label, Level, ThreadId};
 
@@ -9,7 +10,7 @@ use super::super::process::{Barrier, Members};
 use super::{Families, Runs, Setup, Status};
 
 impl Runs<'_, '_> {
-    /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
+    /// Lets a thread arrive at the barrier of its block, or of one group of its threads; other barriers are not treated.
     pub(super) fn arrive(&mut self, thread: ThreadId, barrier: Barrier, label: Label, source: u32) -> Option<()> {
         let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return None };
         let whole = **members == *self.blocks[self.runners[thread].block];
@@ -17,46 +18,89 @@ impl Runs<'_, '_> {
         let about = if self.setup.model.has_classes() { label.semantics } else { full.semantics };
         let orders =
             Label { semantics: about, ..label } == Label { semantics: about, ..full } && label.level >= Level::Block;
-        if !whole || !orders || !barrier.waits || barrier.resource != 0 {
+        if !orders || !barrier.waits {
             return None;
+        }
+        let of_block = whole && barrier.resource == 0;
+        if !of_block {
+            let all = about == full.semantics || !self.setup.model.has_classes();
+            self.join_group(thread, members).filter(|()| all)?;
         }
         self.has_effect(thread);
         self.event(thread, label, source, None);
         let runner = &mut self.runners[thread];
-        runner.status = Status::AtBarrier;
+        runner.status = if of_block { Status::AtBarrier } else { Status::AtGroupBarrier };
         runner.arrival = Some((barrier, about));
         Some(())
+    }
+
+    /// Makes a thread one of a group of threads of its block; `None` where it is one of another group.
+    fn join_group(&mut self, thread: ThreadId, members: &Arc<[ThreadId]>) -> Option<()> {
+        let block = |thread: ThreadId| self.runners[thread].block;
+        if !members.contains(&thread) || members.iter().any(|&member| block(member) != block(thread)) {
+            return None;
+        }
+        let group = match self.runners[thread].group {
+            Some(group) => group,
+            None => self.groups.iter().position(|known| known == members).unwrap_or_else(|| {
+                self.groups.push(members.clone());
+                self.groups.len() - 1
+            }),
+        };
+        self.runners[thread].group = Some(group);
+        (self.groups[group] == *members).then_some(())
+    }
+
+    /// Opens the barriers at which all threads of a group stand; `None` where they stand at different ones.
+    pub(super) fn open_group_barriers(&mut self) -> Option<bool> {
+        let mut opened = false;
+        for threads in self.groups.clone() {
+            // Those that have ended would order nothing, though the others pass.
+            if threads.iter().all(|&thread| self.runners[thread].status == Status::AtGroupBarrier) {
+                self.meet_all(&threads)?;
+                threads.iter().for_each(|&thread| self.runners[thread].round += 1);
+                opened = true;
+            }
+        }
+        Some(opened)
+    }
+
+    /// Lets threads that stand at a barrier pass it together, and returns the storage classes that all of them name; `None` where
+    /// they stand at different ones.
+    fn meet_all(&mut self, threads: &[ThreadId]) -> Option<Classes> {
+        let arrivals = threads.iter().filter_map(|&thread| self.runners[thread].arrival.take());
+        let (arrivals, about): (Vec<Barrier>, Vec<Classes>) = arrivals.unzip();
+        // What threads that stand at different statements order is what each of them names.
+        let about = about.iter().fold(Classes(u8::MAX), |all, one| Classes(all.0 & one.0));
+        if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) {
+            return None;
+        }
+        self.apart |= converge(&arrivals)? == Meeting::Apart;
+        threads.iter().for_each(|&thread| self.runners[thread].status = Status::Ready);
+        if let Some(graph) = &mut self.graph {
+            let events = threads.iter().filter_map(|&thread| self.runners[thread].last_event);
+            let events: Vec<EventId> = events.collect();
+            for (&before, &after) in events.iter().flat_map(|a| events.iter().map(move |b| (a, b))) {
+                if before != after {
+                    graph.synchronize_barrier(before, after);
+                }
+            }
+        }
+        Some(about)
     }
 
     /// Opens the barriers at which all threads of a block stand; `None` where they stand at different ones.
     pub(super) fn open_barriers(&mut self) -> Option<bool> {
         let mut opened = false;
         for block in 0..self.blocks.len() {
-            let threads = &self.blocks[block];
-            if !threads.iter().all(|&thread| self.runners[thread].status == Status::AtBarrier) {
+            if !self.blocks[block].iter().all(|&thread| self.runners[thread].status == Status::AtBarrier) {
                 continue;
             }
-            let arrivals = threads.iter().filter_map(|&thread| self.runners[thread].arrival.take());
-            let (arrivals, about): (Vec<Barrier>, Vec<Classes>) = arrivals.unzip();
-            // What threads that stand at different statements order is what each of them names.
-            let about = about.iter().fold(Classes(u8::MAX), |all, one| Classes(all.0 & one.0));
-            if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) {
-                return None;
-            }
-            self.apart |= converge(&arrivals)? == Meeting::Apart;
-            for &thread in threads {
+            let threads = self.blocks[block].clone();
+            let about = self.meet_all(&threads)?;
+            for &thread in &threads {
                 for (class, phase) in self.runners[thread].phases.iter_mut().enumerate() {
                     *phase += u32::from(about.includes(Classes(1 << class)));
-                }
-                self.runners[thread].status = Status::Ready;
-            }
-            if let Some(graph) = &mut self.graph {
-                let events = threads.iter().filter_map(|&thread| self.runners[thread].last_event);
-                let events: Vec<EventId> = events.collect();
-                for (&before, &after) in events.iter().flat_map(|a| events.iter().map(move |b| (a, b))) {
-                    if before != after {
-                        graph.synchronize_barrier(before, after);
-                    }
                 }
             }
             opened = true;

@@ -23,6 +23,8 @@
 //!   of a thread to one place in order, and all accesses across barriers.
 //!
 //! An operation of a warp gives its lanes what they have brought, and orders nothing: its result differs only where a read does.
+//! A barrier of some threads of a block, such as a warp's, orders those: where each thread meets at most one such group, and the
+//! whole block, an order by way of a third thread is one by a barrier of both.
 //!
 //! **Updates that commute.** Two read-modify-writes of one place that are atomic with regard to each other, do the same
 //! commuting operation and whose results nobody looks at can be exchanged: the memory after both is the same, and so is
@@ -37,6 +39,7 @@ mod racing;
 mod shown;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 use wattle_ir::{AtomicOp, FloatFormat, Type};
@@ -119,6 +122,8 @@ const CLASSES: usize = u8::BITS as usize;
 struct Epoch {
     thread: ThreadId,
     phase: u32,
+    /// The number of barriers of its group that it had passed.
+    round: u32,
     /// The statement.
     source: u32,
 }
@@ -129,6 +134,8 @@ struct Recent {
     last: Epoch,
     /// Whether another thread made one in the same phase.
     several: bool,
+    /// Whether all of them are of one thread, or of threads of one group.
+    together: bool,
 }
 
 /// The accesses of a cell since its last write, or its updates: one entry for each block.
@@ -197,6 +204,9 @@ struct Runner<'w> {
     family: usize,
     /// The number of barriers that it has passed, for each storage class of those that order it.
     phases: [u32; CLASSES],
+    /// The number of the group with which it meets at barriers of some threads of the block, and how many of those it has passed.
+    group: Option<usize>,
+    round: u32,
     status: Status,
     /// The open loops.
     heads: Vec<Head<'w>>,
@@ -211,6 +221,7 @@ enum Status {
     NotStarted,
     Ready,
     AtBarrier,
+    AtGroupBarrier,
     Meets,
     Done,
 }
@@ -239,6 +250,8 @@ struct Runs<'s, 'w> {
     families: Families,
     /// The threads of each block, in ascending order.
     blocks: Vec<Vec<ThreadId>>,
+    /// The threads of each group, in ascending order.
+    groups: Vec<Arc<[ThreadId]>>,
     cells: HashMap<Address, Cell, FxBuildHasher>,
     executed: BTreeSet<u32>,
     events: u64,
@@ -272,6 +285,8 @@ impl<'s, 'w> Runs<'s, 'w> {
                 block,
                 family: of[thread],
                 phases: [0; CLASSES],
+                group: None,
+                round: 0,
                 status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
                 heads: Vec::new(),
                 arrival: None,
@@ -285,6 +300,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             runners,
             families,
             blocks,
+            groups: Vec::new(),
             cells: HashMap::default(),
             executed: BTreeSet::new(),
             events: 0,
@@ -309,6 +325,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 }
             }
             moved |= self.open_barriers()?;
+            moved |= self.open_group_barriers()?;
             moved |= self.open_meetings()?;
             moved |= self.start_threads();
             if !moved {
