@@ -149,11 +149,13 @@ fn a_wait_whose_iterations_update_a_word_and_change_nothing_never_ends() {
 #[test]
 fn a_wait_that_updates_a_word_in_vain_races() {
     let (order, scope, cell) = (UpdateOrder::Relaxed, Scope::Device, at(Memory::Flags, 1));
-    let update = Step::Update { to: 1, op: wattle_ir::AtomicOp::Add, cell, value: Value::Is(0), order, scope };
-    let waits = vec![wait(vec![update, Step::Load { to: 1, cell: DATA }])];
+    let update = Step::Update { to: 0, op: wattle_ir::AtomicOp::Add, cell, value: Value::Is(0), order, scope };
+    let until = Test::Register { register: 0, equals: false, value: 0 };
+    let failed = vec![update, Step::Load { to: 0, cell: DATA }];
+    let waits = vec![Step::Wait { body: vec![], look: Box::new(get(0, FLAG)), until, failed }];
     let writes = vec![Step::Store { cell: DATA, value: Value::Is(2) }];
-    let body = vec![role(Who::Block, 0, writes), role(Who::Block, 1, waits)];
-    both_report(Wrong::Race, &case(2, 1, body));
+    let launch = |queue, body| Launch { queue, blocks: 1, threads: 1, lanes: 4, body };
+    both_report(Wrong::Race, &Case { unwritten: false, launches: vec![launch(0, writes), launch(1, waits)] });
 }
 
 #[test]

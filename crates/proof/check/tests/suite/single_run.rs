@@ -131,8 +131,6 @@ fn case(random: &mut Random, accesses: u64) -> Case {
     let cells = 2 + random.below(3);
     let shuffles = together > 1 && random.one_in(3);
     let (shift, plain_only, atomics) = (random.below(4), random.one_in(2), random.below(4));
-    // Two of three threads of a block meet, as the lanes of a warp do.
-    let pairs = together == 3 && random.one_in(2);
     let mut program = vec![Vec::new(); threads];
     for phase in 0..=barriers {
         let about = random.pick(&[Classes::BOTH, Classes::BOTH, Classes::BLOCK, Classes::BUFFER, Classes::NONE]);
@@ -152,17 +150,50 @@ fn case(random: &mut Random, accesses: u64) -> Case {
                 let value = Value { constant: 1, registers: vec![7] };
                 ops.push(Op::Store { cell: near, value, label: Label::plain_write().of(class) });
             }
-            if pairs && thread < 2 {
-                ops.push(Op::Barrier { members: 2, about: Classes::BOTH });
-                let near = (thread as u64 + phase * shift + 1) % cells;
-                ops.push(op(random, ops.len(), near, false));
-            }
             if phase < barriers && thread < together {
                 ops.push(Op::Barrier { members: together as u32, about });
             }
         }
     }
     Case { program, places }
+}
+
+/// A program of three threads of a block, of which two meet at barriers of their own, as the lanes of a warp do; each mostly
+/// touches one cell of two between those.
+fn case_of_groups(random: &mut Random) -> Case {
+    let mut program = vec![Vec::new(); 3];
+    let (first, meetings) = (random.below(2), 1 + random.below(3));
+    for meeting in 0..meetings {
+        let (count, of_all) = (1 + random.below(3), random.one_in(3));
+        for (thread, ops) in program.iter_mut().enumerate() {
+            for _ in 0..count {
+                let usual = if thread == 2 { 2 } else { (first + thread as u64 + meeting) % 2 };
+                let cell = if random.one_in(8) { random.below(3) } else { usual };
+                ops.push(op(random, ops.len(), cell, false));
+            }
+            // Threads meet where they have come equally far.
+            ops.push(match (of_all, thread) {
+                (true, _) => Op::Barrier { members: 3, about: Classes::BOTH },
+                (false, 2) => Op::Fence { label: Label::fence(Level::Thread) },
+                (false, _) => Op::Barrier { members: 2, about: Classes::BOTH },
+            });
+        }
+    }
+    Case { program, places: (0..3).map(|thread| Placement::new(0, thread)).collect() }
+}
+
+#[test]
+fn groups_of_a_block_are_ordered_by_their_own_barriers() {
+    let mut random = Random(19);
+    let mut single = 0;
+    for _ in 0..2_000 {
+        let case = case_of_groups(&mut random);
+        for model in [Model::Portable, Model::Vulkan] {
+            single += u64::from(agree(&case, model).unwrap_or_else(|error| panic!("{error}")));
+            ends_at_race(&case, model).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    assert!(single > 400, "a tenth of the programs has a single run: {single}");
 }
 
 fn op(random: &mut Random, at: usize, cell: u64, atomic: bool) -> Op {

@@ -15,7 +15,12 @@ impl Runs<'_, '_> {
         let (first, second) = (&self.runners[earlier.thread], &self.runners[thread]);
         self.families.before[second.family][first.family]
             || (first.block == second.block && earlier.phase < second.phases[class])
-            || (self.are_together(earlier.thread, thread) && earlier.round < second.round)
+            || self.passed_since(earlier, thread)
+    }
+
+    /// Whether the two threads have passed a barrier of their group since an access of the first one.
+    fn passed_since(&self, earlier: Epoch, thread: ThreadId) -> bool {
+        self.are_together(earlier.thread, thread) && earlier.round < self.runners[thread].round
     }
 
     /// Whether two threads are of one group.
@@ -31,7 +36,7 @@ impl Runs<'_, '_> {
             own(recent)
                 || self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
                 || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phases[class])
-                || (recent.together && self.is_before(recent.last, thread, class))
+                || (recent.together && self.passed_since(recent.last, thread))
         })
     }
 
