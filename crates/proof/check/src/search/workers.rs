@@ -119,7 +119,7 @@ struct Shared<'w> {
     changed: Condvar,
     /// The number of idle workers.
     idle: AtomicUsize,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
     halt: Mutex<Option<Halt>>,
 }
 
@@ -138,11 +138,16 @@ fn together<'s, 'w>(
         open: Mutex::new(open),
         changed: Condvar::new(),
         idle: AtomicUsize::new(0),
-        stop: AtomicBool::new(false),
+        stop: Arc::default(),
         halt: Mutex::new(None),
     };
     let counted = std::thread::scope(|scope| {
-        let work = || stop::watched(asks(setup.limits.clone()), || worker(setup, global, &shared, workers));
+        let work = || {
+            let (mut limit, stopped) = (asks(setup.limits.clone()), Arc::clone(&shared.stop));
+            // A step of one worker may be long, and worthless once another one has found what is wrong.
+            let asks = move || stopped.load(Ordering::Relaxed) || limit();
+            stop::watched(asks, || worker(setup, global, &shared, workers))
+        };
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
         let mut counted = vec![work()];
         counted.extend(others.into_iter().filter_map(|worker| worker.join().ok()));

@@ -244,7 +244,9 @@ impl ModuleThread {
         for (&register, item) in to.iter().zip(0u64..) {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
-            let there = there.ok_or(Wrong::Wild(from))?;
+            let name = if space == Space::Param { "the kernel's parameters" } else { "constant memory" };
+            let beyond = || Wrong::Beyond { name: name.into(), bytes: bytes.len() as u64, offset: from.cast_signed() };
+            let there = there.ok_or_else(beyond)?;
             let value = there.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
             let is_open = self.part(world).spirv.as_ref().is_some_and(|spirv| spirv.is_open(from));
             self.set(register, Deferred::Known(access.extended(value)).any_if(is_open));

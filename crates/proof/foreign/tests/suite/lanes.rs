@@ -56,6 +56,18 @@ fn every_choice_of_the_lanes_that_are_together_is_tried() {
     assert_eq!(judged("lanes", "for_all", [2, 1], &["in=i32[1]:1", "count=u32[1]:0"], "count == 2"), Verdict::Holds);
 }
 
+/// A search that ends early says what makes it long.
+#[test]
+fn lanes_that_may_be_together_are_named_where_the_time_is_up() {
+    let launch = launch(1, 8, 0, &["in=i32[8]:1", "count=u32[1]:0", "at=u32[8]:9"]);
+    let mut world = World::new(source("lanes"), Some("places"), launch).unwrap_or_else(|error| panic!("{error}"));
+    let mut options = Options::default();
+    options.limits.deadline = Some(std::time::Instant::now());
+    let report = judge(&mut world, &[], &options).unwrap_or_else(|error| panic!("{error}"));
+    let Verdict::Unknown(why) = &report.verdict else { panic!("{report:?}") };
+    assert!(why.contains("the time limit was reached; at lanes.cu:") && why.contains("fewer lanes"), "{why}");
+}
+
 #[test]
 fn where_not_every_choice_is_tried_nothing_is_known() {
     for (entry, block, arguments, assert, why) in [

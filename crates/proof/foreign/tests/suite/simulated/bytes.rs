@@ -10,7 +10,8 @@ use super::{compared, holds, refuted};
 /// A kernel of a PTX module whose body is `body`. In it `%a` is the address of its buffer, and `%t` the thread's number.
 fn kernel(body: &str) -> Result<wattle_foreign::LoadedKernel> {
     let text = format!(
-        ".version 8.6\n.target sm_90\n.address_size 64\n.shared .align 8 .b8 tile[16];\n.entry k(.param .u64 data)\n\
+        ".version 8.6\n.target sm_90\n.address_size 64\n.shared .align 8 .b8 tile[16]; .const .align 4 .b32 \
+         table[2] = {{1, 2}};\n.entry k(.param .u64 data)\n\
          {{ .reg .u64 %a, %b, %v, %w; .reg .u32 %t, %x, %y; .reg .b16 %h; .reg .pred %p, %q;\n\
          ld.param.u64 %a, [data]; mov.u32 %t, %tid.x; cvt.u64.u32 %b, %t;\n{body}\nret; }}\n"
     );
@@ -137,6 +138,9 @@ fn an_address_outside_of_its_buffer_is_a_fault() {
     let body = "mul.lo.u64 %b, %b, 8; add.u64 %a, %a, %b;\nst.global.u32 [%a], 1;";
     let seen = refuted(Model::Ptx, 3, &texts, &|device| words(device, 2, body));
     assert_eq!(seen.errors.len(), 3);
+    let text = ["an access at byte 8 of `constant memory`, which has 8 bytes"];
+    let constant = "mov.u64 %v, table; ld.const.u32 %x, [%v+8]; st.global.u32 [%a], %x;";
+    refuted(Model::Ptx, 1, &text, &|device| words(device, 1, constant));
     let below = compared(Model::Ptx, 3, &|device| words(device, 1, "st.global.u32 [%a+-4], 1;"));
     assert!(below.errors[0].contains("an access at byte -4 of `data`"), "{:?}", below.errors);
     let odd = compared(Model::Ptx, 3, &|device| words(device, 1, "st.global.u32 [%a+2], 1;"));
