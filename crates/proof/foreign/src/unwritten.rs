@@ -40,8 +40,9 @@ fn violation(world: &World, execution: &Execution<'_>, read: EventId, used: Opti
     }
     let mut shown = steps(world, execution, &threads);
     shown.extend(used.clone());
+    let written = write.map(|write| Box::new(step(world, execution, write)));
     let (place, read) = (place(world, execution, read), step(world, execution, read));
-    (Violation::Unwritten { place, read, used, written: write.map(|write| step(world, execution, write)) }, shown)
+    (Violation::Unwritten { place, read, used: used.map(Box::new), written }, shown)
 }
 
 fn reads<'e>(execution: &'e Execution<'_>) -> impl Iterator<Item = EventId> + 'e {

@@ -55,9 +55,9 @@ pub enum Violation {
         /// The read.
         read: Step,
         /// The instruction of the same thread to which the value matters; `None` where reading it is an error by itself.
-        used: Option<Step>,
+        used: Option<Box<Step>>,
         /// A write of another thread that does not come before the read.
-        written: Option<Step>,
+        written: Option<Box<Step>>,
     },
     /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
     /// or a byte of local memory that the thread has not written.
@@ -161,7 +161,8 @@ impl Violation {
             Violation::Assertion { .. } => Vec::new(),
             Violation::Fault { at, .. } => vec![at],
             Violation::Unwritten { read, used, written, .. } => {
-                std::iter::once(read).chain(used).chain(written).map(|step| step.at.as_str()).collect()
+                let others = [used, written].into_iter().filter_map(Option::as_deref);
+                std::iter::once(read).chain(others).map(|step| step.at.as_str()).collect()
             }
             Violation::Unassigned { read, .. } => vec![&read.at],
             Violation::Stuck(threads) => threads.iter().map(|stuck| stuck.at.as_str()).collect(),

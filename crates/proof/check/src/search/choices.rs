@@ -44,14 +44,26 @@ pub(super) fn best<'c>(
         return Some(only).filter(|only| may_be(only));
     }
     let gate = open_gate(state).is_some();
-    choices.iter().filter(|choice| may_be(choice)).min_by_key(|choice| {
-        let ended = state.runners[choice.thread].status == Status::Done;
+    let group = |choice: &Choice| {
         let in_loop = !choice.first && !state.runners[choice.thread].heads.is_empty();
+        (!choice.goes_on(), in_loop)
+    };
+    let place = |choice: &Choice| {
+        let ended = state.runners[choice.thread].status == Status::Done;
         let update = state.graph.other_half(choice.read).is_some();
-        let others = gate || choices.iter().any(|other| other.read != choice.read && other.goes_on());
-        let may_come = choice.goes_on() && others && later(setup, state, analysis, choices, choice.read, gate);
-        (!choice.goes_on(), in_loop, may_come, ended, !update, !choice.first, choice.sources.len())
-    })
+        (ended, !update, !choice.first, choice.sources.len())
+    };
+    let mut order: Vec<&Choice> = choices.iter().filter(|choice| may_be(choice)).collect();
+    order.sort_by_key(|choice| (group(choice), place(choice)));
+    let first = *order.first()?;
+    let going = choices.iter().filter(|choice| choice.goes_on()).count();
+    // To ask whether a write can come takes longer than all else.
+    let may_come = |choice: &Choice| {
+        let others = gate || going > usize::from(choice.goes_on());
+        choice.goes_on() && others && later(setup, state, analysis, choices, choice.read, gate)
+    };
+    let of_group = order.iter().take_while(|choice| group(choice) == group(first));
+    of_group.copied().find(|choice| !may_come(choice)).or(Some(first))
 }
 
 impl Search<'_, '_> {

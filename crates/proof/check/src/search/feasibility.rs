@@ -3,7 +3,7 @@
 //! The answer errs on one side: `false` is certain. What is excluded, hidden or taken stays so in every state that a state
 //! grows into, so that a compare-exchange can succeed only with a source that it has now, or with a write to come.
 
-use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId, stop};
+use wattle_memory::{Analysis, EventId, Kind, LocationId, Set, ThreadId, stop};
 
 use super::Setup;
 use super::choices::{Choice, best, may_wait};
@@ -47,7 +47,9 @@ pub(super) fn later(
     // The other pending reads of a thread, and those without a source: each may come to have one.
     let mut pending: Vec<(ThreadId, EventId)> =
         (0..state.runners.len()).flat_map(|thread| state.pending(thread).map(move |read| (thread, read))).collect();
-    pending.retain(|&(_, other)| other != read && !feasible.reads.contains(&other));
+    let mut known = Set::new(state.graph.len());
+    feasible.reads.iter().chain([&read]).for_each(|&known_read| known.insert(known_read));
+    pending.retain(|&(_, other)| !known.contains(other));
     loop {
         if feasible.may_come(location, read) {
             return true;

@@ -120,7 +120,7 @@ fn shared_finding(body: &str) -> (String, String, Option<String>) {
     match verdict(body, "words[0] <= 4294967295") {
         Verdict::Violated(Violation::Unwritten { place, read, used, .. }, steps) => {
             let shown = |step| assert!(steps.contains(step), "{steps:?}");
-            std::iter::once(&read).chain(&used).for_each(shown);
+            std::iter::once(&read).chain(used.as_deref()).for_each(shown);
             (place, read.at, used.map(|used| used.at))
         }
         other => panic!("{body}: {other:?}"),
@@ -172,7 +172,7 @@ fn a_write_that_comes_too_late_is_named() {
     match verdict(body, "words[0] <= 4294967295") {
         Verdict::Violated(Violation::Unwritten { read, used: Some(used), written: Some(written), .. }, steps) => {
             assert_eq!([&written.at, &read.at, &used.at], ["k.ptx:5", "k.ptx:6", "k.ptx:7"]);
-            assert!([&written, &read, &used].into_iter().all(|step| steps.contains(step)), "{steps:?}");
+            assert!([&*written, &read, &*used].into_iter().all(|step| steps.contains(step)), "{steps:?}");
         }
         other => panic!("{other:?}"),
     }
