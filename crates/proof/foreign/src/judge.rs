@@ -133,6 +133,7 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             None => all.note = world.promise(),
         }
     }
+    let is_cut_short = matches!(all.verdict, Verdict::Unknown(_));
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
         all.verdict = Verdict::Unknown(why);
     }
@@ -140,13 +141,12 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
         let at = world.place_of(statement as usize);
         all.verdict = Verdict::Unknown(format!("which lanes are together at {at} is left to the device: {why}"));
     }
-    if let (Verdict::Unknown(why), Some(statement)) = (&mut all.verdict, world.active.is_chosen())
-        && world.active.left_open().is_none()
-    {
+    if let (Verdict::Unknown(why), Some(statement), true) = (&mut all.verdict, world.active.is_chosen(), is_cut_short) {
         let at = world.place_of(statement as usize);
-        let hint = "which lanes are together is left to the device, and each way is a search of its own: launch it with fewer \
-                    lanes in a warp, or with fewer warps";
-        *why = format!("{why}; at {at} {hint}");
+        *why = format!(
+            "{why}; which lanes are together at {at} is left to the device, and each way is a search of its own: launch it with \
+             fewer lanes in a warp, or with fewer warps"
+        );
     }
     Ok(all)
 }
