@@ -41,6 +41,13 @@ fn tiles_of_256_threads() {
     assert_eq!(race(&report("multiply_early", [2, 256], &arguments, "c[0] == 32.0")), [39, 42]);
 }
 
+/// The first thread to run reads what the others have not written, which matters; they race with it.
+#[test]
+fn what_is_read_too_early_races() {
+    let arguments = ["in=u32[128]:1", "out=u32[128]:0"];
+    assert_eq!(race(&report("turn_early", [2, 64], &arguments, "out[0] == 1")), [91, 92]);
+}
+
 #[test]
 fn the_last_of_four_blocks() {
     let arguments = ["in=u32[128]:1", "partial=u32[4]", "out=u32[1]:0", "tickets=u32[1]:0"];

@@ -117,11 +117,12 @@ impl Runs<'_, '_> {
         if !ordered {
             return self.end_at(Access { thread, target, label, source }, &cell);
         }
-        if cell.unwritten && !self.runners[thread].process.carries_unwritten() {
-            return None;
-        }
         self.synchronized |= label.atomic;
         self.add(&mut cell.reads, thread, cell.class);
+        if cell.unwritten && !self.runners[thread].process.carries_unwritten() {
+            self.cells.insert(target.address, cell);
+            return self.end_wrong(thread);
+        }
         let value = cell.value;
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
             self.graph.iter_mut().for_each(|graph| graph.set_source(event, cell.written));

@@ -55,6 +55,9 @@ pub use racing::RacingRun;
 /// The maximum number of events of a run of which the graph is kept.
 const MOST_EVENTS: usize = 256;
 
+/// A search through the executions of so few threads is no long one.
+const FEW_THREADS: usize = 32;
+
 /// The maximum number of iterations of a loop whose exit depends on memory.
 const MOST_ITERATIONS: u64 = 1 << 16;
 
@@ -262,6 +265,8 @@ struct Runs<'s, 'w> {
     apart: bool,
     /// Whether something but barriers and the ends of launches may have ordered threads.
     synchronized: bool,
+    /// Whether a thread has gone wrong.
+    failed: bool,
     /// The race at which the run has ended.
     race: Option<Box<RacingRun>>,
 }
@@ -310,6 +315,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             actions: 0,
             apart: false,
             synchronized: false,
+            failed: false,
             race: None,
         }
     }
@@ -332,7 +338,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 break;
             }
         }
-        self.runners.iter().all(|runner| runner.status == Status::Done).then_some(())
+        (!self.failed && self.runners.iter().all(|runner| runner.status == Status::Done)).then_some(())
     }
 
     /// Runs a thread to its end, or to where it waits for others.
@@ -346,6 +352,9 @@ impl<'s, 'w> Runs<'s, 'w> {
                 Action::Read { target, label, source } => {
                     self.executes(source);
                     self.read(thread, target?, label, source)?;
+                    if self.runners[thread].status == Status::Done {
+                        return Some(());
+                    }
                 }
                 Action::Write { target, value, label, source } => {
                     self.executes(source);
@@ -385,9 +394,21 @@ impl<'s, 'w> Runs<'s, 'w> {
                     self.meet(thread, barrier, exchange, source)?;
                     return Some(());
                 }
-                Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
+                Action::Fault { .. } => return self.end_wrong(thread),
+                Action::NeedsValue | Action::Halt => return None,
             }
         }
+    }
+
+    /// Ends a thread that has gone wrong, and with it the hope for a single run; `None` where a search shows what is wrong soon.
+    /// Where there are many threads the others go on: one of them may race with it, as the writer of what was read too early.
+    fn end_wrong(&mut self, thread: ThreadId) -> Option<()> {
+        if self.synchronized || self.runners.len() <= FEW_THREADS {
+            return None;
+        }
+        (self.graph, self.failed) = (None, true);
+        self.runners[thread].status = Status::Done;
+        Some(())
     }
 
     fn executes(&mut self, source: u32) {
