@@ -335,28 +335,13 @@ impl Judge<'_> {
     pub(crate) fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
         let graph = execution.graph;
         // What happens to be unwritten yet is of less interest than the race with the write of it.
-        let carried = |fault: &&Fault| match self.world.wrong(fault.fault) {
-            Some(Wrong::Loaded { load, .. }) if !self.world.is_beside(fault.thread) => Some(load),
-            _ => None,
+        let carried = |fault: &Fault| {
+            let wrong = self.world.wrong(fault.fault).filter(|_| !self.world.is_beside(fault.thread));
+            if let Some(Wrong::Loaded { load, .. }) = wrong { Some(load) } else { None }
         };
         let follows = |fault: &&Fault| self.world.wrong(fault.fault).is_some_and(|wrong| wrong.may_follow());
         if let Some(fault) = execution.faults.iter().filter(|fault| carried(fault).is_none()).min_by_key(follows) {
-            let of_host =
-                self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
-            let own = self.world.wrong(fault.fault);
-            if let (None, Some(Wrong::Unwritten(place))) = (&of_host, &own) {
-                let (instruction, at) =
-                    (self.world.text(fault.source as usize), self.world.place_of(fault.source as usize));
-                let read = Step { thread: fault.thread, instruction, at, value: None };
-                let mut steps = steps(self.world, execution, &[fault.thread]);
-                steps.push(read.clone());
-                return Some((Violation::Unassigned { place: place.clone(), read }, steps));
-            }
-            let own = || own.map(|wrong| wrong.to_string());
-            let what = of_host.or_else(own).unwrap_or_default();
-            let at = self.world.place_of(fault.source as usize);
-            let violation = Violation::Fault { what, at, thread: fault.thread };
-            return Some((violation, steps(self.world, execution, &[fault.thread])));
+            return Some(self.fault(execution, fault));
         }
         let races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
         let certain = races.iter().find(|&&race| !opencl::is_doubtful(self.world, execution, race));
@@ -383,11 +368,33 @@ impl Judge<'_> {
             let violation = Violation::Copying { place: place(self.world, execution, both[0]), accesses };
             return Some((violation, steps(self.world, execution, &threads)));
         }
-        let used = execution.faults.iter().find_map(|fault| Some((fault, carried(&fault)?)));
+        let used = execution.faults.iter().find_map(|fault| Some((fault, carried(fault)?)));
         match used {
-            Some((fault, load)) => unwritten::used(self.world, execution, fault, load),
+            Some((fault, load)) => {
+                let shown = unwritten::used(self.world, execution, fault, load);
+                Some(shown.unwrap_or_else(|| self.fault(execution, fault)))
+            }
             None => unwritten::read(self.world, execution),
         }
+    }
+
+    /// A fault of a thread.
+    fn fault(&self, execution: &Execution<'_>, fault: &Fault) -> (Violation, Vec<Step>) {
+        let of_host = self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
+        let own = self.world.wrong(fault.fault);
+        if let (None, Some(Wrong::Unwritten(place))) = (&of_host, &own) {
+            let (instruction, at) =
+                (self.world.text(fault.source as usize), self.world.place_of(fault.source as usize));
+            let read = Step { thread: fault.thread, instruction, at, value: None };
+            let mut steps = steps(self.world, execution, &[fault.thread]);
+            steps.push(read.clone());
+            return (Violation::Unassigned { place: place.clone(), read }, steps);
+        }
+        let own = || own.map(|wrong| wrong.to_string());
+        let what = of_host.or_else(own).unwrap_or_default();
+        let at = self.world.place_of(fault.source as usize);
+        let violation = Violation::Fault { what, at, thread: fault.thread };
+        (violation, steps(self.world, execution, &[fault.thread]))
     }
 
     /// Why what an execution shows may be impossible in OpenCL's model, or may rest on what the module does not show.

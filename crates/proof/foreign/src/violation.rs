@@ -54,7 +54,8 @@ pub enum Violation {
         place: String,
         /// The read.
         read: Step,
-        /// The instruction of the same thread to which the value matters; `None` where reading it is an error by itself.
+        /// The instruction to which the value matters, of the thread or of a lane that took it; `None` where reading it is an error
+        /// by itself.
         used: Option<Box<Step>>,
         /// A write of another thread that does not come before the read.
         written: Option<Box<Step>>,

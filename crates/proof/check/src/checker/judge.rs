@@ -21,7 +21,7 @@ use crate::program::{KernelThread, World};
 use crate::report::{Orders, Progress, Unknown, Violation, Witness};
 use crate::search::{
     Address, Dependencies, End, FOUND_NOTHING, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, RacingRun, Setup,
-    SharedCells, Spawn, Statistics, Updates, keeping, search, single_run,
+    SharedCells, Spawn, Statistics, Updates, keeping, search, single_or_commuting_run, single_run,
 };
 
 use counted::has_counted_runs;
@@ -154,12 +154,7 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
     let limits = checker.limits(run.shared.deadline);
     let setup = Setup { limits, ..Setup::new(&**world, checker.model).with_threads(&**world, threads) };
     // Without symmetry the executions that differ by the order of updates alone are counted.
-    let commuting = checker.symmetry.then_some(Updates::Commute);
-    let mut single = single_run(&setup, Updates::Conflict);
-    let is_exact = single.is_ok();
-    if let (Err(None), Some(updates)) = (&single, commuting) {
-        single = single_run(&setup, updates);
-    }
+    let single = if checker.symmetry { single_or_commuting_run(&setup) } else { single_run(&setup, Updates::Conflict) };
     let single = match single {
         Ok(single) => single,
         Err(Some(race)) if forbids_races && !checker.every_kind => {
@@ -172,7 +167,7 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
         }
         Err(_) => return Ok(false),
     };
-    phase.symmetric |= !is_exact;
+    phase.symmetric |= single.updates == Updates::Commute;
     (phase.statistics.complete, phase.events) = (1, single.events);
     phase.statistics.apart = single.apart.into();
     if let Some(meter) = &checker.meter {

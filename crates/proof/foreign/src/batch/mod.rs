@@ -180,11 +180,8 @@ impl Prepared {
         let mut judged = Judged::default();
         let memory = Both(&self.world);
         let setup = self.setup(&memory, batch, true, None);
-        let commuting = batch.symmetry.then_some(Updates::Commute);
-        let mut single = single_run(&setup, Updates::Conflict);
-        if let (Err(None), Some(updates)) = (&single, commuting) {
-            single = single_run(&setup, updates);
-        }
+        let single =
+            if batch.symmetry { single_or_commuting_run(&setup) } else { single_run(&setup, Updates::Conflict) };
         if let Err(Some(race)) = &single {
             let mut collector = Collector::new(self, batch, images);
             let _ = collector.complete(&race.execution(&setup));

@@ -274,12 +274,11 @@ impl Process for ModuleThread {
         let loads = self.carries_unwritten(world);
         let kernel = self.part(world).kernel();
         let first = self.first_load(kernel);
-        match &mut self.open {
-            Some(Open::Load { at, read, .. }) if loads => {
-                read.push(Deferred::Unwritten(first + *at));
-                world.carries_unwritten.store(true, Ordering::Relaxed);
-            }
-            _ => self.answer(world, Some(word)),
+        if let (Some(Open::Load { at, read, .. }), true) = (&mut self.open, loads) {
+            read.push(Deferred::Unwritten(first + *at));
+            world.carries_unwritten.store(true, Ordering::Relaxed);
+        } else {
+            self.answer(world, Some(word));
         }
     }
 

@@ -68,11 +68,7 @@ impl Judge<'_> {
             wrong.extend(races.first().map(|&accesses| Violation::Race { witness: witness(), accesses }));
         }
         if wants_more(&wrong) {
-            let unwritten = |&read: &usize| {
-                let event = graph.event(read);
-                let initial = graph.source(read).is_some_and(|source| graph.event(source).unwritten);
-                event.label.kind == Kind::Read && initial
-            };
+            let unwritten = |&read: &usize| graph.event(read).label.kind == Kind::Read && graph.finds_unwritten(read);
             let read = (0..graph.len()).find(unwritten);
             wrong.extend(read.map(|read| Violation::Unwritten { witness: witness(), read }));
         }

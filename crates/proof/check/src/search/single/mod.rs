@@ -79,10 +79,12 @@ pub struct SingleRun {
     pub cells: Vec<(Address, LocationId)>,
     /// Whether groups of the threads of a block passed one of its barriers at different statements.
     pub apart: bool,
+    /// How unordered updates of one place were treated.
+    pub updates: Updates,
 }
 
 /// The treatment of unordered updates of one place.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updates {
     /// Two updates of one location conflict, whatever operation they are.
     Conflict,

@@ -57,6 +57,14 @@ impl Runs<'_, '_> {
             cells.extend(self.cells.iter().map(|(&address, cell)| (address, cell.location)));
             cells.sort_unstable();
         }
-        SingleRun { memory, executed: self.executed, events: self.events, graph, cells, apart: self.apart }
+        SingleRun {
+            memory,
+            executed: self.executed,
+            events: self.events,
+            graph,
+            cells,
+            apart: self.apart,
+            updates: self.updates,
+        }
     }
 }
