@@ -22,3 +22,12 @@ fn every_scenario() {
         insta::assert_snapshot!(scenario.clone(), text, &scenario);
     }
 }
+
+/// `.ci/conformance-ptx` relies on it: what is assembled for the later ones is the code for sm_90.
+#[test]
+fn code_for_later_capabilities_is_that_for_sm_90() {
+    for (_, kernel) in crate::tools::kernels() {
+        let [first, later @ ..] = [90, 100, 120].map(|sm| crate::tools::module(&kernel, &Target::new(sm)).body);
+        assert!(later.iter().all(|body| *body == first), "{}", kernel.name);
+    }
+}

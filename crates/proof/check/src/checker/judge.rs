@@ -160,8 +160,15 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
         Err(Some(race)) if forbids_races && !checker.every_kind => {
             (phase.statistics.complete, phase.events) = (1, race.events);
             let RacingRun { graph, analysis, accesses, cells, .. } = *race;
-            let witness =
-                Witness { world: world.clone(), graph, analysis, cells, stuck: Vec::new(), faults: Vec::new() };
+            let witness = Witness {
+                world: world.clone(),
+                graph,
+                analysis,
+                cells,
+                stuck: Vec::new(),
+                faults: Vec::new(),
+                excerpt: true,
+            };
             phase.violations.push(Violation::Race { witness: Box::new(witness), accesses });
             return Ok(true);
         }
@@ -178,7 +185,7 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
     phase.executed.extend(statements(world, &single.executed));
     let witness = single.graph.map(|(graph, analysis)| {
         let (world, cells) = (world.clone(), single.cells);
-        Box::new(Witness { world, graph, analysis, cells, stuck: Vec::new(), faults: Vec::new() })
+        Box::new(Witness { world, graph, analysis, cells, stuck: Vec::new(), faults: Vec::new(), excerpt: false })
     });
     phase.outcomes.push(Outcome { values: visible(single.memory), witness, orders: None });
     Ok(true)

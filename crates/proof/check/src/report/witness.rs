@@ -22,6 +22,8 @@ pub struct Witness {
     pub stuck: Vec<Stuck>,
     /// The faults within threads.
     pub faults: Vec<Fault>,
+    /// Whether only what is wrong is in the graph, of an execution that is too long to be shown.
+    pub excerpt: bool,
 }
 
 impl std::fmt::Debug for Witness {

@@ -56,7 +56,8 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
     cast.missing.and_then(place).into_iter().for_each(|pair| add(EdgeKind::Missing, pair));
 
     let mut initials: Vec<Initial> = Vec::new();
-    for &read in &shown {
+    // What a cell has where an excerpt begins, it need not have had before the launch.
+    for &read in shown.iter().filter(|_| !names.witness.excerpt) {
         let Some(source) = graph.source(read).filter(|&source| graph.event(source).thread.is_none()) else { continue };
         let value = (!graph.event(source).unwritten).then(|| names.value_as(source, read));
         let initial = Initial { place: names.witness.place(read), value };
@@ -94,6 +95,9 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
 
 /// Summarizes the threads that are not shown.
 fn left_out(names: &Names<'_>, shown: &[ThreadId], have_parts: bool) -> String {
+    if names.witness.excerpt {
+        return "Of the launch only these accesses are shown.".into();
+    }
     let graph = &names.witness.graph;
     let others = names.threads().filter(|thread| !shown.contains(thread));
     let active = |thread: &ThreadId| graph.events().iter().any(|event| event.thread == Some(*thread));

@@ -131,7 +131,9 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
                 let source = graph.source(event);
                 let unwritten = source.is_some_and(|source| graph.event(source).unwritten);
                 let value = || if unwritten { "what nobody has written".into() } else { names.value(event) };
-                let from = source.filter(|_| !unwritten && cast.keep.contains(&event));
+                // Where an excerpt begins, what a cell has need not be from before the launch.
+                let is_known = |&source: &EventId| !names.witness.excerpt || graph.event(source).thread.is_some();
+                let from = source.filter(|_| !unwritten && cast.keep.contains(&event)).filter(is_known);
                 Access {
                     reads: graph.event(event).value.map(|_| value()),
                     // What an update of a loop that fails for ever writes is not known where it changes nothing.

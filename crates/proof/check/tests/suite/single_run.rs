@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::brute::random::{Case, Random, show, shrink};
 use crate::script::{Op, Value, constant, setup};
 use wattle_check::search::{
-    Address, Execution, SingleRun, Spawn, Statistics, Updates, Visitor, last_values, search, single_run,
+    Address, Execution, RacingRun, SingleRun, Spawn, Statistics, Updates, Visitor, last_values, search, single_run,
 };
 use wattle_memory::{Classes, Kind, Label, Level, Model, Placement};
 
@@ -288,6 +288,23 @@ fn a_run_ends_only_at_races() {
     for (model, found) in found {
         assert_eq!(found > 100, model.has_races(), "{model}: {found} of 1000");
     }
+}
+
+#[test]
+fn the_last_reader_that_writes_then_races_with_the_others() {
+    let store = |cell, value| Op::Store { cell, value: constant(value), label: Label::plain_write() };
+    let load = Op::Load { to: 0, cell: 0, label: Label::plain_read() };
+    // Long enough that the two accesses are shown without the others.
+    let mut last = vec![store(90, 1); 600];
+    last.extend([load.clone(), store(0, 1)]);
+    let program = vec![vec![store(0, 7)], vec![load.clone()], vec![load], last];
+    let places = (0..4).map(|thread| Placement::new(0, thread)).collect();
+    let mut setup = setup(&program, places, Model::Portable);
+    setup.threads[1..].iter_mut().for_each(|later| later.after = [0].into());
+    let race = single_run(&setup, Updates::Conflict).expect_err("two accesses race").expect("the race is shown");
+    let RacingRun { graph, accesses: (read, write), .. } = *race;
+    let shown = [read, write].map(|event| (graph.event(event).thread, graph.event(event).value));
+    assert_eq!(shown, [(Some(2), Some(7)), (Some(3), Some(1))]);
 }
 
 #[test]

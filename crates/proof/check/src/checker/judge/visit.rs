@@ -53,6 +53,7 @@ impl Judge<'_> {
             cells: execution.cells.clone(),
             stuck: execution.stuck.clone(),
             faults: execution.faults.clone(),
+            excerpt: false,
         })
     }
 

@@ -31,7 +31,7 @@ impl Runs<'_, '_> {
 
     /// Whether all accesses come before what a thread does now.
     pub(super) fn are_before(&self, accesses: &Accesses, thread: ThreadId, class: usize) -> bool {
-        let own = |recent: &Recent| !recent.several && recent.last.thread == thread;
+        let own = |recent: &Recent| recent.other.is_none() && recent.last.thread == thread;
         accesses.iter().all(|(block, recent)| {
             own(recent)
                 || self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
@@ -44,7 +44,7 @@ impl Runs<'_, '_> {
     pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId, class: usize) {
         let Runner { block, .. } = self.runners[thread];
         let last = self.epoch(thread, class);
-        let alone = Recent { last, several: false, together: true };
+        let alone = Recent { last, other: None, together: true };
         match accesses.iter_mut().find(|(of, _)| *of == block) {
             Some((_, recent)) if recent.last.phase == last.phase => {
                 // The threads of a group pass its barriers together, so the last one of them has passed as many as any.
@@ -53,7 +53,8 @@ impl Runs<'_, '_> {
                 if together && recent.last.round < last.round {
                     *recent = alone;
                 } else {
-                    *recent = Recent { last, several: recent.several || !is_own, together };
+                    let other = if is_own { recent.other } else { Some(recent.last) };
+                    *recent = Recent { last, other, together };
                 }
             }
             Some((_, recent)) => *recent = alone,
@@ -115,7 +116,7 @@ impl Runs<'_, '_> {
         let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
             && self.are_before(&cell.updates, thread, cell.class);
         if !ordered {
-            return self.end_at(Access { thread, target, label, source }, &cell);
+            return self.end_at(Access { thread, target, label, source, value: cell.value }, &cell);
         }
         self.synchronized |= label.atomic;
         self.add(&mut cell.reads, thread, cell.class);
@@ -142,7 +143,7 @@ impl Runs<'_, '_> {
     ) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
         if !self.is_exclusive(&cell, thread) {
-            return self.end_at(Access { thread, target, label, source }, &cell);
+            return self.end_at(Access { thread, target, label, source, value }, &cell);
         }
         self.synchronized |= label.atomic;
         self.overwrite(&mut cell, thread, value);
@@ -181,7 +182,6 @@ impl Runs<'_, '_> {
         if cell.unwritten {
             return None;
         }
-        let access = Access { thread, target, label: write, source };
         let old = cell.value;
         let commuting = match self.updates {
             Updates::Conflict => None,
@@ -192,6 +192,7 @@ impl Runs<'_, '_> {
             Written::Nothing => None,
             Written::Value(value) => Some(value),
         };
+        let access = Access { thread, target, label: write, source, value: written.unwrap_or(old) };
         match (commuting, written) {
             (Some(_), Some(value)) => {
                 let alone = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))

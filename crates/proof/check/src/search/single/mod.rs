@@ -137,8 +137,8 @@ struct Epoch {
 #[derive(Clone, Copy, Debug)]
 struct Recent {
     last: Epoch,
-    /// Whether another thread made one in the same phase.
-    several: bool,
+    /// The last one of another thread in the same phase.
+    other: Option<Epoch>,
     /// Whether all of them are of one thread, or of threads of one group.
     together: bool,
 }

@@ -50,6 +50,8 @@ pub(super) struct Access {
     pub target: Target,
     pub label: Label,
     pub source: u32,
+    /// What the cell has after it.
+    pub value: u64,
 }
 
 impl Runs<'_, '_> {
@@ -67,7 +69,7 @@ impl Runs<'_, '_> {
         let unordered = |epoch: Epoch| epoch.thread != thread && !self.is_before(epoch, thread, cell.class);
         let writer = cell.writer.filter(|&writer| unordered(writer)).map(|writer| (Kind::Write, writer));
         let reader = || {
-            let mut reads = cell.reads.iter().map(|(_, recent)| recent.last);
+            let mut reads = cell.reads.iter().flat_map(|(_, recent)| [Some(recent.last), recent.other]).flatten();
             reads.find(|&read| unordered(read)).map(|read| (Kind::Read, read))
         };
         writer.or_else(|| if label.kind == Kind::Write { reader() } else { None })
@@ -75,7 +77,7 @@ impl Runs<'_, '_> {
 
     /// The race between two accesses, if the model says so.
     fn between(&self, (kind, earlier): (Kind, Epoch), access: Access, cell: &Cell) -> Option<Box<RacingRun>> {
-        let Access { thread, target, label, source } = access;
+        let Access { thread, target, label, source, value: after } = access;
         // Nothing but plain accesses came before.
         let plain = Label {
             kind,
@@ -90,19 +92,22 @@ impl Runs<'_, '_> {
             ..label
         };
         let initial = self.setup.memory.initial(target.address);
+        let initially = (initial.value, initial.unwritten);
         let mut graph = Graph::new(placements(self.setup));
-        let location = graph.add_location(initial.value, initial.unwritten);
-        let mut add = |thread, label: Label, source, reference, from: Option<EventId>| {
+        // What an earlier read has found is what the cell had then: no write came between.
+        let (value, unwritten) = if kind == Kind::Read { (cell.value, cell.unwritten) } else { initially };
+        let location = graph.add_location(value, unwritten);
+        let mut add = |thread, label: Label, source, (reference, value), from: Option<EventId>| {
             let event = graph.add(thread, label, source);
             graph.set_location(event, location, reference);
-            graph.set_value(event, cell.value);
+            graph.set_value(event, value);
             if label.kind == Kind::Read {
                 graph.set_source(event, from.unwrap_or(graph.initial(location)));
             }
             event
         };
-        let first = add(earlier.thread, plain, earlier.source, cell.reference, None);
-        let second = add(thread, label, source, target.reference, Some(first).filter(|_| kind == Kind::Write));
+        let first = add(earlier.thread, plain, earlier.source, (cell.reference, cell.value), None);
+        let second = add(thread, label, source, (target.reference, after), Some(first).filter(|_| kind == Kind::Write));
         let model = self.setup.model;
         let analysis = model.analyse(&graph).ok()?;
         let races = model.races(&graph, &analysis);
