@@ -10,7 +10,6 @@ use wattle_memory::Kind;
 
 use crate::gap::{gap, loops_at};
 use crate::judge::{Judge, Options};
-use crate::steps::steps;
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::World;
@@ -131,13 +130,12 @@ impl Visitor for Unfair<'_> {
         if !self.schedule.permits(self.progress, execution, self.scheduled) {
             return ControlFlow::Continue(());
         }
-        let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
-        let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
+        let (stuck, steps) = self.judge.held_up(execution);
         if let Some(why) = self.judge.doubt(execution, &Violation::Stuck(stuck.clone())) {
             self.doubt.get_or_insert(why);
             return ControlFlow::Continue(());
         }
-        self.found = Some((stuck, steps(self.judge.world, execution, &threads)));
+        self.found = Some((stuck, steps));
         ControlFlow::Break(())
     }
 }

@@ -134,21 +134,28 @@ impl Violation {
                 )
             }
             Violation::Stuck(threads) => {
-                let one = |stuck: &StuckThread| {
-                    let name = world.thread_name(stuck.thread);
+                let told = |alike: &Vec<&StuckThread>| {
+                    let stuck = alike[0];
+                    let (name, waits, goes) = match alike.len() - 1 {
+                        0 => (world.thread_name(stuck.thread), "waits", "goes"),
+                        1 => (format!("{} and another one", world.thread_name(stuck.thread)), "wait", "go"),
+                        more => (format!("{} and {more} others", world.thread_name(stuck.thread)), "wait", "go"),
+                    };
                     if let Some(other) = stuck.passed_by {
                         return format!(
-                            "{name} waits at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
+                            "{name} {waits} at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
                              to a __syncthreads() or none (CUDA C++ Programming Guide, \"Synchronization Functions\"; PTX ISA \
                              9.7.13.1 of those of a warp)",
                             stuck.at,
                             world.thread_name(other)
                         );
                     }
-                    let how = if stuck.at_barrier { "waits at a barrier" } else { "goes round" };
-                    format!("{name} {how} for ever at {}", stuck.at)
+                    match stuck.at_barrier {
+                        true => format!("{name} {waits} at a barrier for ever at {}", stuck.at),
+                        false => format!("{name} {goes} round for ever at {}", stuck.at),
+                    }
                 };
-                threads.iter().map(one).collect::<Vec<_>>().join("; ")
+                alike(threads).iter().map(told).collect::<Vec<_>>().join("; ")
             }
         }
     }
@@ -199,6 +206,19 @@ pub struct StuckThread {
     pub at: String,
     /// The thread of its block that has gone past the barrier at which it waits, to its end.
     pub passed_by: Option<ThreadId>,
+}
+
+/// The threads of each place at which some wait in one way.
+pub(crate) fn alike(threads: &[StuckThread]) -> Vec<Vec<&StuckThread>> {
+    let mut all: Vec<Vec<&StuckThread>> = Vec::new();
+    for stuck in threads {
+        let is_like = |other: &StuckThread| StuckThread { thread: stuck.thread, ..other.clone() } == *stuck;
+        match all.iter_mut().find(|alike| is_like(alike[0])) {
+            Some(alike) => alike.push(stuck),
+            None => all.push(vec![stuck]),
+        }
+    }
+    all
 }
 
 /// One event of an execution, as a report shows it.

@@ -3,10 +3,10 @@
 //!
 //! [`Setup::assume_race_free`]: super::Setup::assume_race_free
 
-use wattle_memory::{Analysis, EventId, ThreadId};
+use wattle_memory::{Analysis, Event, EventId, Graph, Kind};
 
 use super::searcher::Search;
-use super::state::{Runner, State, Status};
+use super::state::{State, Status};
 
 impl Search<'_, '_> {
     /// Gives all plain reads before which nothing new can happen the one source that they can have without a race.
@@ -37,24 +37,42 @@ impl Search<'_, '_> {
 }
 
 /// Whether nothing new can happen before a read, by what the search may still add or choose.
+///
+/// The order of sequentially consistent fences is found last, and may order more events before the read: all that comes before a
+/// fence that may come to stand before one of its past. Where they order nothing, as in Rust's model, they still forbid values:
+/// that two threads store and both read what was there before. Fences that are not there yet do not matter. If one of them
+/// orders a write before the read, the execution in which it comes later in the order goes on from the same graph, and in it
+/// the write and the read race.
 fn is_closed(state: &State<'_>, analysis: &Analysis, read: EventId) -> bool {
     let graph = &state.graph;
-    (0..graph.len()).filter(|&event| analysis.happens_before.has(event, read)).all(|event| {
-        let label = &graph.event(event).label;
-        // The order of sequentially consistent fences is found last, and may order more events.
-        let settled = || {
-            let own = graph.event(event).thread;
-            let elsewhere = |(thread, runner): (ThreadId, &Runner<'_>)| {
-                Some(thread) == own || matches!(runner.status, Status::Done | Status::Halted)
-            };
-            let meets = |other: EventId| {
-                let ordered = analysis.happens_before.has(event, other) || analysis.happens_before.has(other, event);
-                graph.event(other).label.sc && graph.event(other).thread != own && !ordered
-            };
-            state.runners.iter().enumerate().all(elsewhere) && !(0..graph.len()).any(meets)
-        };
-        !state.is_pending(event) && !observes_pending(state, event) && (!label.sc || settled())
-    })
+    let is_before = |&event: &EventId| analysis.happens_before.has(event, read);
+    let past = possible_past(graph, analysis, read);
+    past.iter().all(|event| !state.is_pending(*event) && !observes_pending(state, *event))
+        && past.iter().all(|event| {
+            let Event { location, label, .. } = graph.event(*event);
+            label.kind != Kind::Write || *location != graph.event(read).location || is_before(event)
+        })
+}
+
+/// All events that happen before a read under some order of the sequentially consistent fences.
+fn possible_past(graph: &Graph, analysis: &Analysis, read: EventId) -> Vec<EventId> {
+    let fences: Vec<EventId> = (0..graph.len()).filter(|&event| graph.event(event).label.sc).collect();
+    let mut past: Vec<bool> = (0..graph.len()).map(|event| analysis.happens_before.has(event, read)).collect();
+    let mut open: Vec<EventId> = fences.iter().copied().filter(|&fence| past[fence]).collect();
+    while let Some(fence) = open.pop() {
+        for &other in &fences {
+            let is_after = analysis.happens_before.has(fence, other);
+            if past[other] || is_after {
+                continue;
+            }
+            for event in (0..graph.len()).filter(|&event| event == other || analysis.happens_before.has(event, other)) {
+                if !std::mem::replace(&mut past[event], true) && graph.event(event).label.sc {
+                    open.push(event);
+                }
+            }
+        }
+    }
+    (0..graph.len()).filter(|&event| past[event]).collect()
 }
 
 /// Whether a read reads from a read-modify-write that has not read yet, or from one that has read from such a one: it

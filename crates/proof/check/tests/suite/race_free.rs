@@ -97,14 +97,32 @@ fn guarded(random: &mut Random, accesses: u64) -> Case {
     case
 }
 
+/// The same program with sequentially consistent fences between many of its accesses.
+fn fenced(case: &Case, random: &mut Random) -> Case {
+    let fence = Op::Fence { label: Label::fence(Level::Device).sequentially_consistent() };
+    let mut case = case.clone();
+    for ops in &mut case.program {
+        let mut all = Vec::new();
+        for op in ops.drain(..) {
+            if matches!(op, Op::Load { .. }) && random.one_in(2) {
+                all.push(fence.clone());
+            }
+            all.push(if let Op::Fence { .. } = op { fence.clone() } else { op });
+        }
+        *ops = all;
+    }
+    case
+}
+
 const MODELS: [Model; 4] = [Model::Portable, Model::Rust, Model::Ptx, Model::Vulkan];
 
-fn compare(seed: u64, programs: u64, accesses: u64) {
+fn compare(seed: u64, programs: u64, accesses: u64, change: fn(&Case, &mut Random) -> Case) {
     let mut random = Random(seed);
     let (mut free, mut errors) = (0, Vec::new());
     for number in 0..programs {
         let case = guarded(&mut random, accesses);
         let case = if random.one_in(2) { waiting(&case, &mut random) } else { case };
+        let case = change(&case, &mut random);
         for model in MODELS {
             let case = if model == Model::Vulkan { for_vulkan(&case) } else { case.clone() };
             match agree(&case, model) {
@@ -130,7 +148,12 @@ fn many(usual: u64) -> u64 {
 
 #[test]
 fn taking_programs_to_be_free_of_races_loses_nothing() {
-    compare(3, many(4_000), 8);
+    compare(3, many(4_000), 8, |case, _| case.clone());
+}
+
+#[test]
+fn nor_does_it_where_fences_are_sequentially_consistent() {
+    compare(5, many(5_000), 7, fenced);
 }
 
 const D: Level = Level::Device;
@@ -160,6 +183,28 @@ fn an_order_of_fences_that_is_forced_later_orders_a_plain_read() {
     let first = vec![plain_store, fence(), load(0, 1), Op::Require { register: 0, value: 0 }, store(2)];
     let second = vec![store(1), fence(), load(0, 2), Op::Require { register: 0, value: 1 }, plain_load];
     both(vec![first, second], &[Model::Portable, Model::Ptx]);
+}
+
+/// What comes before a fence that may come to stand before another one is not there yet: its thread's read is open.
+#[test]
+fn an_order_of_fences_orders_what_another_thread_hands_on() {
+    let fence = || Op::Fence { label: Label::fence(D).sequentially_consistent() };
+    let plain_store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };
+    let release = Op::Store { cell: 3, value: constant(1), label: Label::atomic_write(D).releasing() };
+    let acquire = Op::Load { to: 0, cell: 3, label: Label::atomic_read(D).acquiring() };
+    let require = |value| Op::Require { register: 0, value };
+    let plain_load = Op::Load { to: 1, cell: 0, label: Label::plain_read() };
+    let mut program = vec![
+        vec![store(1), fence(), load(0, 2), require(1), plain_load],
+        vec![acquire, require(1), fence(), load(0, 1), require(0), store(2)],
+        vec![plain_store, release],
+    ];
+    for _ in 0..3 {
+        both(program.clone(), &[Model::Portable, Model::Ptx]);
+        program.rotate_left(1);
+    }
+    program.reverse();
+    both(program, &[Model::Portable, Model::Ptx]);
 }
 
 /// That store buffering cannot leave both reads at the initial value is not seen before the fences are ordered.

@@ -12,7 +12,6 @@ use super::{Prepared, story};
 use crate::ended::HeldUp;
 use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
 use crate::opencl;
-use crate::steps::steps;
 use crate::unfair::count_writes;
 use crate::violation::{Step, Violation};
 
@@ -218,9 +217,7 @@ impl Visitor for Collector<'_> {
             self.prepared.world.refuse(at, LANES_HAVE_ENDED);
             return ControlFlow::Break(());
         }
-        let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
-        let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
-        let steps = steps(&self.prepared.world, execution, &threads);
+        let (stuck, steps) = self.judge.held_up(execution);
         let flow = self.report_unless_doubtful(execution, &Violation::Stuck(stuck.clone()), &steps);
         self.held_up = Some((stuck, steps));
         flow

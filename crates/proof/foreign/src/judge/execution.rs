@@ -10,6 +10,7 @@ use wattle_modules::code::{Exchange, Op, Special};
 use super::{cells_of, failed, item_value, left_open};
 use crate::condition::{Condition, Item};
 use crate::copies;
+use crate::ended::HeldUp;
 use crate::opencl;
 use crate::process::{ModuleThread, takes_all};
 use crate::read_only;
@@ -17,7 +18,7 @@ use crate::reason::reason;
 use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
 use crate::unwritten;
-use crate::violation::{Step, StuckThread, Violation};
+use crate::violation::{Step, StuckThread, Violation, alike};
 use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
 
@@ -222,7 +223,18 @@ impl Judge<'_> {
         })
     }
 
-    pub(crate) fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
+    /// The threads that an execution leaves waiting for ever, and what they did: where they are many, one of each place.
+    pub(crate) fn held_up(&self, execution: &Execution<'_>) -> HeldUp {
+        const MOST: usize = 4;
+        let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
+        let shown: Vec<ThreadId> = match stuck.len() > MOST {
+            true => alike(&stuck).iter().map(|alike| alike[0].thread).collect(),
+            false => stuck.iter().map(|stuck| stuck.thread).collect(),
+        };
+        (stuck, steps(self.world, execution, &shown))
+    }
+
+    fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
         let source = |event: EventId| execution.graph.event(event).source as usize;
         let (at_barrier, at) = match &stuck.why {
             Why::Barrier(event) => (true, Some(source(*event))),
@@ -281,9 +293,8 @@ impl Visitor for Judge<'_> {
             return ControlFlow::Break(());
         }
         let (violation, steps) = wrong.unwrap_or_else(|| {
-            let threads: Vec<ThreadId> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
-            let stuck = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
-            (Violation::Stuck(stuck), steps(self.world, execution, &threads))
+            let (stuck, steps) = self.held_up(execution);
+            (Violation::Stuck(stuck), steps)
         });
         self.report(execution, violation, steps)
     }
