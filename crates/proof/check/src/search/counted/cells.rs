@@ -1,7 +1,7 @@
 //! Cells and counters, with their accesses against the clocks.
 
 use wattle_ir::{AtomicOp, Type, TypeKind, eval};
-use wattle_memory::{Label, ThreadId};
+use wattle_memory::{Label, Model, ThreadId};
 
 use super::super::process::{Action, Address, Change, Memory, Target};
 use super::clock::{Clock, Epoch, add};
@@ -116,11 +116,11 @@ impl<'w> Cell<'w> {
         self.writer.is_none_or(|writer| clock.has(writer))
     }
 
-    /// Whether a write that is no addition comes after all additions: by the clock or, if it is atomic, behind the last
-    /// of them in the order of writes.
-    fn is_after_additions(&self, clock: &Clock, atomic: bool) -> bool {
+    /// Whether a write that is no addition comes after all additions: by the clock or, if that is enough, behind the last of
+    /// them in the order of writes.
+    fn is_after_additions(&self, clock: &Clock, behind_last: bool) -> bool {
         let last = self.chain.as_ref().and_then(|chain| chain.last);
-        let is_behind = atomic && (self.chain.is_none() || last.is_some_and(|last| clock.has(last)));
+        let is_behind = behind_last && (self.chain.is_none() || last.is_some_and(|last| clock.has(last)));
         is_behind || clock.has_all(&self.additions)
     }
 
@@ -189,10 +189,11 @@ impl<'w> State<'w> {
         label: Label,
     ) -> Option<()> {
         let clock = self.runners[thread].clock.clone();
-        let atomic = label.atomic && is_wide(label.level);
+        // The last addition observes all others, and what a write observes comes before it (PTX ISA 8.8, 8.9.5 "Causality Order").
+        let behind_last = (label.atomic && is_wide(label.level)) || runs.setup.model == Model::Ptx;
         let cell = self.cell(runs, target)?;
         let is_after = cell.is_after_writer(&clock) && clock.has_all(&cell.reads) && clock.has_all(&cell.waits);
-        if !is_after || !cell.is_after_additions(&clock, atomic) {
+        if !is_after || !cell.is_after_additions(&clock, behind_last) {
             return None;
         }
         // Nobody waits for the counter any more.

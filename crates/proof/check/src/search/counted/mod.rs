@@ -53,7 +53,8 @@
 //! Where the clocks order all conflicting accesses, each read of a cell that is no counter has the one source that
 //! coherence leaves, by the argument of [`single_run`](super::single_run); and so no execution has a race. A write of a
 //! counter that is not an addition ends its chain. It must come after all reads of it, and after all additions: by the
-//! clocks or, if it is atomic, by coherence, as what comes after the last addition does.
+//! clocks or, if it is atomic, by coherence, as what comes after the last addition does. Under `ptx` it need not be atomic:
+//! what the last addition observes, all others, comes in causality order before whatever follows it.
 
 mod cells;
 mod clock;
