@@ -23,6 +23,8 @@ mod indices;
 pub mod interrupt;
 mod kernel;
 mod lanes;
+#[doc(hidden)]
+pub mod lent;
 mod memory;
 mod module;
 mod observe;

@@ -107,6 +107,14 @@ pub enum Statement {
         span: Span,
     },
     Do(Expr),
+    /// A call of a method on a variable, an item or a part of one. Whether the method takes `&mut self` its type says: then
+    /// `back` has what the receiver is now, and `put`, which assigns that, is done.
+    CallOn {
+        pattern: Pattern,
+        back: Local,
+        call: Expr,
+        put: Expr,
+    },
     /// `const N: u32 = 3;`
     Const(syn::ItemConst),
 }
@@ -193,6 +201,8 @@ pub enum ExprKind {
     Function(Path),
     /// A closure as an argument.
     Closure(Closure),
+    /// A value as an argument of a function of a type, for a parameter that is `&mut`: it comes back beside the result.
+    Lent(Box<Expr>),
     /// `f32::from_bits(x)`.
     FromBits {
         ty: Path,
@@ -278,6 +288,8 @@ pub enum Callee {
     Function(Path),
     /// A device function of a type or trait.
     Associated(Path),
+    /// One that is called as a method: its receiver is the first argument.
+    Method(Path),
     /// A parameter that is a function.
     Parameter(Local),
 }
@@ -347,7 +359,15 @@ impl Expr {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
             // What is in its body happens where it is called.
             Function(_) | Closure(_) => vec![],
-            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Element(x, _) | Repeat(x, _) => {
+            Negate(x)
+            | Not(x)
+            | Deref(x)
+            | Exclusive(x)
+            | Lent(x)
+            | Cast(x, _)
+            | Field(x, _)
+            | Element(x, _)
+            | Repeat(x, _) => {
                 vec![x]
             }
             Struct { fields, rest, .. } => fields.iter().map(|(_, x)| x).chain(rest.iter().map(|x| &**x)).collect(),
@@ -460,6 +480,10 @@ impl Block {
                     otherwise.iter().for_each(|block| block.walk(visit));
                 }
                 Statement::Do(x) => x.walk(visit),
+                Statement::CallOn { call, put, .. } => {
+                    call.walk(visit);
+                    put.walk(visit);
+                }
                 Statement::Declare { .. } | Statement::Const(_) => {}
             }
         }
@@ -484,7 +508,7 @@ impl Block {
                         names.insert(constant.ident.to_string());
                     }
                     Statement::Let { otherwise, .. } => names.extend(otherwise.iter().flat_map(Block::constants)),
-                    Statement::Do(_) | Statement::Declare { .. } => {}
+                    Statement::Do(_) | Statement::CallOn { .. } | Statement::Declare { .. } => {}
                 }
             }
         };
@@ -506,7 +530,7 @@ impl Block {
     pub fn diverges(&self) -> bool {
         let within = self.statements.iter().any(|statement| match statement {
             Statement::Let { value, .. } => value.diverges(),
-            Statement::Do(x) => x.diverges(),
+            Statement::Do(x) | Statement::CallOn { call: x, .. } => x.diverges(),
             Statement::Declare { .. } | Statement::Const(_) => false,
         });
         within || self.value.as_ref().is_some_and(|value| value.diverges())

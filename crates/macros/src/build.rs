@@ -109,6 +109,18 @@ impl Build {
                     .map(|ty| quote_spanned!(ty.span()=> ::<<#ty as ::wattle::__private::KernelType>::Built<'_>>));
                 quote_spanned!(name.span()=> let #name = &#builder.later #built (#text);)
             }
+            Statement::CallOn { pattern, back, call, put } => {
+                let (part, back) = (self.fresh("part"), &back.name);
+                let outer = std::mem::replace(&mut self.compound, call.may_assign());
+                let call = self.method(call, "__change");
+                self.compound = outer;
+                let (pattern, put) = (self.bind(pattern, quote!(#part), true), self.effect_of(put));
+                quote! {
+                    let (#part, #back) = #call;
+                    #pattern
+                    if let ::core::option::Option::Some(#back) = #back { #put }
+                }
+            }
             Statement::Const(item) => quote!(#item),
             Statement::Do(x) => {
                 let tokens = self.effect_of(x);
@@ -343,6 +355,11 @@ impl Build {
                 let (first, others) = (&operands[0], &operands[1..]);
                 quote_spanned!(span=> ::wattle::__private::builder::Val::#name(#first, #(#others),*))
             }
+            ExprKind::Call { callee: Callee::Method(_), .. } => self.method(x, "__keep"),
+            ExprKind::Lent(x) => {
+                let x = self.expr(x);
+                quote!((#x,))
+            }
             ExprKind::Call { callee, arguments } => {
                 let arguments = self.exprs(arguments);
                 let function = match callee {
@@ -350,7 +367,7 @@ impl Build {
                         let (path, generics) = crate::signature::callee(path);
                         return quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*));
                     }
-                    Callee::Associated(path) => quote!(#path),
+                    Callee::Associated(path) | Callee::Method(path) => quote!(#path),
                     Callee::Parameter(Local { name, .. }) => quote!(#name),
                 };
                 quote_spanned!(span=> ::wattle::__private::call_in_builder(#builder, #function, (#(#arguments,)*)))
@@ -438,6 +455,22 @@ impl Build {
                 self.call(span, "print", &[text, arguments])
             }
         }
+    }
+
+    /// A call of a method by its receiver: as [`Host`](crate::host::Host) has it.
+    fn method(&mut self, call: &Expr, how: &str) -> TokenStream {
+        let (span, how) = (call.span, Ident::new(how, call.span));
+        let ExprKind::Call { callee: Callee::Method(path), arguments } = &call.kind else { return self.expr(call) };
+        let (builder, others) = (builder(), self.fresh("others"));
+        let receiver = &arguments[0];
+        let arguments = self.exprs(&arguments[1..]);
+        let receiver = self.expr(receiver);
+        quote_spanned! {span=> {
+            #[allow(unused_imports, reason = "methods that change their receivers have no use for it")]
+            use ::wattle::__private::BuilderMethodByValue as _;
+            let #others = (#(#arguments,)*);
+            ::wattle::__private::method_in_builder(#builder, #path).#how(#receiver, #others)
+        }}
     }
 
     /// The text and the values of a message.

@@ -40,6 +40,8 @@ pub struct Host {
     /// Whether the function has type parameters, so that a literal may meet a value of one.
     is_generic: bool,
     ranks: Option<names::Ranks>,
+    /// The variables that are given back beside the result, the first one outermost.
+    pub lent: Vec<Ident>,
 }
 
 /// The labels of a loop or labelled block that is being written: what `break` and `continue` name.
@@ -109,6 +111,7 @@ impl Host {
             reassociate: false,
             is_generic: false,
             ranks: None,
+            lent: Vec::new(),
         }
     }
 
@@ -158,6 +161,18 @@ impl Host {
                 let ty = ty.as_ref().map(|ty| quote!(: #ty));
                 quote_spanned!(*span=> let #pattern #ty;)
             }
+            Statement::CallOn { pattern, back, call, put } => {
+                let (span, back) = (call.span, &back.name);
+                let (pattern, call, put) =
+                    (self.pattern(pattern, false), self.method(call, "__change"), self.expr(put));
+                quote_spanned! {span=>
+                    let (#pattern, #back) = #call;
+                    #[allow(unused_assignments, reason = "it may be the last use")]
+                    {
+                        if let ::core::option::Option::Some(#back) = #back { #put }
+                    }
+                }
+            }
             Statement::Const(item) => quote!(#item),
             Statement::Do(x) => {
                 let (tokens, span) = (self.expr(x), x.span);
@@ -178,6 +193,12 @@ impl Host {
             let support = support(Span::call_site());
             quote!(return (#support::zero(), ());)
         }
+    }
+
+    /// What a device function returns for this value.
+    pub fn returned(&self, value: TokenStream) -> TokenStream {
+        let value = self.lent.iter().rev().fold(value, |value, lent| quote!((#value, *#lent)));
+        quote!((#value, ()))
     }
 
     /// Whether a number without a type is an operand that must have the other one's type, which may be a type parameter.
@@ -224,6 +245,21 @@ impl Host {
             // `&&` and `||`, which cannot be overloaded.
             op => quote_spanned!(span=> (#x #op #y)),
         }
+    }
+
+    /// A call of a method by its receiver, which is read behind the arguments: one that takes `&mut self` has it only then.
+    fn method(&mut self, call: &Expr, how: &str) -> TokenStream {
+        let (span, how) = (call.span, Ident::new(how, call.span));
+        let ExprKind::Call { callee: Callee::Method(path), arguments } = &call.kind else { return self.expr(call) };
+        let (thread, others) = (private_at("thread", span), private_at("others", span));
+        let mut arguments = self.exprs(arguments);
+        let receiver = arguments.remove(0);
+        quote_spanned! {span=> {
+            #[allow(unused_imports, reason = "methods that change their receivers have no use for it")]
+            use ::wattle::__private::HostMethodByValue as _;
+            let #others = (#(#arguments,)*);
+            ::wattle::__private::method_on_host(#thread, #path).#how(#receiver, #others)
+        }}
     }
 
     pub fn expr(&mut self, x: &Expr) -> TokenStream {
@@ -292,16 +328,24 @@ impl Host {
                 }
             }
             ExprKind::Call { callee, arguments } => {
-                let arguments = self.exprs(arguments);
+                let arguments = match callee {
+                    Callee::Method(_) => Vec::new(),
+                    Callee::Function(_) | Callee::Associated(_) | Callee::Parameter(_) => self.exprs(arguments),
+                };
                 let function = match callee {
                     Callee::Function(path) => {
                         let (path, generics) = crate::signature::callee(path);
                         return quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0);
                     }
                     Callee::Associated(path) => quote!(#path),
+                    Callee::Method(_) => return self.method(x, "__keep"),
                     Callee::Parameter(Local { name, .. }) => quote!(#name),
                 };
                 quote_spanned!(span=> ::wattle::__private::call_on_host(#thread, #function, (#(#arguments,)*)))
+            }
+            ExprKind::Lent(x) => {
+                let x = self.expr(x);
+                quote_spanned!(span=> ::wattle::__private::lend(#x))
             }
             ExprKind::Function(path) => quote!(#path),
             ExprKind::Closure(closure) => emit::closure(closure),
@@ -364,8 +408,10 @@ impl Host {
                 let value = value.as_ref().map(|value| self.expr(value));
                 match (self.is_kernel, value) {
                     (true, value) => quote_spanned!(span=> return #value),
-                    (false, Some(value)) => quote_spanned!(span=> return (#value, ())),
-                    (false, None) => quote_spanned!(span=> return ((), ())),
+                    (false, value) => {
+                        let returned = self.returned(value.unwrap_or_else(|| quote!(())));
+                        quote_spanned!(span=> return #returned)
+                    }
                 }
             }
             ExprKind::Tuple(all) => {

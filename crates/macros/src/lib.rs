@@ -381,10 +381,33 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A kernel with `S: Shape` calls it as `S::area(x)`, and `Sphere::area` can be given for a parameter that is a function.
-/// Such a function takes values and the views `Read`, `Shared` and `Atomic`; one that is generic itself is called with its
-/// types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, by value also where
-/// `&self` is written, of a type that is a value in kernels. It is called as `Body::energy(body, x)`, or as `body.energy(x)`
-/// where the type of `body` shows: at a parameter, a view, a `let body: Body`, a struct or an element of these. Written by another macro, whose source is elsewhere, it says where it stands: `#[device_fn(associated)]`.
+/// Such a function takes values, `&mut` variables and the views `Read`, `Shared` and `Atomic`; one that is generic itself is
+/// called with its types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, of a type that is a value in kernels:
+/// `self`, `mut self` and `&self` are the value, and `&mut self` is changed where it is:
+///
+/// ```ignore
+/// impl Rng {
+///     #[device_fn]
+///     fn new(seed: u32) -> Self {
+///         Rng { state: seed * 2 + 1 }
+///     }
+///     #[device_fn]
+///     fn next(&mut self) -> u32 {
+///         self.state ^= self.state << 13;
+///         self.state ^= self.state >> 17;
+///         self.state ^= self.state << 5;
+///         self.state
+///     }
+/// }
+/// // In a kernel:
+/// let mut rng = Rng::new(acc.thread_in_grid());
+/// let x = rng.next();
+/// ```
+///
+/// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, where
+/// the type of `body` shows: at a parameter, a view, a `let body: Body`, a struct, a call of a constructor (`Body::new`,
+/// `default`, `from_…` or `with_…`), or an element of these. Written by another macro, whose source is elsewhere, it says where
+/// it stands: `#[device_fn(associated)]`.
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {

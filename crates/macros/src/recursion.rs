@@ -17,7 +17,7 @@ pub fn refuse(name: &Ident, body: Block) -> Result<Block> {
     };
     let mut refused: Option<syn::Error> = None;
     body.walk(&mut |x| {
-        if let ExprKind::Call { callee: Callee::Function(path) | Callee::Associated(path), .. } = &x.kind
+        if let ExprKind::Call { callee: Callee::Function(path) | Callee::Associated(path) | Callee::Method(path), .. } = &x.kind
             && is_own(path)
         {
             let message = format!(

@@ -275,18 +275,16 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         let typed = match input {
             FnArg::Typed(typed) => typed,
             FnArg::Receiver(receiver) if standing == Standing::Associated => {
-                if receiver.mutability.is_some()
-                    || !matches!(receiver.kind, ReceiverKind::Value | ReceiverKind::Reference(_, _, None))
-                {
-                    return error(
-                        receiver,
-                        "a device function takes `self` by value; write `self`, and return what is new",
-                    );
-                }
-                let local = parser.declare_self(receiver.self_token.span);
+                let (class, mutable) = match &receiver.kind {
+                    ReceiverKind::Value => (Class::Value, receiver.mutability),
+                    ReceiverKind::Reference(_, _, None) => (Class::Value, None),
+                    ReceiverKind::Reference(_, _, Some(_)) => (Class::Exclusive, None),
+                    _ => return error(receiver, "a device function takes `self`, `&self` or `&mut self`"),
+                };
+                let local = parser.declare_self(receiver.self_token.span, mutable, class == Class::Exclusive);
                 let ty: syn::Type = syn::parse_quote!(Self);
                 parser.has_type(&local, &ty);
-                parameters.push(Parameter { local, written: ty.clone(), ty, class: Class::Value });
+                parameters.push(Parameter { local, written: ty.clone(), ty, class });
                 continue;
             }
             FnArg::Receiver(receiver) => {
@@ -338,10 +336,10 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
                      other things into buffers",
                 );
             }
-            (Class::Acc(_) | Class::Exclusive | Class::Function, false, _) if standing == Standing::Associated => {
+            (Class::Acc(_) | Class::Function, false, _) if standing == Standing::Associated => {
                 return error(
                     &typed.ty,
-                    "a device function of an `impl` or `trait` takes values and views; one that takes `&Acc`, `&mut` or \
+                    "a device function of an `impl` or `trait` takes values, `&mut` variables and views; one that takes `&Acc` or \
                      functions stands outside of it",
                 );
             }

@@ -1,12 +1,14 @@
 //! Device functions as values: closures, and functions of types and traits. Both bodies are closures of one function, since
 //! only so do they see the generics around them.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{ItemFn, Result, Type};
 
 use super::quiet;
-use crate::ast::{Block, Closure, Parameter, Pattern};
+use crate::ast::{Block, Class, Closure, Local, Parameter, Pattern};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
@@ -18,6 +20,8 @@ struct Bodies<'f> {
     /// As reports name it.
     name: &'f str,
     parameters: &'f [(Pattern, Option<Type>)],
+    /// The parameters that are `&mut`, by number: they are lent, and given back beside the result.
+    lent: BTreeMap<usize, Local>,
     result: Option<&'f Type>,
     body: &'f Block,
     /// Whether there is a `return` in the body.
@@ -52,21 +56,29 @@ impl Bodies<'_> {
 
     fn host(&self) -> TokenStream {
         let (thread, value) = (private("thread"), private("value"));
+        let names: Vec<_> = self.lent.values().map(|local| &local.name).collect();
         let mut host = Host::of_closure();
-        let patterns: Vec<_> = self.parameters.iter().map(|(pattern, _)| host.pattern(pattern, false)).collect();
+        host.lent = names.iter().map(|name| (*name).clone()).collect();
+        let pattern = |(number, (pattern, _)): (usize, &(Pattern, _))| match self.lent.get(&number) {
+            Some(Local { name, .. }) => quote!(#name),
+            None => host.pattern(pattern, false),
+        };
+        let patterns: Vec<_> = self.parameters.iter().enumerate().map(pattern).collect();
         let types = self.parameters.iter().map(|(_, ty)| ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty)));
         let body = match self.is_refused {
             false => host.block(self.body),
             true => quote!(::core::unreachable!()),
         };
         let result = self.result.map(|result| quote!(: #result));
+        let returned = host.returned(quote!(#value));
         quote! {
             |#thread, (#(#patterns,)*): (#(#types,)*)| {
                 #[allow(unused_imports, reason = "not every function has use for them")]
                 use ::wattle::__private::{Called as _, NotMarked as _};
+                #(let #names = &mut ::wattle::__private::lent(#names);)*
                 let #value #result = #body;
                 #[allow(unreachable_code, reason = "the body may never end")]
-                return (#value, ());
+                return #returned;
             }
         }
     }
@@ -79,7 +91,14 @@ impl Bodies<'_> {
             .parameters
             .iter()
             .zip(&parts)
-            .map(|((pattern, _), part)| build.parameter(pattern, quote!(#part)))
+            .enumerate()
+            .map(|(number, ((pattern, _), part))| match self.lent.get(&number) {
+                Some(Local { name, .. }) => {
+                    let text = if name == "__wattle_self" { "self".to_owned() } else { name.to_string() };
+                    quote!(let #name = #builder.variable(#part.0, #text);)
+                }
+                None => build.parameter(pattern, quote!(#part)),
+            })
             .collect();
         let built = match self.is_refused {
             true => quote!(#builder.unreachable()),
@@ -99,7 +118,13 @@ impl Bodies<'_> {
             },
             _ => quote!(let #value = #built;),
         };
-        let name = self.name;
+        let (name, lent) = (self.name, self.lent.values().map(|local| &local.name));
+        let mut returned = quote!(#value);
+        for lent in lent.rev() {
+            returned = quote!((#returned, ::wattle::__private::Variable::get(&#lent)));
+        }
+        // What is returned may be made of what is lent, which the caller changes before it uses it.
+        let hold = (!self.lent.is_empty()).then(|| quote!(let #value = #builder.copied(#value);));
         quote! {
             |#builder, (#(#parts,)*)| {
                 if !#builder.call_begin(#name) {
@@ -108,6 +133,8 @@ impl Bodies<'_> {
                 use ::wattle::__private::{Called as _, NotMarked as _};
                 #bindings
                 #built
+                #hold
+                let #value = #returned;
                 #builder.call_end();
                 #value
             }
@@ -118,8 +145,15 @@ impl Bodies<'_> {
 /// A closure, as a value that is a device function.
 pub fn closure(closure: &Closure) -> TokenStream {
     let Closure { parameters, result, body, returns } = closure;
-    let bodies =
-        Bodies { name: "closure", parameters, result: result.as_ref(), body, returns: *returns, is_refused: false };
+    let bodies = Bodies {
+        name: "closure",
+        parameters,
+        lent: BTreeMap::new(),
+        result: result.as_ref(),
+        body,
+        returns: *returns,
+        is_refused: false,
+    };
     let ask = private("ask");
     let bodies = bodies.write(&ask);
     let types: Option<Vec<_>> = parameters.iter().map(|(_, ty)| ty.as_ref()).collect();
@@ -130,6 +164,24 @@ pub fn closure(closure: &Closure) -> TokenStream {
             quote!(::wattle::__private::typed_closure::<(#(#types,)*), #result, _>(|#ask| { #bodies }))
         }
         None => quote!(|#ask| { #bodies }),
+    }
+}
+
+/// The type of what a `&mut` parameter refers to.
+fn value_type(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(reference) => &reference.elem,
+        Type::Group(inner) => value_type(&inner.elem),
+        ty => ty,
+    }
+}
+
+/// What a function of a type is given for a parameter.
+fn given(parameter: &Parameter) -> Type {
+    let ty = value_type(&parameter.ty);
+    match parameter.class {
+        Class::Exclusive => syn::parse_quote!(::wattle::__private::ByMut<#ty>),
+        Class::Acc(_) | Class::View(_) | Class::Function | Class::Value => ty.clone(),
     }
 }
 
@@ -146,24 +198,33 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
     let (name, ask) = (&function.name, private("ask"));
     let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
     let (generics, where_clause) = (&function.generics, &function.generics.where_clause);
-    let types: Vec<_> = function.parameters.iter().map(|parameter| &parameter.ty).collect();
+    let types: Vec<_> = function.parameters.iter().map(given).collect();
     let unit = syn::parse_quote!(());
     let result = function.result.as_ref().unwrap_or(&unit);
+    let is_lent = |parameter: &Parameter| parameter.class == Class::Exclusive;
+    let lent: BTreeMap<_, _> =
+        function.parameters.iter().enumerate().filter(|(_, parameter)| is_lent(parameter)).collect();
+    // The first one is outermost, so that a call can take back its receiver and know nothing of the others.
+    let output = lent.values().rev().fold(quote!(#result), |result, parameter| {
+        let ty = value_type(&parameter.ty);
+        quote!((#result, #ty))
+    });
     let text = name.to_string();
     let fn_token = quote::quote_spanned!(name.span()=> fn);
     let head = quote! {
         #visibility #fn_token #name #generics (
             #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
-        ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #result> #where_clause
+        ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause
     };
     if is_declaration {
         return Ok(quote!(#(#attributes)* #head;));
     }
-    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(parameter.ty.clone()));
+    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
     let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
     let bodies = Bodies {
         name: &text,
         parameters: &parameters,
+        lent: lent.iter().map(|(number, parameter)| (*number, parameter.local.clone())).collect(),
         result: Some(result),
         body: &function.body,
         returns: function.returns,

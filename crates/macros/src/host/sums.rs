@@ -14,7 +14,7 @@ pub(super) fn of(body: &Block) -> Vec<Ident> {
     }
     let statements = body.statements.iter().filter_map(|statement| match statement {
         Statement::Do(x) => Some(x),
-        Statement::Let { .. } | Statement::Declare { .. } | Statement::Const(_) => None,
+        Statement::Let { .. } | Statement::CallOn { .. } | Statement::Declare { .. } | Statement::Const(_) => None,
     });
     let added = statements.chain(body.value.as_deref()).filter_map(added_to);
     added.filter(|local| is_sum(local, body)).map(|local| local.name.clone()).collect()
@@ -48,7 +48,7 @@ fn is_sum(local: &Local, body: &Block) -> bool {
         }
     });
     let is_own = body.statements.iter().any(|statement| match statement {
-        Statement::Let { pattern, .. } => binds(pattern, local.number),
+        Statement::Let { pattern, .. } | Statement::CallOn { pattern, .. } => binds(pattern, local.number),
         Statement::Declare { local: own, .. } => own.number == local.number,
         Statement::Do(_) | Statement::Const(_) => false,
     });

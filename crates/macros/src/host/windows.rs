@@ -310,6 +310,7 @@ fn assigned(body: &Block) -> BTreeSet<usize> {
         | ExprKind::Call { .. }
         | ExprKind::Function(_)
         | ExprKind::Closure(_)
+        | ExprKind::Lent(_)
         | ExprKind::FromBits { .. }
         | ExprKind::Cast(..)
         | ExprKind::If { .. }

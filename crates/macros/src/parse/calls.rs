@@ -84,13 +84,14 @@ impl Parser {
         };
         let is_of_library = |number| self.views.contains_key(&number) || self.is_kernel && number == 0;
         let is_value = of.is_some_and(|of| !is_of_library(of.number));
-        let of_type = match (is_value, call.args.is_empty()) {
-            (false, _) => String::new(),
-            (true, true) => {
-                format!(", those of a type by its name: `Type::{name}({})`", call.receiver.to_token_stream())
-            }
-            (true, false) => {
-                format!(", those of a type by its name: `Type::{name}({}, …)`", call.receiver.to_token_stream())
+        let more = if call.args.is_empty() { "" } else { ", …" };
+        let of_type = match is_value {
+            false => String::new(),
+            true => {
+                let of = call.receiver.to_token_stream();
+                format!(
+                    ", those of a type by its name, `Type::{name}({of}{more})`, or where `let {of}: Type = …` says it"
+                )
             }
         };
         format!("a kernel cannot call `{name}`; {known}{of_type}")

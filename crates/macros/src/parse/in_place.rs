@@ -1,98 +1,191 @@
 //! `&mut` arguments that are parts of arrays and of items, `f(&mut a[i])`: the part is taken out before the call and put back
 //! after it, as `let mut part = a[i]; f(&mut part); a[i] = part;` does. So a device function has variables of the thread's own
 //! alone, on every device.
+//!
+//! A function of a type is a value that takes and returns values, so it is lent all that it changes, `self` too: the value is
+//! given with the call, and put back after it. Rust lets nobody else see the place meanwhile, so this is the same.
 
 use proc_macro2::{Ident, Span};
-use quote::format_ident;
+use quote::{ToTokens, format_ident};
 use syn::punctuated::Punctuated;
 use syn::{Result, Token};
 
 use super::calls::without_parentheses;
 use super::{Parser, error};
-use crate::ast::{Block, Callee, Expr, ExprKind, Local, Pattern, Statement};
+use crate::ast::{Block, Callee, Expr, ExprKind, Local, Pattern, Place, Statement};
 
-/// A part that an argument names: the variable that it is of, and how it is written.
+/// What is given to be changed: the variable that it is of, and how it is written.
 struct Part {
     of: Local,
     x: syn::Expr,
+    /// Whether an index is on the way.
+    is_within: bool,
+}
+
+impl Part {
+    /// Whether the two may be one place.
+    fn overlaps(&self, other: &Part) -> bool {
+        let (own, others) = (self.x.to_token_stream().to_string(), other.x.to_token_stream().to_string());
+        let begins =
+            |x: &str, with: &str| x.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        self.of.number == other.of.number
+            && (self.is_within || other.is_within || begins(&own, &others) || begins(&others, &own))
+    }
 }
 
 impl Parser {
-    /// A call of `callee`, whose first argument may be known already.
+    /// A call of `callee`, of a method with its receiver.
     pub(super) fn call_of(
         &mut self,
         callee: Callee,
-        first: Option<Expr>,
+        receiver: Option<&syn::Expr>,
         others: &Punctuated<syn::Expr, Token![,]>,
         span: Span,
     ) -> Result<ExprKind> {
-        let parts: Vec<_> = others.iter().map(|x| self.part(x)).collect::<Result<_>>()?;
-        if parts.iter().all(Option::is_none) {
-            let mut arguments: Vec<_> = first.into_iter().collect();
+        let lends = match callee {
+            Callee::Associated(_) | Callee::Method(_) => true,
+            Callee::Function(_) | Callee::Parameter(_) => false,
+        };
+        let parts: Vec<_> = others.iter().map(|x| self.part(x, lends)).collect::<Result<_>>()?;
+        let on = receiver.and_then(|receiver| self.changeable(receiver));
+        if parts.iter().all(Option::is_none) && on.is_none() {
+            let mut arguments =
+                receiver.map(|receiver| self.receiver(receiver)).transpose()?.into_iter().collect::<Vec<_>>();
             arguments.extend(self.arguments(others)?);
             self.adapt_all(&mut arguments);
             return Ok(ExprKind::Call { callee, arguments });
         }
         self.scoped(|parser| {
             let (mut arguments, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
-            arguments.extend(first.map(|first| parser.held(first, "argument", &mut before)));
-            let mut taken: Vec<usize> = Vec::new();
+            let mut taken: Vec<Part> = Vec::new();
+            let on = match on {
+                Some(on) => {
+                    let x = parser.with_indices(on.x.clone(), &mut before)?;
+                    taken.push(on);
+                    Some(x)
+                }
+                None => {
+                    let receiver = receiver.map(|receiver| parser.receiver(receiver)).transpose()?;
+                    arguments.extend(receiver.map(|receiver| parser.held(receiver, "argument", &mut before)));
+                    None
+                }
+            };
+            let mut backs = Vec::new();
             for (x, part) in others.iter().zip(parts) {
-                let Some(Part { of, x: part }) = part else {
+                let Some(part) = part else {
                     let argument = parser.argument(x)?;
-                    arguments.push(parser.held(argument, "argument", &mut before));
+                    // What a method changes is read behind the arguments.
+                    let is_last = on.is_some() && others.len() == 1;
+                    arguments.push(if is_last { argument } else { parser.held(argument, "argument", &mut before) });
                     continue;
                 };
-                if taken.contains(&of.number) {
+                if taken.iter().any(|taken| taken.overlaps(&part)) {
                     let message = format!(
                         "two parts of `{}` are given at once; take one out: `let mut e = …; f(&mut e);`",
-                        of.name
+                        part.of.name
                     );
                     return error(x, &message);
                 }
-                taken.push(of.number);
-                let part = parser.with_indices(part, &mut before)?;
-                let (value, place) = (parser.expr(&part)?, parser.place(&part)?);
+                let place = parser.with_indices(part.x.clone(), &mut before)?;
+                taken.push(part);
+                let (value, place) = (parser.expr(&place)?, parser.place(&place)?);
                 let at = value.span;
-                let local = Local { mutable: true, ..parser.unnamed("part") };
-                before.push(binding(&local, value));
-                let put = ExprKind::Assign(Box::new(place), Box::new(variable(&local, at)));
-                after.push(Statement::Do(Expr { kind: put, span: at }));
-                arguments.push(Expr { kind: ExprKind::Exclusive(Box::new(variable(&local, at))), span: at });
+                let back = if lends {
+                    arguments.push(Expr { kind: ExprKind::Lent(Box::new(value)), span: at });
+                    let back = parser.unnamed("back");
+                    backs.push(Pattern::Local(back.clone()));
+                    back
+                } else {
+                    let part = Local { mutable: true, ..parser.unnamed("part") };
+                    before.push(binding(Pattern::Local(part.clone()), value));
+                    arguments.push(Expr { kind: ExprKind::Exclusive(Box::new(variable(&part, at))), span: at });
+                    part
+                };
+                after.push(Statement::Do(put(place, &back, at)));
             }
-            parser.adapt_all(&mut arguments);
             let result = parser.unnamed("result");
+            // As the function returns them: the first one outermost.
+            let pattern = backs
+                .into_iter()
+                .rev()
+                .fold(Pattern::Local(result.clone()), |result, back| Pattern::Tuple(vec![result, back], span));
             let mut statements = before;
-            statements.push(binding(&result, Expr { kind: ExprKind::Call { callee, arguments }, span }));
+            statements.push(match on {
+                Some(x) => {
+                    let of = &taken[0].of;
+                    if arguments.iter().any(|x| x.any(&|x| changes(x, of.number))) {
+                        let message = format!(
+                            "the arguments change `{0}`, on which the method is called; work them out before: `let n = …; \
+                             {0}.{1}(n)`",
+                            display(of),
+                            method(&callee)
+                        );
+                        return Err(syn::Error::new(span, message));
+                    }
+                    let (value, place) = (parser.expr(&x)?, parser.place(&x)?);
+                    let at = value.span;
+                    arguments.insert(0, value);
+                    parser.adapt_all(&mut arguments);
+                    let back = parser.unnamed("back");
+                    let put = put(place, &back, at);
+                    Statement::CallOn { pattern, back, call: Expr { kind: ExprKind::Call { callee, arguments }, span }, put }
+                }
+                None => {
+                    parser.adapt_all(&mut arguments);
+                    binding(pattern, Expr { kind: ExprKind::Call { callee, arguments }, span })
+                }
+            });
             statements.extend(after);
             Ok(ExprKind::Block(Block { statements, value: Some(Box::new(variable(&result, span))), span }))
         })
     }
 
-    /// The part that is taken out for an argument; none where it is a value or a variable.
-    fn part(&self, x: &syn::Expr) -> Result<Option<Part>> {
-        let (of, is_part) = match without_parentheses(x) {
+    /// What a method may change that is called on it: a variable that is `mut`, an item, or a part of one.
+    fn changeable(&self, x: &syn::Expr) -> Option<Part> {
+        let x = without_parentheses(x);
+        let (root, is_within) = root(x);
+        let of = self.find(root?)?;
+        let is_own = of.mutable || of.is_item;
+        (is_own && !self.views.contains_key(&of.number)).then(|| Part { x: in_its_place(&of, x), of, is_within })
+    }
+
+    /// The receiver of a method that does not change it: an item by its name.
+    fn receiver(&mut self, x: &syn::Expr) -> Result<Expr> {
+        let Expr { kind, span } = self.base(x)?;
+        let kind = match kind {
+            ExprKind::Local(local) if local.is_item => {
+                ExprKind::Deref(Box::new(Expr { kind: ExprKind::Local(local), span }))
+            }
+            kind => kind,
+        };
+        Ok(Expr { kind, span })
+    }
+
+    /// The part that is taken out for an argument; none where it is a value, or a variable that the function can have itself:
+    /// one of a type is lent all of them.
+    fn part(&self, x: &syn::Expr, lends: bool) -> Result<Option<Part>> {
+        let (of, is_name) = match without_parentheses(x) {
             syn::Expr::Reference(reference) if reference.mutability.is_some() => (&*reference.expr, false),
-            // An item is passed on by its name.
+            // An item is passed on by its name, and so is a `&mut` parameter.
             x @ syn::Expr::Path(_) => (x, true),
             _ => return Ok(None),
         };
         let (root, is_within) = root(of);
         let Some(local) = root.and_then(|root| self.find(root)) else { return Ok(None) };
-        if is_part && !local.is_item {
+        if is_name && !local.is_item && !(lends && local.is_reference) {
             return Ok(None);
         }
-        if is_within && self.views.contains_key(&local.number) {
-            return error(
-                x,
-                "`&mut` is for what no other thread touches; take the element out: `let mut e = x[i]; f(&mut e); x[i] = e;`",
-            );
+        if self.views.contains_key(&local.number) {
+            return match is_within {
+                true => error(
+                    x,
+                    "`&mut` is for what no other thread touches; take the element out: `let mut e = x[i]; f(&mut e); x[i] = e;`",
+                ),
+                false => Ok(None),
+            };
         }
-        let x = match (local.is_item, of) {
-            (true, syn::Expr::Path(item)) => syn::parse_quote!(*#item),
-            (_, of) => of.clone(),
-        };
-        Ok((is_within || local.is_item).then_some(Part { of: local, x }))
+        let is_taken = is_within || local.is_item || lends;
+        Ok(is_taken.then(|| Part { x: in_its_place(&local, without_parentheses(of)), of: local, is_within }))
     }
 
     /// A value that is worked out before those behind it.
@@ -101,7 +194,7 @@ impl Parser {
             return x;
         }
         let (local, span) = (self.unnamed(what), x.span);
-        before.push(binding(&local, x));
+        before.push(binding(Pattern::Local(local.clone()), x));
         variable(&local, span)
     }
 
@@ -115,7 +208,7 @@ impl Parser {
                     let value = self.expr(&index.index)?;
                     let name: Ident = format_ident!("__wattle_at{}", self.next, span = Span::mixed_site());
                     let local = self.declare(&name, false);
-                    before.push(binding(&local, value));
+                    before.push(binding(Pattern::Local(local), value));
                     *index.index = syn::parse_quote!(#name);
                 }
                 syn::Expr::Index(index)
@@ -145,7 +238,51 @@ fn variable(local: &Local, span: Span) -> Expr {
     Expr { kind: ExprKind::Local(local.clone()), span }
 }
 
-fn binding(local: &Local, value: Expr) -> Statement {
+fn binding(pattern: Pattern, value: Expr) -> Statement {
     let span = value.span;
-    Statement::Let { pattern: Pattern::Local(local.clone()), ty: None, value, otherwise: None, span }
+    Statement::Let { pattern, ty: None, value, otherwise: None, span }
+}
+
+/// The assignment of a variable to a place.
+fn put(place: Place, back: &Local, span: Span) -> Expr {
+    Expr { kind: ExprKind::Assign(Box::new(place), Box::new(variable(back, span))), span }
+}
+
+/// What is changed, as what it is assigned to: an item and a `&mut` parameter are references by their names.
+fn in_its_place(of: &Local, x: &syn::Expr) -> syn::Expr {
+    match x {
+        syn::Expr::Path(name) if of.is_item || of.is_reference => syn::parse_quote!(*#name),
+        x => x.clone(),
+    }
+}
+
+/// Whether an expression itself changes the variable of this number, or a part of it.
+fn changes(x: &Expr, number: usize) -> bool {
+    let is_of = |x: &Expr| x.any(&|x| matches!(&x.kind, ExprKind::Local(local) if local.number == number));
+    match &x.kind {
+        ExprKind::Exclusive(of) => is_of(of),
+        ExprKind::Assign(place, _) | ExprKind::AssignWith(_, place, _) => match &**place {
+            Place::Variable(local, _) => local.number == number,
+            Place::Index(base, _) | Place::Part { base, .. } | Place::Deref(base) | Place::Element(base, _) => {
+                is_of(base)
+            }
+        },
+        _ => false,
+    }
+}
+
+/// The name of a variable in the source.
+fn display(local: &Local) -> String {
+    let name = local.name.to_string();
+    if name == "__wattle_self" { "self".to_owned() } else { name }
+}
+
+/// The name of the method that is called.
+fn method(callee: &Callee) -> String {
+    match callee {
+        Callee::Function(path) | Callee::Associated(path) | Callee::Method(path) => {
+            path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()
+        }
+        Callee::Parameter(local) => local.name.to_string(),
+    }
 }

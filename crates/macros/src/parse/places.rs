@@ -78,14 +78,20 @@ impl Parser {
             Err(place) => *place,
         };
         match place.kind {
-            ExprKind::Local(local) => Ok(Place::Variable(local, Vec::new())),
+            ExprKind::Local(local) => {
+                check_self(&local, x)?;
+                Ok(Place::Variable(local, Vec::new()))
+            }
             ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => {
                 error(x, READ_ONLY)
             }
             ExprKind::Index(base, index) => Ok(Place::Index(*base, *index)),
             ExprKind::Deref(item) => Ok(Place::Deref(*item)),
             ExprKind::Field(base, index) => match part(*base, index) {
-                Some((Root::Local(local), fields)) => Ok(Place::Variable(local, fields)),
+                Some((Root::Local(local), fields)) => {
+                    check_self(&local, x)?;
+                    Ok(Place::Variable(local, fields))
+                }
                 Some((Root::Index(base, index), fields)) => Ok(Place::Part { base: *base, index: *index, fields }),
                 None => error(
                     x,
@@ -140,6 +146,16 @@ impl Parser {
 
     pub(super) fn arguments<'e>(&mut self, all: impl IntoIterator<Item = &'e syn::Expr>) -> Result<Vec<Expr>> {
         all.into_iter().map(|x| self.argument(x)).collect()
+    }
+}
+
+/// Refuses an assignment to a `self` that stays as it is.
+fn check_self(local: &crate::ast::Local, x: &syn::Expr) -> Result<()> {
+    match local.name == "__wattle_self" && !local.mutable {
+        true => {
+            error(x, "`self` stays as it is here; a method that changes it takes `&mut self`, or `mut self` for a copy")
+        }
+        false => Ok(()),
     }
 }
 

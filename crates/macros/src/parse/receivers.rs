@@ -9,7 +9,7 @@ use super::calls::without_parentheses;
 use super::names::math;
 use super::types::is_number;
 use super::{Parser, check_type};
-use crate::ast::{Callee, Expr, ExprKind, Local};
+use crate::ast::{Callee, ExprKind, Local};
 use crate::names::is_method;
 use crate::signature::bounds;
 
@@ -70,6 +70,18 @@ impl Parser {
             syn::Expr::Struct(literal) => {
                 Some(Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path: literal.path.clone() }))
             }
+            syn::Expr::Array(array) => {
+                let (element, len) = (self.type_of(array.elems.first()?)?, array.elems.len());
+                Some(syn::parse_quote!([#element; #len]))
+            }
+            syn::Expr::Repeat(repeat) => {
+                let (element, len) = (self.type_of(&repeat.expr)?, &repeat.len);
+                Some(syn::parse_quote!([#element; #len]))
+            }
+            syn::Expr::Call(call) => match without_parentheses(&call.func) {
+                syn::Expr::Path(function) => made_by(&function.path),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -96,15 +108,18 @@ impl Parser {
             function.arguments = PathArguments::AngleBracketed(generics.clone());
         }
         path.segments.push(function);
-        let receiver = self.base(&call.receiver)?;
-        let span = receiver.span;
-        let receiver = match receiver.kind {
-            ExprKind::Local(local) if local.is_item => {
-                ExprKind::Deref(Box::new(Expr { kind: ExprKind::Local(local), span }))
-            }
-            kind => kind,
-        };
-        let receiver = Expr { kind: receiver, span };
-        self.call_of(Callee::Associated(path), Some(receiver), &call.args, call.span()).map(Some)
+        self.call_of(Callee::Method(path), Some(&call.receiver), &call.args, call.span()).map(Some)
     }
+}
+
+/// The type that a function makes a value of, by its name: constructors are `new`, `default`, `from_…` and `with_…` (Rust API
+/// Guidelines, C-CTOR).
+fn made_by(function: &syn::Path) -> Option<Type> {
+    let mut path = function.clone();
+    let name = path.segments.pop()?.ident.to_string();
+    path.segments.pop_punct();
+    let owner = &path.segments.last()?.ident;
+    let is_constructor = matches!(&*name, "new" | "default") || name.starts_with("from_") || name.starts_with("with_");
+    let is_type = owner.to_string().starts_with(char::is_uppercase);
+    (is_constructor && is_type).then(|| Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path }))
 }

@@ -90,8 +90,11 @@ impl Parser {
     }
 
     /// Declares `self`, by another name: two functions have it.
-    pub fn declare_self(&mut self, span: Span) -> Local {
-        let local = self.declare(&Ident::new("__wattle_self", Span::mixed_site().located_at(span)), false);
+    pub fn declare_self(&mut self, span: Span, mutable: Option<syn::Token![mut]>, is_reference: bool) -> Local {
+        let name = Ident::new("__wattle_self", Span::mixed_site().located_at(span));
+        let local = self.declare(&name, is_reference || mutable.is_some());
+        let mut_span = mutable.map_or(local.mut_span, |token| token.span);
+        let local = Local { mut_span, is_reference, ..local };
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(Name::of(&Ident::new("self", span)), local.clone());
         }

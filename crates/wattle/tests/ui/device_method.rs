@@ -14,8 +14,8 @@ impl Point {
     }
 
     #[device_fn]
-    fn turn(&mut self) {
-        self.x = 1.0;
+    fn turn(self: &Self) -> f32 {
+        self.x
     }
 }
 

@@ -1,0 +1,201 @@
+//! Functions of types that change what they are given: `&mut self`, and `&mut` parameters.
+//!
+//! Such a function is a value of Rust's that takes values and returns values: it is lent what it changes ([`ByMut`]), and
+//! returns it beside its result, the first one outermost: `fn next(&mut self, x: &mut u32) -> f32` returns
+//! `((f32, u32), Self)`. Who calls it puts back what comes back. A call by its receiver, `rng.next()`, does not say whether the
+//! method changes it, so the function's type does: [`OnHost::__change`] is a method of its own for functions whose first
+//! parameter is lent, which rustc prefers to that of the trait, which is for all others.
+
+use wattle_ir::KernelType;
+use wattle_ir::builder::Builder;
+
+use crate::device_fn::{DeviceFn, Parameters};
+use crate::thread::Thread;
+
+/// What a function of a type is given for a parameter `&mut T`.
+#[derive(Clone, Copy)]
+pub struct ByMut<T>(T);
+
+/// A value, lent to a function of a type.
+#[inline(always)]
+pub fn lend<T>(value: T) -> ByMut<T> {
+    ByMut(value)
+}
+
+/// The value that has been lent.
+#[inline(always)]
+pub fn lent<T>(ByMut(value): ByMut<T>) -> T {
+    value
+}
+
+// SAFETY: it is the value.
+unsafe impl<T: KernelType> KernelType for ByMut<T> {
+    type Built<'b> = (T::Built<'b>,);
+}
+
+/// What a method with `&mut self` is called on: nothing is, where the call cannot put back what the method leaves.
+///
+/// # Safety
+/// Nothing implements it.
+#[diagnostic::on_unimplemented(
+    message = "this method takes `&mut self`, and what it is called on cannot be changed here",
+    label = "cannot be changed",
+    note = "call it on a variable that is `let mut`, or on an item of `acc.items(&mut out)`; take an element of another view out: \
+            `let mut e = x[i]; e.next(); x[i] = e;`"
+)]
+pub unsafe trait Changeable {}
+
+/// A function of a type that a thread on the host calls as a method.
+pub struct OnHost<'a, F, Args> {
+    function: F,
+    thread: &'a Thread<'a>,
+    arguments: std::marker::PhantomData<Args>,
+}
+
+/// `function`, as this thread calls it as a method.
+#[inline(always)]
+pub fn method_on_host<'a, F: Fn(Parameters<Args>) -> A, Args: KernelType, A>(
+    thread: &'a Thread<'a>,
+    function: F,
+) -> OnHost<'a, F, Args> {
+    OnHost { function, thread, arguments: std::marker::PhantomData }
+}
+
+/// A function of a type that is called as a method in a kernel that is being built.
+pub struct InBuilder<'b, F, Args> {
+    function: F,
+    builder: &'b Builder,
+    arguments: std::marker::PhantomData<Args>,
+}
+
+/// A builder that calls methods: a trait, so that the result is erroneous where the builder is (see `Once`).
+pub trait CallsMethod<'b, F, Args, A> {
+    /// The function, to be called.
+    type Method;
+    /// `function`, as it is called as a method in the kernel that is being built.
+    fn method(&'b self, function: F) -> Self::Method;
+}
+
+impl<'b, F: Fn(Parameters<Args>) -> A + 'b, Args: KernelType + 'b, A> CallsMethod<'b, F, Args, A> for Builder {
+    type Method = InBuilder<'b, F, Args>;
+    fn method(&'b self, function: F) -> InBuilder<'b, F, Args> {
+        InBuilder { function, builder: self, arguments: std::marker::PhantomData }
+    }
+}
+
+/// `function`, as it is called as a method in the kernel that is being built.
+pub fn method_in_builder<'b, B: CallsMethod<'b, F, Args, A>, F, Args, A>(builder: &'b B, function: F) -> B::Method {
+    builder.method(function)
+}
+
+/// A method whose receiver stays as it is, called on the host.
+pub trait HostMethodByValue {
+    /// The receiver.
+    type Receiver;
+    /// The other arguments.
+    type Others;
+    /// The result.
+    type Output;
+    /// Calls it on something that could be changed.
+    fn __change(self, receiver: Self::Receiver, others: Self::Others) -> (Self::Output, Option<Self::Receiver>);
+    /// Calls it on something that cannot.
+    fn __keep(self, receiver: Self::Receiver, others: Self::Others) -> Self::Output;
+}
+
+/// A method whose receiver stays as it is, called in a kernel that is being built.
+pub trait BuilderMethodByValue {
+    /// The receiver.
+    type Receiver;
+    /// The other arguments.
+    type Others;
+    /// The result.
+    type Output;
+    /// Calls it on something that could be changed.
+    fn __change(self, receiver: Self::Receiver, others: Self::Others) -> (Self::Output, Option<Self::Receiver>);
+    /// Calls it on something that cannot.
+    fn __keep(self, receiver: Self::Receiver, others: Self::Others) -> Self::Output;
+}
+
+macro_rules! methods {
+    ($(($($name:ident $value:ident),*))+) => {$(
+        impl<S: KernelType, V: KernelType, $($name: KernelType,)* F> OnHost<'_, F, (ByMut<S>, $($name,)*)>
+        where
+            F: DeviceFn<(ByMut<S>, $($name,)*), Output = (V, S)>,
+        {
+            /// Calls the method: its result, and what its receiver is now.
+            #[inline(always)]
+            pub fn __change(self, receiver: S, ($($value,)*): ($($name,)*)) -> (V, Option<S>) {
+                let (value, receiver) = self.function.on_host(self.thread, (ByMut(receiver), $($value,)*));
+                (value, Some(receiver))
+            }
+
+            /// Refuses the call.
+            pub fn __keep(self, _: S, _: ($($name,)*)) -> V
+            where
+                S: Changeable,
+            {
+                unreachable!("nothing is `Changeable`")
+            }
+        }
+
+        impl<S: KernelType, $($name: KernelType,)* F: DeviceFn<(S, $($name,)*)>> HostMethodByValue
+            for OnHost<'_, F, (S, $($name,)*)>
+        {
+            type Receiver = S;
+            type Others = ($($name,)*);
+            type Output = <F as DeviceFn<(S, $($name,)*)>>::Output;
+            #[inline(always)]
+            fn __change(self, receiver: S, others: ($($name,)*)) -> (Self::Output, Option<S>) {
+                (self.__keep(receiver, others), None)
+            }
+            #[inline(always)]
+            fn __keep(self, receiver: S, ($($value,)*): ($($name,)*)) -> Self::Output {
+                self.function.on_host(self.thread, (receiver, $($value,)*))
+            }
+        }
+
+        impl<'b, S: KernelType, V: KernelType, $($name: KernelType,)* F> InBuilder<'b, F, (ByMut<S>, $($name,)*)>
+        where
+            F: DeviceFn<(ByMut<S>, $($name,)*), Output = (V, S)>,
+        {
+            /// Calls the method: its result, and what its receiver is then.
+            pub fn __change(
+                self,
+                receiver: S::Built<'b>,
+                ($($value,)*): ($($name::Built<'b>,)*),
+            ) -> (V::Built<'b>, Option<S::Built<'b>>) {
+                let (value, receiver) = self.function.in_builder(self.builder, ((receiver,), $($value,)*));
+                (value, Some(receiver))
+            }
+
+            /// Refuses the call.
+            pub fn __keep(self, _: S::Built<'b>, _: ($($name::Built<'b>,)*)) -> V::Built<'b>
+            where
+                S: Changeable,
+            {
+                unreachable!("nothing is `Changeable`")
+            }
+        }
+
+        impl<'b, S: KernelType, $($name: KernelType,)* F: DeviceFn<(S, $($name,)*)>> BuilderMethodByValue
+            for InBuilder<'b, F, (S, $($name,)*)>
+        {
+            type Receiver = S::Built<'b>;
+            type Others = ($($name::Built<'b>,)*);
+            type Output = <<F as DeviceFn<(S, $($name,)*)>>::Output as KernelType>::Built<'b>;
+            fn __change(self, receiver: S::Built<'b>, others: Self::Others) -> (Self::Output, Option<S::Built<'b>>) {
+                (self.__keep(receiver, others), None)
+            }
+            fn __keep(self, receiver: S::Built<'b>, ($($value,)*): Self::Others) -> Self::Output {
+                self.function.in_builder(self.builder, (receiver, $($value,)*))
+            }
+        }
+    )+};
+}
+methods!(
+    ()(A a)(A a, B b)(A a, B b, C c)(A a, B b, C c, D d)(A a, B b, C c, D d, E e)(A a, B b, C c, D d, E e, G g)(
+        A a, B b, C c, D d, E e, G g, H h
+    )(A a, B b, C c, D d, E e, G g, H h, I i)(A a, B b, C c, D d, E e, G g, H h, I i, J j)(
+        A a, B b, C c, D d, E e, G g, H h, I i, J j, K k
+    )(A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l)
+);
