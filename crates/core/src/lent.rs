@@ -88,6 +88,49 @@ pub fn method_in_builder<'b, B: CallsMethod<'b, F, Args, A>, F, Args, A>(builder
     builder.method(function)
 }
 
+impl<S: KernelType, V: KernelType, Args: Split<First = ByMut<S>>, F> OnHost<'_, F, Args>
+where
+    F: DeviceFn<Args, Output = (V, S)>,
+{
+    /// Calls the method: its result, and what its receiver is now.
+    #[inline(always)]
+    pub fn __change(self, receiver: S, others: Args::Others) -> (V, Option<S>) {
+        let (value, receiver) = self.function.on_host(self.thread, Args::join(ByMut(receiver), others));
+        (value, Some(receiver))
+    }
+
+    /// Refuses the call.
+    pub fn __keep(self, _: S, _: Args::Others) -> V
+    where
+        S: Changeable,
+    {
+        unreachable!("nothing is `Changeable`")
+    }
+}
+
+impl<'b, S: KernelType, V: KernelType, Args: Split<First = ByMut<S>>, F> InBuilder<'b, F, Args>
+where
+    F: DeviceFn<Args, Output = (V, S)>,
+{
+    /// Calls the method: its result, and what its receiver is then.
+    pub fn __change(
+        self,
+        receiver: S::Built<'b>,
+        others: <Args::Others as KernelType>::Built<'b>,
+    ) -> (V::Built<'b>, Option<S::Built<'b>>) {
+        let (value, receiver) = self.function.in_builder(self.builder, Args::join_built((receiver,), others));
+        (value, Some(receiver))
+    }
+
+    /// Refuses the call.
+    pub fn __keep(self, _: S::Built<'b>, _: <Args::Others as KernelType>::Built<'b>) -> V::Built<'b>
+    where
+        S: Changeable,
+    {
+        unreachable!("nothing is `Changeable`")
+    }
+}
+
 /// A method whose receiver stays as it is, called on the host.
 pub trait HostMethodByValue {
     /// The receiver.
@@ -100,6 +143,20 @@ pub trait HostMethodByValue {
     fn __change(self, receiver: Self::Receiver, others: Self::Others) -> (Self::Output, Option<Self::Receiver>);
     /// Calls it on something that cannot.
     fn __keep(self, receiver: Self::Receiver, others: Self::Others) -> Self::Output;
+}
+
+impl<Args: Split, F: DeviceFn<Args>> HostMethodByValue for OnHost<'_, F, Args> {
+    type Receiver = Args::First;
+    type Others = Args::Others;
+    type Output = <F as DeviceFn<Args>>::Output;
+    #[inline(always)]
+    fn __change(self, receiver: Args::First, others: Args::Others) -> (Self::Output, Option<Args::First>) {
+        (self.__keep(receiver, others), None)
+    }
+    #[inline(always)]
+    fn __keep(self, receiver: Args::First, others: Args::Others) -> Self::Output {
+        self.function.on_host(self.thread, Args::join(receiver, others))
+    }
 }
 
 /// A method whose receiver stays as it is, called in a kernel that is being built.
@@ -116,86 +173,52 @@ pub trait BuilderMethodByValue {
     fn __keep(self, receiver: Self::Receiver, others: Self::Others) -> Self::Output;
 }
 
-macro_rules! methods {
+impl<'b, Args: Split, F: DeviceFn<Args>> BuilderMethodByValue for InBuilder<'b, F, Args> {
+    type Receiver = <Args::First as KernelType>::Built<'b>;
+    type Others = <Args::Others as KernelType>::Built<'b>;
+    type Output = <<F as DeviceFn<Args>>::Output as KernelType>::Built<'b>;
+    fn __change(self, receiver: Self::Receiver, others: Self::Others) -> (Self::Output, Option<Self::Receiver>) {
+        (self.__keep(receiver, others), None)
+    }
+    fn __keep(self, receiver: Self::Receiver, others: Self::Others) -> Self::Output {
+        self.function.in_builder(self.builder, Args::join_built(receiver, others))
+    }
+}
+
+/// The arguments of a method, its receiver apart from the others.
+pub trait Split: KernelType {
+    /// The receiver.
+    type First: KernelType;
+    /// The other arguments.
+    type Others: KernelType;
+    /// All arguments.
+    fn join(first: Self::First, others: Self::Others) -> Self;
+    /// All arguments, in a kernel that is being built.
+    fn join_built<'b>(
+        first: <Self::First as KernelType>::Built<'b>,
+        others: <Self::Others as KernelType>::Built<'b>,
+    ) -> Self::Built<'b>;
+}
+
+macro_rules! arguments {
     ($(($($name:ident $value:ident),*))+) => {$(
-        impl<S: KernelType, V: KernelType, $($name: KernelType,)* F> OnHost<'_, F, (ByMut<S>, $($name,)*)>
-        where
-            F: DeviceFn<(ByMut<S>, $($name,)*), Output = (V, S)>,
-        {
-            /// Calls the method: its result, and what its receiver is now.
-            #[inline(always)]
-            pub fn __change(self, receiver: S, ($($value,)*): ($($name,)*)) -> (V, Option<S>) {
-                let (value, receiver) = self.function.on_host(self.thread, (ByMut(receiver), $($value,)*));
-                (value, Some(receiver))
-            }
-
-            /// Refuses the call.
-            pub fn __keep(self, _: S, _: ($($name,)*)) -> V
-            where
-                S: Changeable,
-            {
-                unreachable!("nothing is `Changeable`")
-            }
-        }
-
-        impl<S: KernelType, $($name: KernelType,)* F: DeviceFn<(S, $($name,)*)>> HostMethodByValue
-            for OnHost<'_, F, (S, $($name,)*)>
-        {
-            type Receiver = S;
+        impl<S: KernelType, $($name: KernelType),*> Split for (S, $($name,)*) {
+            type First = S;
             type Others = ($($name,)*);
-            type Output = <F as DeviceFn<(S, $($name,)*)>>::Output;
             #[inline(always)]
-            fn __change(self, receiver: S, others: ($($name,)*)) -> (Self::Output, Option<S>) {
-                (self.__keep(receiver, others), None)
+            fn join(first: S, ($($value,)*): ($($name,)*)) -> Self {
+                (first, $($value,)*)
             }
-            #[inline(always)]
-            fn __keep(self, receiver: S, ($($value,)*): ($($name,)*)) -> Self::Output {
-                self.function.on_host(self.thread, (receiver, $($value,)*))
-            }
-        }
-
-        impl<'b, S: KernelType, V: KernelType, $($name: KernelType,)* F> InBuilder<'b, F, (ByMut<S>, $($name,)*)>
-        where
-            F: DeviceFn<(ByMut<S>, $($name,)*), Output = (V, S)>,
-        {
-            /// Calls the method: its result, and what its receiver is then.
-            pub fn __change(
-                self,
-                receiver: S::Built<'b>,
-                ($($value,)*): ($($name::Built<'b>,)*),
-            ) -> (V::Built<'b>, Option<S::Built<'b>>) {
-                let (value, receiver) = self.function.in_builder(self.builder, ((receiver,), $($value,)*));
-                (value, Some(receiver))
-            }
-
-            /// Refuses the call.
-            pub fn __keep(self, _: S::Built<'b>, _: ($($name::Built<'b>,)*)) -> V::Built<'b>
-            where
-                S: Changeable,
-            {
-                unreachable!("nothing is `Changeable`")
-            }
-        }
-
-        impl<'b, S: KernelType, $($name: KernelType,)* F: DeviceFn<(S, $($name,)*)>> BuilderMethodByValue
-            for InBuilder<'b, F, (S, $($name,)*)>
-        {
-            type Receiver = S::Built<'b>;
-            type Others = ($($name::Built<'b>,)*);
-            type Output = <<F as DeviceFn<(S, $($name,)*)>>::Output as KernelType>::Built<'b>;
-            fn __change(self, receiver: S::Built<'b>, others: Self::Others) -> (Self::Output, Option<S::Built<'b>>) {
-                (self.__keep(receiver, others), None)
-            }
-            fn __keep(self, receiver: S::Built<'b>, ($($value,)*): Self::Others) -> Self::Output {
-                self.function.in_builder(self.builder, (receiver, $($value,)*))
+            fn join_built<'b>(first: S::Built<'b>, ($($value,)*): ($($name::Built<'b>,)*)) -> Self::Built<'b> {
+                (first, $($value,)*)
             }
         }
     )+};
 }
-methods!(
-    ()(A a)(A a, B b)(A a, B b, C c)(A a, B b, C c, D d)(A a, B b, C c, D d, E e)(A a, B b, C c, D d, E e, G g)(
-        A a, B b, C c, D d, E e, G g, H h
-    )(A a, B b, C c, D d, E e, G g, H h, I i)(A a, B b, C c, D d, E e, G g, H h, I i, J j)(
-        A a, B b, C c, D d, E e, G g, H h, I i, J j, K k
-    )(A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l)
+arguments!(
+    ()(A a)(A a, B b)(A a, B b, C c)(A a, B b, C c, D d)(A a, B b, C c, D d, E e)(A a, B b, C c, D d, E e, F f)(
+        A a, B b, C c, D d, E e, F f, G g
+    )(A a, B b, C c, D d, E e, F f, G g, H h)(A a, B b, C c, D d, E e, F f, G g, H h, I i)(
+        A a, B b, C c, D d, E e, F f, G g, H h, I i, J j
+    )(A a, B b, C c, D d, E e, F f, G g, H h, I i, J j, K k)
 );

@@ -278,7 +278,7 @@ fn two<S: Source>(source: &mut S) -> u32 {
 fn draw<S: Source>(acc: &Acc, given: S, out: Shared<u32>) {
     let mut source = given;
     out[0] = source.next();
-    out[1] = two(&mut source) ^ source.next();
+    out[1] = two::<S>(&mut source) ^ source.next();
 }
 
 #[derive(Clone, Copy, Element)]
