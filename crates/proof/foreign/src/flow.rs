@@ -57,6 +57,8 @@ pub struct Flow {
     pub(crate) structure: Structure,
     /// For each instruction that asks which lanes are together, whether a thread can come to it again.
     again: Vec<bool>,
+    /// The instructions in loops that end by what they read from memory.
+    in_waits: Set,
     /// Whether lanes of a warp do something together.
     meets: bool,
     /// Whether a thread may end without some barrier.
@@ -109,7 +111,7 @@ impl Flow {
         let next: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
         let live = live(kernel, &next);
         let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
-        let mut before = vec![Vec::new(); next.len()];
+        let (mut before, mut in_waits) = (vec![Vec::new(); next.len()], Set::new(next.len()));
         for (at, targets) in next.iter().enumerate() {
             targets.iter().for_each(|&target| before[target].push(at));
         }
@@ -118,7 +120,10 @@ impl Flow {
                 let body = body(&before, head, at);
                 let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
                 let known = loops[head].get_or_insert_with(|| Loop { dead: dead.collect(), exits_on_memory: false });
-                known.exits_on_memory |= exits_on_memory(steps, &next, &body);
+                if exits_on_memory(steps, &next, &body) {
+                    known.exits_on_memory = true;
+                    body.iter().for_each(|at| in_waits.insert(at));
+                }
             }
         }
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
@@ -144,6 +149,7 @@ impl Flow {
                     positions,
                     structure: Structure::of(kernel, &next),
                     again,
+                    in_waits,
                     meets,
                     exits_early: exits_early(steps, &next, is_barrier),
                     lanes_exit_early: exits_early(steps, &next, |step| matches!(step.op, Op::Exchange { .. })),
@@ -171,6 +177,11 @@ impl Flow {
     /// Whether some loop ends by what it reads from memory.
     pub fn waits(&self) -> bool {
         self.loops.iter().flatten().any(|known| known.exits_on_memory)
+    }
+
+    /// Whether an instruction is in a loop that ends by what it reads from memory.
+    pub(crate) fn is_in_wait(&self, at: usize) -> bool {
+        self.in_waits.contains(at)
     }
 
     /// Whether lanes of a warp do something together.

@@ -95,8 +95,9 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     world.active.restart();
     world.elected.restart();
     loop {
-        let Report { verdict, statistics, .. } = judge_choice(world, asserted, options)?;
+        let Report { verdict, statistics, note } = judge_choice(world, asserted, options)?;
         all.statistics.add(&statistics);
+        all.note = all.note.or(note);
         match verdict {
             Verdict::Holds => match unfair::search_all(world, options)? {
                 Found::Starved(Starved { stuck, steps, schedule }) => {
@@ -106,7 +107,7 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
                 Found::Unknown(why) => all.verdict = Verdict::Unknown(why),
                 Found::Nothing => {}
             },
-            Verdict::Violated(..) => return Ok(Report { verdict, ..all }),
+            Verdict::Violated(..) => return Ok(Report { verdict, note: None, ..all }),
             Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
             Verdict::Unknown(_) => all.verdict = verdict,
         }
@@ -117,10 +118,10 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     if all.verdict == Verdict::Holds {
         match ended::left_waiting(world, options) {
             Some(Left::Passed(stuck, steps)) => {
-                return Ok(Report { verdict: Verdict::Violated(Violation::Stuck(stuck), steps), ..all });
+                return Ok(Report { verdict: Verdict::Violated(Violation::Stuck(stuck), steps), note: None, ..all });
             }
             Some(Left::Early(note)) => all.note = Some(note),
-            None => all.note = world.promise(),
+            None => all.note = world.promise().or(all.note),
         }
     }
     let is_cut_short = matches!(all.verdict, Verdict::Unknown(_));
@@ -188,6 +189,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     if judge.unsure && judge.found.is_none() {
         return attempt(world, asserted, options, false);
     }
+    let note = judge.waits.words(world);
     let verdict = match (judge.found, end) {
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
         (None, _) if judge.doubt.is_some() => Verdict::Unknown(judge.doubt.unwrap_or_default()),
@@ -196,7 +198,8 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         (None, end) => gap_of_whole(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
-    Report { verdict, statistics, note: None }
+    let note = note.filter(|_| verdict == Verdict::Holds);
+    Report { verdict, statistics, note }
 }
 
 /// The most events of an execution that is shown whole.

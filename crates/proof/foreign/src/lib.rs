@@ -64,6 +64,7 @@ mod unfixed;
 mod unsupported;
 mod unwritten;
 mod violation;
+mod waits;
 mod world;
 mod wrong;
 

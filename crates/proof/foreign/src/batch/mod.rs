@@ -57,6 +57,11 @@ impl ModuleJudge for Ptx {
             all.events += judged.events;
             all.violations.extend(judged.violations);
             all.outcomes.extend(judged.outcomes);
+            for note in judged.notes {
+                if !all.notes.contains(&note) {
+                    all.notes.push(note);
+                }
+            }
             for why in judged.unknown {
                 if !all.unknown.contains(&why) {
                     all.unknown.push(why);

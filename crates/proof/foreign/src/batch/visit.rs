@@ -82,7 +82,10 @@ impl<'b> Collector<'b> {
     }
 
     pub fn into_judged(self) -> Judged {
-        let Collector { mut judged, mut doubtful, doubt, .. } = self;
+        let Collector { mut judged, mut doubtful, doubt, judge, prepared, .. } = self;
+        if judged.violations.is_empty() {
+            judged.notes.extend(judge.waits.words(&prepared.world));
+        }
         doubtful.retain(|outcome, _| !judged.outcomes.contains(outcome));
         // What the scenario does with an outcome that cannot be would be wrong too.
         let why = doubt.or_else(|| doubtful.into_values().next());
@@ -192,6 +195,7 @@ impl Visitor for Collector<'_> {
         if let Some(flow) = self.wrong(execution) {
             return flow;
         }
+        self.judge.waits.note(&self.prepared.world, self.batch.model, execution);
         count_writes(execution, &self.prepared.scheduled, &mut self.writes);
         if !self.keep(execution) {
             let why = format!("more than {MOST_OUTCOMES} distinct outcomes");

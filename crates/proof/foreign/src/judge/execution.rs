@@ -19,6 +19,7 @@ use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
 use crate::unwritten;
 use crate::violation::{Step, StuckThread, Violation, alike};
+use crate::waits::Waits;
 use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
 
@@ -44,6 +45,8 @@ pub(crate) struct Judge<'w> {
     pub(super) bounded: BTreeSet<u32>,
     /// Why what some execution shows may be impossible, or none of the program's: see [`Judge::doubt`].
     pub(super) doubt: Option<String>,
+    /// What threads of a workgroup wait for from each other.
+    pub(crate) waits: Waits,
 }
 
 /// The most ends of one execution that are looked at.
@@ -62,6 +65,7 @@ impl<'w> Judge<'w> {
             open: None,
             bounded: BTreeSet::new(),
             doubt: None,
+            waits: Waits::default(),
         }
     }
 
@@ -267,6 +271,7 @@ impl Visitor for Judge<'_> {
         if let Some((violation, steps)) = self.wrong(execution) {
             return self.report(execution, violation, steps);
         }
+        self.waits.note(self.world, self.model, execution);
         if let Some(violation) = self.asserts(execution) {
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
             let steps = steps(self.world, execution, &threads);

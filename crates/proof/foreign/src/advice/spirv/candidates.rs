@@ -15,8 +15,12 @@ use super::{Candidates, Change, Module};
 /// Where something is added.
 type Side = (fn(Vec<Added>) -> Edit, &'static str);
 
-const BEFORE: Side = (Edit::Before, "before");
-const BEHIND: Side = (Edit::After, "behind");
+const BEFORE: Side = (Edit::Before, "before it");
+const BEHIND: Side = (Edit::After, "behind it");
+/// At the jump back of a loop, whose line is that of its head as a rule.
+const AT_THE_END: Side = (Edit::Before, "at the end of the loop's body");
+/// At the condition of a loop that is tested in every turn, where no statement can stand.
+const IN_EVERY_TURN: Side = (Edit::Before, "before the loop and at the end of its body");
 
 impl Module<'_> {
     /// The changes to try.
@@ -28,8 +32,8 @@ impl Module<'_> {
         for (step, operation) in self.world.kernel().steps.iter().enumerate() {
             let Some(at) = self.instruction(step).filter(|at| seen.insert(*at)) else { continue };
             let of_memory = operation.op.outline(|_| {}, |_| {}).access.filter(is_shared);
-            if matches!(operation.op, Op::Branch { .. }) && operation.guard.reg != NO_REG {
-                self.around(step, BEFORE, &mut found);
+            if let Some(side) = self.side_of_branch(step) {
+                self.around(step, side, &mut found);
             }
             if let Some(known) = self.module().synchronization(at) {
                 self.strengthen(step, at, known, &mut found);
@@ -57,7 +61,28 @@ impl Module<'_> {
         if let Some((_, last)) = run {
             self.around(last, BEHIND, &mut found);
         }
+        // In GLSL the workgroup's memory alone has the shorter word, and one statement is less than two.
+        let is_longer = |change: &Change| change.text.ends_with(IN_EVERY_TURN.1);
+        found.block.sort_by_key(|change| (is_of_buffers(change.instructions()), is_longer(change)));
         found
+    }
+
+    /// Where a barrier is put at a branch, in words; `None` where it is put at none.
+    fn side_of_branch(&self, at: usize) -> Option<Side> {
+        let steps = &self.world.kernel().steps;
+        let target = |step: usize| steps[step].target().filter(|_| matches!(steps[step].op, Op::Branch { .. }));
+        let own = target(at)?;
+        if own <= at {
+            return Some(AT_THE_END);
+        }
+        if steps[at].guard.reg == NO_REG {
+            return None;
+        }
+        // A loop's condition stands at its head, before any other one.
+        let is_condition = |step: usize| target(step).is_some() && steps[step].guard.reg != NO_REG;
+        let mut heads = (at + 1..steps.len()).filter_map(target).filter(|&head| head <= at);
+        let is_head = heads.any(|head| !(head..at).any(is_condition));
+        Some(if is_head { IN_EVERY_TURN } else { BEFORE })
     }
 
     /// The memory that threads share and the kernel accesses, as semantics have it.
@@ -105,11 +130,7 @@ impl Module<'_> {
                 let semantics = order | memories & !WORKGROUP;
                 let (fence, text) = (Added::Fence { scope: widest, semantics }, self.words.fence(widest, semantics));
                 for (edit, side) in [BEFORE, BEHIND] {
-                    found.orders.push(self.change(
-                        step,
-                        format!("add {text} {side} it"),
-                        vec![(at, edit(vec![fence]))],
-                    ));
+                    found.orders.push(self.change(step, format!("add {text} {side}"), vec![(at, edit(vec![fence]))]));
                 }
             }
             Some(_) if !is_atomic || self.words.has_orders() => {
@@ -124,7 +145,7 @@ impl Module<'_> {
         }
         let semantics = ACQUIRE_RELEASE | memories | self.made(ACQUIRE_RELEASE);
         for (edit, side) in [BEHIND, BEFORE] {
-            let text = format!("add {} {side} it", self.words.fence(widest, semantics));
+            let text = format!("add {} {side}", self.words.fence(widest, semantics));
             let fence = vec![Added::Fence { scope: widest, semantics }];
             found.fences.push(self.change(step, text, vec![(at, edit(fence))]));
         }
@@ -139,11 +160,10 @@ impl Module<'_> {
         let of_subgroups = self.module().uses_subgroups() && self.words.has_subgroup_barriers();
         // A barrier for the workgroup's memory alone comes first, where the step accesses that.
         let mut tried = vec![(OF_WORKGROUP, WORKGROUP), (OF_WORKGROUP, all), (OF_SUBGROUP, all)];
-        tried.retain(
-            |&(among, memories)| {
-                if among == OF_SUBGROUP { of_subgroups } else { memories == all || of == memories }
-            },
-        );
+        tried.retain(|&(among, memories)| match among {
+            OF_SUBGROUP => of_subgroups,
+            _ => memories == all || of == memories || of == 0 && all & memories != 0,
+        });
         tried.dedup();
         for (among, memories) in tried {
             let changes = if among == OF_SUBGROUP { &mut found.warp } else { &mut found.block };
@@ -158,7 +178,7 @@ impl Module<'_> {
                     added.push(Added::Fence { scope, semantics });
                 }
             }
-            let text = format!("add {} {side} it", self.words.barrier(among, semantics));
+            let text = format!("add {} {side}", self.words.barrier(among, semantics));
             if !changes.iter().any(|known| known.text == text && known.at == self.world.place_of(step)) {
                 changes.push(self.change(step, text, vec![(at, edit(added))]));
             }
@@ -232,6 +252,24 @@ impl Module<'_> {
         let edit = if self.words.has_atomic_accesses() { Edit::Atomic(scope, semantics) } else { Edit::Update(scope) };
         Some(self.change(step, self.words.atomic(is_load, scope, semantics), vec![(at, edit)]))
     }
+}
+
+/// Whether changes add a barrier or fence of buffers.
+fn is_of_buffers(edits: &[(usize, Edit)]) -> bool {
+    let semantics = |added: &Added| match *added {
+        Added::Barrier { semantics, .. } | Added::Fence { semantics, .. } => semantics,
+    };
+    edits.iter().any(|(_, edit)| match edit {
+        Edit::Before(added) | Edit::After(added) => added.iter().any(|added| semantics(added) & UNIFORM != 0),
+        Edit::Semantics(_)
+        | Edit::Scope(_)
+        | Edit::Coherent
+        | Edit::NonPrivate(_)
+        | Edit::Atomic(..)
+        | Edit::Update(_)
+        | Edit::Add(..)
+        | Edit::Nothing => false,
+    })
 }
 
 /// The memory of a space, as semantics have it.

@@ -1,14 +1,14 @@
 //! Advice on mistakes in SPIR-V modules: those of GLSL in `glsl/*.comp`, compiled by glslang 12 with `-V --target-env vulkan1.2 -g`
 //! and written as text by `spirv-dis`, and modules of our own, in the words of their sources.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use wattle_foreign::spirv::{self, Header};
 use wattle_foreign::{Advice, Condition, Options, Verdict, World, advise};
 use wattle_memory::Model;
-use wattle_modules::spirv::{Contents, Setting};
+use wattle_modules::spirv::Setting;
 
+use super::glsl::{Given, launched};
 use super::{head, module};
 
 /// The fixes, as lines and words, of a launch that is violated.
@@ -28,22 +28,8 @@ fn fixes(mut world: World, header: &Header, asserted: &str) -> Vec<String> {
 }
 
 /// The fixes of a launch of the GLSL kernel of that name.
-fn of_glsl(name: &str, workgroups: u32, contents: &[(&str, &[u32])], asserted: &str) -> Vec<String> {
-    let path = format!("{}/tests/glsl/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("the file is there");
-    let bytes = |words: &[u32]| Contents::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect(), None);
-    let inputs: HashMap<_, _> = contents.iter().map(|(name, words)| ((*name).to_owned(), bytes(words))).collect();
-    let setting = Setting {
-        local_size: None,
-        workgroups: [workgroups, 1, 1],
-        subgroup: None,
-        inputs,
-        checks_indices: true,
-        bound: None,
-    };
-    let module = spirv::read(&format!("{name}.spvasm"), text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-    let world =
-        spirv::launch(&format!("{name}.spvasm"), &module, None, &setting).unwrap_or_else(|error| panic!("{error}"));
+fn of_glsl(name: &str, workgroups: u32, contents: Given<'_>, asserted: &str) -> Vec<String> {
+    let world = launched(name, workgroups, contents);
     fixes(world, &Header::default(), asserted)
 }
 
@@ -61,6 +47,9 @@ fn glsl_with_fences_and_barriers() {
     assert_eq!(turned, ["turn.comp:10: add barrier() behind it"]);
     let neighbours = of_glsl("neighbours", 1, &[("_", &[0, 0]), ("__0", &[0, 0])], "");
     assert_eq!(neighbours, ["neighbours.spvasm:65: declare `Words` coherent"]);
+    // Not before the loop's condition, where no statement can stand, and not with fences of buffers.
+    let tree = of_glsl("tree", 1, &[("_", &[1, 2, 3, 4, 5]), ("__0", &[0])], "__0[0] == 15");
+    assert_eq!(tree, ["tree.comp:11: add barrier() before it"]);
     let ordered = of_glsl("barrier", 1, &[("_", &[0, 0]), ("__0", &[0, 0])], "");
     assert_eq!(
         ordered,

@@ -2,6 +2,7 @@
 
 mod advice;
 mod claims;
+mod glsl;
 mod groups;
 mod instances;
 mod meaning;

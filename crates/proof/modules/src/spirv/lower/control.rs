@@ -51,6 +51,7 @@ impl Lowering<'_> {
         let first = function.blocks.first().ok_or_else(|| at.refused("the function has no body"))?;
         self.calls.push(id);
         self.frame += 1;
+        self.source = None;
         let frame = Frame { number: self.frame, result };
         let blocks = self.ordered_blocks(function, first)?;
         for block in &blocks {
@@ -110,7 +111,11 @@ impl Lowering<'_> {
 
     fn block(&mut self, block: &Block, frame: &Frame) -> Result<(), Refused> {
         self.targets.insert((frame.number, block.label), self.steps.len() as u32);
-        self.source = None;
+        // A line is for the rest of its block (SPIR-V specification, `OpLine`), but glslang writes none behind a `?:`, where a
+        // statement goes on: there the line before it in the text is the one to look at. LLVM's blocks have their own.
+        if self.module.model == MemoryModel::OpenCL {
+            self.source = None;
+        }
         for number in block.body.clone() {
             let instruction = self.module.instruction(number);
             self.line = instruction.line;

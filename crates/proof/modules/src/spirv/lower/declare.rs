@@ -287,6 +287,14 @@ impl Lowering<'_> {
                 return self.set(instruction, Value::Pointer(pointer));
             }
         };
+        let laid_out =
+            class == StorageClass::Workgroup && self.module.declared.decoration(to, Decoration::Block).is_some();
+        if let Some(known) = self.laid_out.filter(|_| laid_out) {
+            return self.alias(known, instruction, name, bytes, initial);
+        }
+        if laid_out {
+            self.laid_out = Some(self.variables.len());
+        }
         let address = self.constant(address);
         let coherent = self.module.declared.decoration(id, Decoration::Coherent).is_some();
         let is_open = place == Place::Push && initial.is_none();
@@ -298,6 +306,26 @@ impl Lowering<'_> {
             instruction,
             Value::Pointer(Pointer { space, classes, class, address, is_generic, to, coherent, root }),
         )
+    }
+
+    /// A variable of a workgroup whose layout is explicit: it begins where the first such variable does
+    /// (SPV_KHR_workgroup_memory_explicit_layout: all of them are `Aliased`, and share their memory).
+    fn alias(
+        &mut self,
+        known: usize,
+        instruction: &Instruction,
+        name: String,
+        bytes: u64,
+        initial: Option<Vec<u8>>,
+    ) -> Result<(), Refused> {
+        let Some(pointer) = self.pointer_type(instruction.ty()?) else { return Ok(()) };
+        let variable = &mut self.variables[known];
+        let Place::Workgroup(number) = variable.place else { return Ok(()) };
+        variable.name = format!("{}/{name}", variable.name);
+        variable.bytes = variable.bytes.max(bytes);
+        variable.initial = variable.initial.take().or(initial);
+        let address = self.constant(address_of(number));
+        self.set(instruction, Value::Pointer(Pointer { address, root: Some(known), ..pointer }))
     }
 
     /// Bytes in a thread's own memory.

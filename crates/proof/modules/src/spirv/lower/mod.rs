@@ -146,6 +146,8 @@ struct Lowering<'m> {
     variables: Vec<Variable>,
     /// The variables to which the host binds no memory.
     unbound: HashSet<Id>,
+    /// The number of the first variable of a workgroup whose layout is explicit.
+    laid_out: Option<usize>,
     /// The initial bytes of a thread's memory.
     local: Vec<Option<u8>>,
     undefined: Option<Reg>,
@@ -225,6 +227,7 @@ impl<'m> Lowering<'m> {
             of: HashMap::new(),
             variables: Vec::new(),
             unbound: HashSet::new(),
+            laid_out: None,
             local: Vec::new(),
             undefined: None,
             unfixed: Vec::new(),

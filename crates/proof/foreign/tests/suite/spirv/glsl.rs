@@ -1,0 +1,63 @@
+//! GLSL shaders of `glsl/*.comp`, compiled by glslang 12 with `-V --target-env vulkan1.2 -g` and written as text by `spirv-dis`:
+//! what is said of them.
+
+use std::collections::HashMap;
+
+use wattle_foreign::{Condition, Options, Report, Verdict, Violation, World, judge, spirv};
+use wattle_memory::Model;
+use wattle_modules::spirv::{Contents, Setting};
+
+/// What buffers are given: their names and words.
+pub type Given<'g> = &'g [(&'g str, &'g [u32])];
+
+/// A launch of the GLSL kernel of that name.
+pub fn launched(name: &str, workgroups: u32, contents: Given<'_>) -> World {
+    let path = format!("{}/tests/glsl/{name}.spvasm", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let bytes = |words: &[u32]| Contents::Bytes(words.iter().flat_map(|word| word.to_le_bytes()).collect(), None);
+    let inputs: HashMap<_, _> = contents.iter().map(|(name, words)| ((*name).to_owned(), bytes(words))).collect();
+    let setting = Setting {
+        local_size: None,
+        workgroups: [workgroups, 1, 1],
+        subgroup: None,
+        inputs,
+        checks_indices: true,
+        bound: None,
+    };
+    let module = spirv::read(&format!("{name}.spvasm"), text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    spirv::launch(&format!("{name}.spvasm"), &module, None, &setting).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The report on such a launch, with an assertion.
+fn judged(name: &str, workgroups: u32, contents: Given<'_>, asserted: &str) -> Report {
+    let mut world = launched(name, workgroups, contents);
+    let asserted = [Condition::parse(asserted, world.ranges()).expect("a condition")];
+    judge(&mut world, &asserted, &Options { model: Model::Vulkan, ..Options::default() }).expect("it is supported")
+}
+
+/// glslang writes no line behind the `?:` whose value is stored.
+#[test]
+fn a_statement_goes_on_behind_its_condition() {
+    let report = judged("padded", 1, &[("_", &[1, 2, 3, 4]), ("__0", &[0, 0, 0, 0])], "__0[0] == 2");
+    let Verdict::Violated(Violation::Race { accesses, .. }, _) = &report.verdict else { panic!("{report:?}") };
+    let mut at: Vec<&str> = accesses.iter().map(|access| access.at.as_str()).collect();
+    at.sort_unstable();
+    assert_eq!(at, ["padded.comp:10", "padded.comp:8"]);
+}
+
+/// SPV_KHR_workgroup_memory_explicit_layout: variables of a workgroup that are laid out share their memory.
+#[test]
+fn blocks_of_shared_memory_are_one() {
+    let report = judged("alias", 1, &[("_", &[0; 4])], "_[0] == 1 && _[1] == 2 && _[2] == 3 && _[3] == 4");
+    assert_eq!(report.verdict, Verdict::Holds);
+}
+
+/// A thread of a workgroup waits for another one: it holds if each is scheduled again and again, which Vulkan does not promise.
+#[test]
+fn a_lock_in_a_workgroup_rests_on_progress() {
+    let given: Given<'_> = &[("_", &[0]), ("__0", &[0])];
+    let within = judged("lock", 1, given, "__0[0] == 2");
+    assert_eq!(within.verdict, Verdict::Holds);
+    let note = within.note.expect("a note");
+    assert!(note.starts_with("where lock.comp:6 waits for lock.comp:11, both threads are of one workgroup"), "{note}");
+}
