@@ -170,8 +170,8 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };
     let single = single_or_commuting_run(&setup);
-    if let Err(Some(race)) = &single
-        && let Some((violation, steps)) = race_of(world, options, &race.execution(&setup))
+    if let Err(Some(run)) = &single
+        && let Some((violation, steps)) = wrong_run(world, options, &run.execution(&setup))
     {
         let statistics = Statistics { complete: 1, ..Statistics::default() };
         return Report { verdict: Verdict::Violated(violation, steps), statistics, note: None };
@@ -213,12 +213,23 @@ fn counted_memories(setup: &Setup<'_>) -> Option<Vec<Vec<(Address, u64)>>> {
     (counted.events > MOST_SHOWN * runs as u64).then_some(counted.memories)
 }
 
-/// The race that an execution shows beyond doubt, if a race is an error.
-fn race_of(world: &World, options: &Options, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
+/// The race, if a race is an error, or the fault that a run shows beyond doubt. How memory that nobody has written comes to matter
+/// is better seen in a search.
+fn wrong_run(world: &World, options: &Options, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
     let judge = Judge::new(world, options.model, &[]).with_races(options.forbids_races);
     let (violation, steps) = judge.wrong(execution)?;
     let is_certain = !world.is_spoilt() && judge.doubt(execution, &violation).is_none();
-    (is_certain && matches!(violation, Violation::Race { .. })).then_some((violation, steps))
+    let is_whole = match violation {
+        Violation::Race { .. } => true,
+        Violation::Fault { .. } => !execution.faults.iter().any(|fault| judge.carried(fault).is_some()),
+        Violation::ReadOnly { .. }
+        | Violation::Copying { .. }
+        | Violation::Assertion { .. }
+        | Violation::Unwritten { .. }
+        | Violation::Unassigned { .. }
+        | Violation::Stuck(_) => false,
+    };
+    (is_certain && is_whole).then_some((violation, steps))
 }
 
 /// The verdict on what an execution leaves.

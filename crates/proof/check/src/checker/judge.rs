@@ -20,11 +20,12 @@ use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
 use crate::report::{Orders, Progress, Unknown, Violation, Witness};
 use crate::search::{
-    Address, Dependencies, End, FOUND_NOTHING, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, RacingRun, Setup,
-    SharedCells, Spawn, Statistics, Updates, keeping, search, single_or_commuting_run, single_run,
+    Address, Dependencies, End, FOUND_NOTHING, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup,
+    SharedCells, Spawn, Statistics, Updates, Wrong, WrongRun, keeping, search, single_or_commuting_run, single_run,
 };
 
 use counted::has_counted_runs;
+use visit::described;
 pub(super) use visit::last_memories;
 
 /// The maximum number of outcomes of one search that are kept.
@@ -157,19 +158,20 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
     let single = if checker.symmetry { single_or_commuting_run(&setup) } else { single_run(&setup, Updates::Conflict) };
     let single = match single {
         Ok(single) => single,
-        Err(Some(race)) if forbids_races && !checker.every_kind => {
-            (phase.statistics.complete, phase.events) = (1, race.events);
-            let RacingRun { graph, analysis, accesses, cells, .. } = *race;
-            let witness = Witness {
-                world: world.clone(),
-                graph,
-                analysis,
-                cells,
-                stuck: Vec::new(),
-                faults: Vec::new(),
-                excerpt: true,
+        Err(Some(run)) if !checker.every_kind && (forbids_races || matches!(run.wrong, Wrong::Fault(_))) => {
+            (phase.statistics.complete, phase.events) = (1, run.events);
+            let WrongRun { graph, analysis, wrong, cells, .. } = *run;
+            let faults = match wrong {
+                Wrong::Race(..) => Vec::new(),
+                Wrong::Fault(fault) => vec![fault],
             };
-            phase.violations.push(Violation::Race { witness: Box::new(witness), accesses });
+            let witness =
+                Witness { world: world.clone(), graph, analysis, cells, stuck: Vec::new(), faults, excerpt: true };
+            let witness = Box::new(witness);
+            phase.violations.push(match wrong {
+                Wrong::Race(first, second) => Violation::Race { witness, accesses: (first, second) },
+                Wrong::Fault(fault) => Violation::Fault { witness, what: described(world, &fault) },
+            });
             return Ok(true);
         }
         Err(_) => return Ok(false),

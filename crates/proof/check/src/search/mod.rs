@@ -62,7 +62,7 @@ pub use private::{Own, PrivateCells, SharedCells, keeping};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use share::{Meter, Reading};
-pub use single::{RacingRun, SingleRun, Updates, single_or_commuting_run, single_run};
+pub use single::{SingleRun, Updates, Wrong, WrongRun, single_or_commuting_run, single_run};
 pub use state::Fault;
 pub use thread::Thread;
 

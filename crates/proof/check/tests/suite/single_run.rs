@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use crate::brute::random::{Case, Random, show, shrink};
 use crate::script::{Op, Value, constant, setup};
 use wattle_check::search::{
-    Address, Execution, RacingRun, SingleRun, Spawn, Statistics, Updates, Visitor, last_values, search, single_run,
+    Address, Execution, SingleRun, Spawn, Statistics, Updates, Visitor, Wrong, WrongRun, last_values, search,
+    single_run,
 };
 use wattle_memory::{Classes, Kind, Label, Level, Model, Placement};
 
@@ -196,6 +197,98 @@ fn groups_of_a_block_are_ordered_by_their_own_barriers() {
     assert!(single > 400, "a tenth of the programs has a single run: {single}");
 }
 
+/// What becomes of the fences behind a barrier.
+#[derive(Clone, Copy, PartialEq)]
+enum Acquire {
+    All,
+    Nobody,
+    /// All but one thread.
+    NotOne,
+    /// One thread does so behind its accesses.
+    OneLate,
+    /// One thread neither does so nor accesses anything.
+    OneIdle,
+    /// Each thread, or not.
+    Some,
+}
+
+/// A program of threads of a block that release before its barriers and acquire behind them, by fences of some storage classes,
+/// or forget to; each mostly touches a cell that another one has touched before the last barrier.
+fn case_of_fences(random: &mut Random) -> Case {
+    let threads = 2 + random.below(2) as usize;
+    let mut program = vec![Vec::new(); threads];
+    let careful = !random.one_in(3);
+    for phase in 0..2 + random.below(3) {
+        let about = random.pick(&[Classes::BOTH, Classes::BLOCK, Classes::BUFFER, Classes::NONE]);
+        let semantics = random.pick(&[Classes::BOTH, Classes::BOTH, Classes::BUFFER, Classes::BLOCK]);
+        let level = random.pick(&[Level::Block, Level::Device, Level::Device, Level::Subgroup]);
+        let acquire = match careful {
+            true => random.pick(&[
+                Acquire::All,
+                Acquire::All,
+                Acquire::Nobody,
+                Acquire::NotOne,
+                Acquire::OneLate,
+                Acquire::OneIdle,
+            ]),
+            false => Acquire::Some,
+        };
+        let one = random.below(threads as u64) as usize;
+        for (thread, ops) in program.iter_mut().enumerate() {
+            let mut fence = |label: Label| {
+                let own = if careful || random.one_in(2) { semantics } else { Classes::BUFFER };
+                let makes_available = label.release && (careful || !random.one_in(8));
+                Op::Fence { label: Label { semantics: own, makes_available, ..label } }
+            };
+            let (release, behind) = (fence(Label::fence(level).releasing()), fence(Label::fence(level).acquiring()));
+            if phase > 0 {
+                ops.extend((careful || !random.one_in(4)).then_some(release));
+                ops.push(Op::Barrier { members: threads as u32, about });
+            }
+            let early = match acquire {
+                Acquire::All => true,
+                Acquire::Nobody => false,
+                Acquire::NotOne | Acquire::OneLate | Acquire::OneIdle => thread != one,
+                Acquire::Some => !random.one_in(4),
+            };
+            ops.extend((phase > 0 && early).then(|| behind.clone()));
+            for _ in 0..1 + random.below(2) {
+                let near = (thread as u64 + phase) % threads as u64;
+                let cell = if random.one_in(8) { random.below(threads as u64) } else { near };
+                if acquire != Acquire::OneIdle || thread != one {
+                    ops.push(op(random, ops.len(), cell, false));
+                }
+            }
+            ops.extend((phase > 0 && acquire == Acquire::OneLate && thread == one).then_some(behind));
+        }
+    }
+    let apart = random.one_in(2);
+    let place = |thread: u32| Placement { subgroup: if apart { thread } else { 0 }, ..Placement::new(0, thread) };
+    Case { program, places: (0..threads as u32).map(place).collect() }
+}
+
+#[test]
+fn fences_around_barriers_order_what_those_do_not() {
+    let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(8_000u64);
+    let mut random = Random(23);
+    let (mut single, mut ends, mut needed) = (0, 0, 0);
+    for _ in 0..many {
+        let case = case_of_fences(&mut random);
+        for model in [Model::Vulkan, Model::Portable] {
+            let is_single = agree(&case, model).unwrap_or_else(|error| panic!("{error}"));
+            let is_race = ends_at_race(&case, model).unwrap_or_else(|error| panic!("{error}"));
+            if model == Model::Vulkan {
+                (single, ends) = (single + u64::from(is_single), ends + u64::from(is_race));
+                let mut without = case.clone();
+                without.program.iter_mut().for_each(|ops| ops.retain(|op| !matches!(op, Op::Fence { .. })));
+                needed += u64::from(is_single && alone(&without, model, Updates::Conflict).is_none());
+            }
+        }
+    }
+    println!("{many} programs, {single} with a single run, {needed} of these by their fences, {ends} end at a race");
+    assert!(needed > many / 100 && ends > many / 10, "{single} {needed} {ends}");
+}
+
 fn op(random: &mut Random, at: usize, cell: u64, atomic: bool) -> Op {
     let (to, value) = (at % 8, constant(1 + random.below(9)));
     // A cell is in one storage class.
@@ -302,7 +395,7 @@ fn the_last_reader_that_writes_then_races_with_the_others() {
     let mut setup = setup(&program, places, Model::Portable);
     setup.threads[1..].iter_mut().for_each(|later| later.after = [0].into());
     let race = single_run(&setup, Updates::Conflict).expect_err("two accesses race").expect("the race is shown");
-    let RacingRun { graph, accesses: (read, write), .. } = *race;
+    let WrongRun { graph, wrong: Wrong::Race(read, write), .. } = *race else { panic!("it is a race") };
     let shown = [read, write].map(|event| (graph.event(event).thread, graph.event(event).value));
     assert_eq!(shown, [(Some(2), Some(7)), (Some(3), Some(1))]);
 }

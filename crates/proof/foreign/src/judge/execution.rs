@@ -90,14 +90,17 @@ impl Judge<'_> {
         }
     }
 
+    /// The load of memory that nobody has written, of which a fault comes.
+    pub(super) fn carried(&self, fault: &Fault) -> Option<u32> {
+        let wrong = self.world.wrong(fault.fault).filter(|_| !self.world.is_beside(fault.thread));
+        if let Some(Wrong::Loaded { load, .. }) = wrong { Some(load) } else { None }
+    }
+
     /// What an execution shows by itself.
     pub(crate) fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
         let graph = execution.graph;
         // What happens to be unwritten yet is of less interest than the race with the write of it.
-        let carried = |fault: &Fault| {
-            let wrong = self.world.wrong(fault.fault).filter(|_| !self.world.is_beside(fault.thread));
-            if let Some(Wrong::Loaded { load, .. }) = wrong { Some(load) } else { None }
-        };
+        let carried = |fault: &Fault| self.carried(fault);
         let follows = |fault: &&Fault| self.world.wrong(fault.fault).is_some_and(|wrong| wrong.may_follow());
         if let Some(fault) = execution.faults.iter().filter(|fault| carried(fault).is_none()).min_by_key(follows) {
             return Some(self.fault(execution, fault));

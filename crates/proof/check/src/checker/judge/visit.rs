@@ -60,7 +60,7 @@ impl Judge<'_> {
     /// What is wrong in an execution by itself: one violation, or one of each kind if the checker wants them.
     fn wrong(&self, execution: &Execution<'_>) -> Vec<Violation> {
         let (graph, witness) = (execution.graph, || self.witness(execution));
-        let fault = |fault: &Fault| Violation::Fault { witness: witness(), what: self.describe(fault) };
+        let fault = |fault: &Fault| Violation::Fault { witness: witness(), what: described(&self.world, fault) };
         let mut wrong: Vec<Violation> = execution.faults.iter().map(fault).collect();
         let wants_more = |wrong: &Vec<Violation>| wrong.is_empty() || self.run.checker.every_kind;
         if wants_more(&wrong) && self.forbids_races {
@@ -86,13 +86,14 @@ impl Judge<'_> {
         }
         ControlFlow::Continue(())
     }
+}
 
-    fn describe(&self, fault: &Fault) -> String {
-        let (launch, _) = World::statement(fault.source);
-        match (self.world.fault(fault.fault), self.world.launches.get(launch)) {
-            (Some(fault), Some(launch)) => format!("{}, at {}", fault.describe(launch.program.kernel()), fault.site()),
-            _ => "a fault".into(),
-        }
+/// A fault, in words.
+pub(super) fn described(world: &World, fault: &Fault) -> String {
+    let (launch, _) = World::statement(fault.source);
+    match (world.fault(fault.fault), world.launches.get(launch)) {
+        (Some(fault), Some(launch)) => format!("{}, at {}", fault.describe(launch.program.kernel()), fault.site()),
+        _ => "a fault".into(),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Accesses of the cells, against the last ones of other threads.
 
-use wattle_memory::{Label, Level, ThreadId};
+use wattle_memory::{Kind, Label, Level, ThreadId};
 
 use super::super::process::{Change, Target, Written};
-use super::racing::Access;
+use super::wrong::Access;
 use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
 
 impl Runs<'_, '_> {
@@ -80,6 +80,7 @@ impl Runs<'_, '_> {
     /// The cell of an access. The first one adds it.
     pub(super) fn cell(&mut self, thread: ThreadId, target: Target, label: Label) -> Option<Cell> {
         let class = self.class(label)?;
+        self.touch(thread, class)?;
         let mut cell = match self.cells.remove(&target.address) {
             Some(cell) => cell,
             None => {
@@ -106,7 +107,9 @@ impl Runs<'_, '_> {
         cell.private |= label.private;
         let names = cell.reference == target.reference || !self.setup.model.has_references();
         cell.owner = cell.owner.filter(|owner| *owner == thread);
-        let alone = !cell.private || cell.owner.is_some();
+        // What private accesses find is what was there before the launch, as long as nobody writes.
+        let is_only_read = label.kind == Kind::Read && cell.writer.is_none() && cell.updates.is_empty();
+        let alone = !cell.private || cell.owner.is_some() || is_only_read;
         (cell.bytes == target.bytes && cell.class == class && names && alone).then_some(cell)
     }
 

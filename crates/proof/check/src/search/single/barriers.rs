@@ -71,6 +71,7 @@ impl Runs<'_, '_> {
         let arrivals = threads.iter().filter_map(|&thread| self.runners[thread].arrival.take());
         let (arrivals, about): (Vec<Barrier>, Vec<Classes>) = arrivals.unzip();
         // What threads that stand at different statements order is what each of them names.
+        self.synchronized |= about.iter().any(|one| *one != about[0]);
         let about = about.iter().fold(Classes(u8::MAX), |all, one| Classes(all.0 & one.0));
         if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) {
             return None;
@@ -98,11 +99,7 @@ impl Runs<'_, '_> {
             }
             let threads = self.blocks[block].clone();
             let about = self.meet_all(&threads)?;
-            for &thread in &threads {
-                for (class, phase) in self.runners[thread].phases.iter_mut().enumerate() {
-                    *phase += u32::from(about.includes(Classes(1 << class)));
-                }
-            }
+            self.pass(block, about);
             opened = true;
         }
         Some(opened)

@@ -16,9 +16,9 @@
 //!   release add to that order, and the order of sequentially consistent fences decides nothing, so they are passed over.
 //! - `vulkan`: location-order takes the place of happens-before. The block's barrier acquires and releases all storage
 //!   classes, makes available and visible, and has the block in its scope; so a non-private access before it is
-//!   location-ordered before one by the same name after it. Between launches the system makes everything available and
-//!   visible to the device. Other barriers, private accesses of two threads of a launch and cells of two names are not
-//!   treated here.
+//!   location-ordered before one by the same name after it; fences around it do the same for other classes (`fences`).
+//!   Between launches the system makes everything available and visible to the device. Other barriers, private accesses of
+//!   two threads of a launch to what a thread writes and cells of two names are not treated here.
 //! - `sc`, `unordered`: the orders of all writes are part of an execution; there is one. `unordered` keeps the accesses
 //!   of a thread to one place in order, and all accesses across barriers.
 //!
@@ -34,9 +34,10 @@
 
 mod access;
 mod barriers;
+mod fences;
 mod meetings;
-mod racing;
 mod shown;
+mod wrong;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -48,9 +49,10 @@ use wattle_memory::{Analysis, Classes, EventId, Graph, Level, LocationId, Thread
 use super::boundaries::placements;
 use super::exchange::Exchange;
 use super::process::{Action, Address, Barrier, Change};
-use super::{Setup, Thread, Watch};
+use super::{Fault, Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
-pub use racing::RacingRun;
+use fences::{Acquired, Fenced};
+pub use wrong::{Wrong, WrongRun};
 
 /// The maximum number of events of a run of which the graph is kept.
 const MOST_EVENTS: usize = 256;
@@ -97,14 +99,14 @@ pub enum Updates {
 /// # Errors
 /// It may have another one, or something is wrong with it: a fault, a read of memory that was never written, a thread that waits
 /// for ever. A search shows which; it need not where the run has come to a race among many events.
-pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Option<Box<RacingRun>>> {
+pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Option<Box<WrongRun>>> {
     if !setup.system.is_empty() {
         return Err(None);
     }
     let mut runs = Runs::new(setup, updates);
     match runs.run() {
         Some(()) => Ok(runs.finish()),
-        None => Err(runs.race),
+        None => Err(runs.wrong),
     }
 }
 
@@ -112,7 +114,7 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
 ///
 /// # Errors
 /// As those of [`single_run`].
-pub fn single_or_commuting_run(setup: &Setup<'_>) -> Result<SingleRun, Option<Box<RacingRun>>> {
+pub fn single_or_commuting_run(setup: &Setup<'_>) -> Result<SingleRun, Option<Box<WrongRun>>> {
     single_run(setup, Updates::Conflict).or_else(|race| match race {
         None => single_run(setup, Updates::Commute),
         race => Err(race),
@@ -209,6 +211,8 @@ struct Runner<'w> {
     family: usize,
     /// The number of barriers that it has passed, for each storage class of those that order it.
     phases: [u32; CLASSES],
+    /// What its fences order, besides the barriers themselves.
+    fenced: Fenced,
     /// The number of the group with which it meets at barriers of some threads of the block, and how many of those it has passed.
     group: Option<usize>,
     round: u32,
@@ -255,6 +259,8 @@ struct Runs<'s, 'w> {
     families: Families,
     /// The threads of each block, in ascending order.
     blocks: Vec<Vec<ThreadId>>,
+    /// What the threads of each block have acquired behind its barriers.
+    acquired: Vec<Acquired>,
     /// The threads of each group, in ascending order.
     groups: Vec<Arc<[ThreadId]>>,
     cells: HashMap<Address, Cell, FxBuildHasher>,
@@ -269,8 +275,8 @@ struct Runs<'s, 'w> {
     synchronized: bool,
     /// Whether a thread has gone wrong.
     failed: bool,
-    /// The race at which the run has ended.
-    race: Option<Box<RacingRun>>,
+    /// The race or fault that the run has come to.
+    wrong: Option<Box<WrongRun>>,
 }
 
 impl<'s, 'w> Runs<'s, 'w> {
@@ -292,6 +298,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 block,
                 family: of[thread],
                 phases: [0; CLASSES],
+                fenced: Fenced::default(),
                 group: None,
                 round: 0,
                 status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
@@ -306,6 +313,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             updates,
             runners,
             families,
+            acquired: vec![Acquired::default(); blocks.len()],
             blocks,
             groups: Vec::new(),
             cells: HashMap::default(),
@@ -318,7 +326,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             apart: false,
             synchronized: false,
             failed: false,
-            race: None,
+            wrong: None,
         }
     }
 
@@ -371,7 +379,7 @@ impl<'s, 'w> Runs<'s, 'w> {
                 }
                 Action::Fence { label, source } => {
                     self.executes(source);
-                    self.synchronized |= label.sc;
+                    self.fence(thread, label);
                     self.event(thread, label, source, None);
                 }
                 Action::Barrier { barrier, label, source } => {
@@ -396,7 +404,10 @@ impl<'s, 'w> Runs<'s, 'w> {
                     self.meet(thread, barrier, exchange, source)?;
                     return Some(());
                 }
-                Action::Fault { .. } => return self.end_wrong(thread),
+                Action::Fault { fault, source } => {
+                    self.end_at_fault(Fault { thread, fault, source })?;
+                    return Some(());
+                }
                 Action::NeedsValue | Action::Halt => return None,
             }
         }

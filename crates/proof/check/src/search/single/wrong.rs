@@ -1,4 +1,6 @@
-//! Runs that end at a race.
+//! Runs that end at a race or a fault.
+//!
+//! A run is an interleaving, which every model permits. So a fault in it is one of the program's.
 //!
 //! Before anything but barriers and the ends of launches has ordered threads, the structural clocks are all of happens-before. So
 //! two conflicting accesses that they do not order race in an execution that begins as the run has: the run is an interleaving,
@@ -9,33 +11,49 @@ use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, Locat
 
 use super::super::boundaries::placements;
 use super::super::process::{Address, Target};
-use super::super::{Execution, Setup};
-use super::{Cell, Epoch, Runs};
+use super::super::{Execution, Fault, Setup};
+use super::{Cell, Epoch, Runs, Status};
 
-/// Two accesses that race, in a graph of their own.
+/// A search through the executions of so few threads is soon at a fault, and shows more of it.
+const FEW_THREADS: usize = 8;
+
+/// What is wrong with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// Two accesses race.
+    Race(EventId, EventId),
+    /// A thread has a fault.
+    Fault(Fault),
+}
+
+/// A run with which something is wrong. Of a race the graph has the two accesses alone, of a fault what came before where that is
+/// not much.
 #[derive(Debug)]
-pub struct RacingRun {
-    /// The graph of the two accesses.
+pub struct WrongRun {
+    /// The graph.
     pub graph: Graph,
     /// Its analysis.
     pub analysis: Analysis,
-    /// The two accesses.
-    pub accesses: (EventId, EventId),
-    /// The cell, and its location in the graph.
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// The cells, in ascending order, and their locations in the graph.
     pub cells: Vec<(Address, LocationId)>,
-    /// The number of accesses, fences and arrivals at barriers before the second one.
+    /// The number of accesses, fences and arrivals at barriers up to there.
     pub events: u64,
 }
 
-impl RacingRun {
-    /// The two accesses as an execution of the program.
+impl WrongRun {
+    /// What is shown, as an execution of the program.
     pub fn execution<'a>(&'a self, setup: &'a Setup<'_>) -> Execution<'a> {
         Execution {
             graph: &self.graph,
             analysis: &self.analysis,
             endings: vec![&self.analysis],
             threads: setup.threads.iter().map(|spawn| &spawn.process).collect(),
-            faults: Vec::new(),
+            faults: match self.wrong {
+                Wrong::Race(..) => Vec::new(),
+                Wrong::Fault(fault) => vec![fault],
+            },
             stuck: Vec::new(),
             ignored: Vec::new(),
             cells: self.cells.clone(),
@@ -58,9 +76,33 @@ impl Runs<'_, '_> {
     /// Ends the run at an access that may race with an earlier one of its cell. It is shown where the run has no graph.
     pub(super) fn end_at<T>(&mut self, access: Access, cell: &Cell) -> Option<T> {
         if self.graph.is_none() && !self.synchronized {
-            self.race = self.earlier(access, cell).and_then(|earlier| self.between(earlier, access, cell));
+            let race = self.earlier(access, cell).and_then(|earlier| self.between(earlier, access, cell));
+            // A fault before it may come of what is read too early.
+            self.wrong = race.or_else(|| self.wrong.take());
         }
         None
+    }
+
+    /// Ends a thread at a fault. The others go on, since one of them may race with it.
+    pub(super) fn end_at_fault(&mut self, fault: Fault) -> Option<()> {
+        if self.runners.len() <= FEW_THREADS {
+            return None;
+        }
+        if self.wrong.is_none() {
+            let graph = self.graph.take();
+            let mut cells: Vec<_> = match graph {
+                Some(_) => self.cells.iter().map(|(&address, cell)| (address, cell.location)).collect(),
+                None => Vec::new(),
+            };
+            cells.sort_unstable();
+            let graph = graph.unwrap_or_else(|| Graph::new(placements(self.setup)));
+            let analysis = self.setup.model.analyse(&graph).ok()?;
+            let (wrong, events) = (Wrong::Fault(fault), self.events);
+            self.wrong = Some(Box::new(WrongRun { graph, analysis, wrong, cells, events }));
+        }
+        (self.graph, self.failed) = (None, true);
+        self.runners[fault.thread].status = Status::Done;
+        Some(())
     }
 
     /// An earlier access of the cell that conflicts with one, and that nothing orders before it.
@@ -76,7 +118,7 @@ impl Runs<'_, '_> {
     }
 
     /// The race between two accesses, if the model says so.
-    fn between(&self, (kind, earlier): (Kind, Epoch), access: Access, cell: &Cell) -> Option<Box<RacingRun>> {
+    fn between(&self, (kind, earlier): (Kind, Epoch), access: Access, cell: &Cell) -> Option<Box<WrongRun>> {
         let Access { thread, target, label, source, value: after } = access;
         // Nothing but plain accesses came before.
         let plain = Label {
@@ -112,8 +154,8 @@ impl Runs<'_, '_> {
         let analysis = model.analyse(&graph).ok()?;
         let races = model.races(&graph, &analysis);
         let is_it = |&(one, other): &(EventId, EventId)| (one.min(other), one.max(other)) == (first, second);
-        let accesses = races.into_iter().find(is_it)?;
-        let cells = vec![(target.address, location)];
-        Some(Box::new(RacingRun { graph, analysis, accesses, cells, events: self.events }))
+        let (first, second) = races.into_iter().find(is_it)?;
+        let (wrong, cells) = (Wrong::Race(first, second), vec![(target.address, location)]);
+        Some(Box::new(WrongRun { graph, analysis, wrong, cells, events: self.events }))
     }
 }
