@@ -14,8 +14,10 @@ use crate::world::Range;
 pub struct Item {
     /// The number of the range.
     pub memory: usize,
-    /// The number of the item.
-    pub index: u64,
+    /// Its offset in bytes.
+    pub offset: u64,
+    /// Its type.
+    pub ty: Number,
 }
 
 /// A number, or an item that is looked at.
@@ -114,11 +116,8 @@ impl Condition {
     /// The values of the items, as people read them: `out[0] = 7.0`.
     pub fn show(&self, ranges: &[Range], value: &dyn Fn(Item) -> Option<u64>) -> String {
         let show = |item: Item| {
-            let range = &ranges[item.memory];
-            let ty = range.item.unwrap_or(Number::U8);
-            let index = if range.bytes == u64::from(ty.size()) { String::new() } else { format!("[{}]", item.index) };
-            let value = value(item).map_or_else(|| "anything".to_owned(), |bits| Shown(ty, bits).to_string());
-            format!("{}{index} = {value}", range.name)
+            let value = value(item).map_or_else(|| "anything".to_owned(), |bits| Shown(item.ty, bits).to_string());
+            format!("{} = {value}", ranges[item.memory].name_of(item.offset))
         };
         self.items().into_iter().map(show).collect::<Vec<_>>().join(", ")
     }
@@ -131,22 +130,36 @@ fn item(text: &str, ranges: &[Range]) -> Result<(Item, Number), String> {
             "`{text}` computes, and a side is a number or one item: let the kernel store what it computes"
         ));
     }
-    let (name, index) = match text.split_once('[') {
-        Some((name, index)) => {
-            let index = index.strip_suffix(']').and_then(|index| index.trim().parse().ok());
-            (name.trim(), index.ok_or_else(|| format!("`{text}` has no index in its brackets"))?)
-        }
-        None => (text, 0),
-    };
+    let (name, way) = text.split_at(text.find(['[', '.']).unwrap_or(text.len()));
+    let name = name.trim();
     let memory = ranges.iter().position(|range| range.name == name).ok_or_else(|| {
         let known: Vec<_> = ranges.iter().map(|range| format!("`{}`", range.name)).collect();
         format!("`{name}` is none of {}", known.join(", "))
     })?;
     let range = &ranges[memory];
-    let ty = range.item.ok_or_else(|| format!("the type of `{name}` is not known"))?;
-    let items = range.bytes / u64::from(ty.size());
-    if index >= items {
-        return Err(format!("`{name}` has {items} items"));
+    let (offset, ty) = match range.at(way) {
+        Some(found) => found,
+        None => by_number(text, way, range)?,
+    };
+    if offset + u64::from(ty.size()) > range.bytes {
+        return Err(format!("`{name}` has {} items", range.bytes / u64::from(ty.size())));
     }
-    Ok((Item { memory, index }, ty))
+    Ok((Item { memory, offset, ty }, ty))
+}
+
+/// The offset and the type of an item by its number among all of the range, whatever its parts are.
+fn by_number(text: &str, way: &str, range: &Range) -> Result<(u64, Number), String> {
+    if way.contains('.') {
+        return Err(format!("`{text}` names no number of `{}`{}", range.name, range.example()));
+    }
+    let index = match way.strip_prefix('[') {
+        Some(index) => {
+            let index = index.strip_suffix(']').and_then(|index| index.trim().parse().ok());
+            index.ok_or_else(|| format!("`{text}` has no index in its brackets{}", range.example()))?
+        }
+        None => 0u64,
+    };
+    let unknown = || format!("the type of `{}` is not known{}", range.name, range.example());
+    let ty = range.item.ok_or_else(unknown)?;
+    Ok((index.saturating_mul(u64::from(ty.size())), ty))
 }

@@ -259,9 +259,9 @@ fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u6
 
 /// The value of an item at the end, from the values of the cells that were written; `None` where nothing fixes it.
 fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>) -> Option<u64> {
-    let size = world.ranges()[item.memory].item.map_or(1, |ty| u64::from(ty.size()));
+    let size = u64::from(item.ty.size());
     let byte = |offset: u64| world.final_byte(item.memory as u32, offset, value);
-    (0..size).rev().try_fold(0, |bits, at| Some(bits << 8 | u64::from(byte(item.index * size + at)?)))
+    (0..size).rev().try_fold(0, |bits, at| Some(bits << 8 | u64::from(byte(item.offset + at)?)))
 }
 
 /// The cells of an execution that an assertion looks at, in ascending order, and their locations.

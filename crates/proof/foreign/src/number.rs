@@ -6,7 +6,7 @@ use std::fmt;
 macro_rules! numbers {
     ($($variant:ident $ty:ident $parse:ident $show:literal,)+) => {
         /// A type of numbers.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "they are Rust's types of these names")]
         pub enum Number {
             $($variant,)+

@@ -284,6 +284,7 @@ fn ranges(lowered: &Lowered, wanted: fn(Place) -> bool) -> Vec<Range> {
         name: variable.name.clone(),
         item: items(&lowered.types, variable),
         bytes: variable.bytes,
+        parts: variable.parts.clone(),
         initial: variable
             .initial
             .as_ref()
@@ -351,7 +352,8 @@ const NUMBERS: [(Number, Kind, u32); 11] = [
     (Number::F64, Kind::Float, 64),
 ];
 
-fn number_of(scalar: Scalar) -> Option<Number> {
+/// The type of numbers that a scalar type is.
+pub(crate) fn number_of(scalar: Scalar) -> Option<Number> {
     NUMBERS.iter().find(|(_, kind, bits)| (*kind, *bits) == (scalar.kind, scalar.bits)).map(|(number, ..)| *number)
 }
 

@@ -53,13 +53,18 @@ impl World {
         range.name_of(address.element)
     }
 
-    /// The type of the number that is a cell of global memory, where that is known.
+    /// The type of the number that is a cell of memory, where that is known.
     pub(crate) fn number_at(&self, address: Address) -> Option<Number> {
-        let item = self.ranges.get(address.memory as usize)?.item?;
-        let size = u64::from(item.size());
-        let is_whole =
-            address.element.is_multiple_of(size) && self.widths.at(address.memory, address.element) == item.size();
-        is_whole.then_some(item)
+        let is_whole = |number: &Number| self.widths.at(address.memory, address.element) == number.size();
+        match self.ranges.get(address.memory as usize) {
+            Some(range) => range.number_at(address.element),
+            None => {
+                let shared = self.part_of_block(address.memory - self.ranges.len() as u32).shared();
+                let (number, offset) = nearest(shared, address.element, 1).ok()?;
+                shared[number as usize].number_at(offset)
+            }
+        }
+        .filter(is_whole)
     }
 
     /// The name of a place in the shared memory of a PTX module's block: `tile[3]`, or `tile, byte 12` where the text does not show

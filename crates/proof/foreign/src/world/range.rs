@@ -1,6 +1,9 @@
 //! The ranges of global memory: each variable and each buffer has addresses of its own, far from the others.
 
+use wattle_modules::spirv::Parts;
+
 use crate::number::Number;
+use crate::spirv::number_of;
 use crate::wrong::Wrong;
 
 /// The distance of the ranges in global memory.
@@ -17,6 +20,8 @@ pub struct Range {
     pub bytes: u64,
     /// The first contents, byte by byte; `None` where nobody has written one.
     pub(crate) initial: Vec<Option<u8>>,
+    /// Its parts as the source writes them, where that is known.
+    pub(crate) parts: Option<Parts>,
 }
 
 impl Range {
@@ -24,11 +29,39 @@ impl Range {
     pub(crate) fn of_workspace() -> Range {
         let bytes = 8;
         let (name, initial) = ("the workspace of the grid".to_owned(), vec![Some(0); bytes as usize]);
-        Range { name, item: Some(Number::U32), bytes, initial }
+        Range { name, item: Some(Number::U32), bytes, initial, parts: None }
+    }
+
+    /// The type of the number at an offset, where that is known.
+    pub(crate) fn number_at(&self, offset: u64) -> Option<Number> {
+        let way = self.parts.as_ref().and_then(|parts| parts.way(offset));
+        // What buffers are given says whether integers are signed.
+        way.and_then(|(_, scalar)| number_of(scalar))
+            .filter(|own| self.item.is_none_or(|item| item.size() != own.size()))
+            .or_else(|| self.item.filter(|item| offset.is_multiple_of(u64::from(item.size()))))
+    }
+
+    /// The offset and the type of the number at the end of a way, `[2].x`.
+    pub(crate) fn at(&self, way: &str) -> Option<(u64, Number)> {
+        let (offset, scalar) = self.parts.as_ref()?.at(way)?;
+        // What buffers are given says whether integers are signed.
+        let own = number_of(scalar)?;
+        Some((offset, self.item.filter(|item| item.size() == own.size()).unwrap_or(own)))
+    }
+
+    /// What to write for its last number, where that is not one of an array.
+    pub(crate) fn example(&self) -> String {
+        let parts = self.parts.as_ref().filter(|parts| !matches!(parts, Parts::Scalar(_)));
+        let ends = (1..=self.bytes.min(64)).filter_map(|back| parts?.way(self.bytes - back));
+        let way = ends.into_iter().next();
+        way.map_or_else(String::new, |(way, _)| format!(": write `{}{way}`", self.name))
     }
 
     /// The name of the place that many bytes behind its begin: `data[3]`.
     pub(crate) fn name_of(&self, offset: u64) -> String {
+        if let Some((way, _)) = self.parts.as_ref().and_then(|parts| parts.way(offset)) {
+            return format!("{}{way}", self.name);
+        }
         match self.item.map(|item| u64::from(item.size())) {
             Some(size) if self.bytes == size => self.name.clone(),
             Some(size) if offset.is_multiple_of(size) => format!("{}[{}]", self.name, offset / size),

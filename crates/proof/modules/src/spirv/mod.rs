@@ -21,6 +21,7 @@ mod language;
 mod library;
 mod lower;
 mod module;
+mod parts;
 mod setting;
 mod subgroups;
 mod text;
@@ -32,6 +33,7 @@ pub use instruction::Id;
 pub use language::SourceLanguage;
 pub use lower::{BoundBuffer, Given, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
 pub use module::Spirv;
+pub use parts::{Member, Parts};
 pub use setting::{Bound, BoundMemory, BuiltInVariable, Contents, Setting, Shape, scalar_bits};
 pub use types::{Kind, Leaf, Scalar, Type, Types};
 

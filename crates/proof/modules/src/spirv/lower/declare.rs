@@ -10,6 +10,7 @@ use crate::refused::Refused;
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::labels;
 use crate::spirv::module::{Entry, LocalSize};
+use crate::spirv::parts::{Member, Parts};
 use crate::spirv::setting::{Bound, BuiltInVariable, Contents, MOST_BYTES, scalar_bits};
 use crate::spirv::types::Type;
 use crate::types::Space;
@@ -300,12 +301,37 @@ impl Lowering<'_> {
         let is_open = place == Place::Push && initial.is_none();
         let open = if is_open { self.types.leaves(to).unwrap_or_default() } else { Vec::new() };
         let (root, scalars) = (Some(self.variables.len()), given.and_then(Contents::scalars));
-        self.variables.push(Variable { name, place, ty: to, bytes, initial, open, scalars, is_read: false });
+        let parts = self.parts_of(to).map(Parts::unwrapped);
+        self.variables.push(Variable { name, place, ty: to, bytes, initial, open, scalars, is_read: false, parts });
         let is_generic = false;
         self.set(
             instruction,
             Value::Pointer(Pointer { space, classes, class, address, is_generic, to, coherent, root }),
         )
+    }
+
+    /// The parts of a value of a type.
+    pub(super) fn parts_of(&self, ty: Id) -> Option<Parts> {
+        Some(match self.types.get(ty)? {
+            Type::Scalar(scalar) => Parts::Scalar(*scalar),
+            Type::Many { of, len, stride } => {
+                let is_vector =
+                    self.module.defined(ty).is_some_and(|at| self.module.instruction(at).op == Op::TypeVector);
+                match (self.parts_of(*of)?, *len) {
+                    (Parts::Scalar(of), Some(len)) if is_vector => Parts::Vector { of, len },
+                    (of, len) => Parts::Many { of: Box::new(of), len, stride: *stride },
+                }
+            }
+            Type::Struct(members) => {
+                let member = |(number, &(of, offset)): (u32, &(Id, u64))| {
+                    let (name, parts) = (self.module.debug_name(ty, Some(number)), self.parts_of(of)?);
+                    // Where the source is not known, its number is its name.
+                    Some(Member { name: name.replace(' ', ""), offset, parts })
+                };
+                Parts::Members((0..).zip(members).map(member).collect::<Option<_>>()?)
+            }
+            Type::Void | Type::Pointer { .. } | Type::Opaque => return None,
+        })
     }
 
     /// A variable of a workgroup whose layout is explicit: it begins where the first such variable does
@@ -324,6 +350,7 @@ impl Lowering<'_> {
         variable.name = format!("{}/{name}", variable.name);
         variable.bytes = variable.bytes.max(bytes);
         variable.initial = variable.initial.take().or(initial);
+        variable.parts = None;
         let address = self.constant(address_of(number));
         self.set(instruction, Value::Pointer(Pointer { address, root: Some(known), ..pointer }))
     }

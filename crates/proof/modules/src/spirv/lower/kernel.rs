@@ -12,6 +12,7 @@ use super::{Lowering, Place, Pointer, Value, Variable, address_of};
 use crate::refused::{Refused, RefusedKind};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Entry, Function, OPENCL_DEBUG, Spirv};
+use crate::spirv::parts::Parts;
 use crate::spirv::setting::{Contents, MOST_BYTES};
 use crate::spirv::types::{Kind as ScalarKind, Leaf, Type};
 use crate::types::Space;
@@ -182,7 +183,9 @@ impl Lowering<'_> {
         let root = Some(self.variables.len());
         let (name, open) = (name.to_owned(), Vec::new());
         let scalars = self.setting.inputs.get(&name).and_then(Contents::scalars);
-        self.variables.push(Variable { name, place, ty, bytes, initial, open, scalars, is_read: false });
+        let each = self.parts_of(ty).zip(self.types.size(ty).filter(|&stride| stride > 0));
+        let parts = each.map(|(of, stride)| Parts::Many { of: Box::new(of), len: None, stride });
+        self.variables.push(Variable { name, place, ty, bytes, initial, open, scalars, is_read: false, parts });
         Value::Pointer(Pointer { root, ..pointer })
     }
 

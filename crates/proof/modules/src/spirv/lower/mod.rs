@@ -29,6 +29,7 @@ use super::instruction::{Id, Instruction};
 use super::language::SourceLanguage;
 use super::library;
 use super::module::{Entry, Spirv};
+use super::parts::Parts;
 use super::setting::{BuiltInVariable, Setting, Shape};
 use super::types::{Leaf, Scalar, Type, Types};
 use crate::assigned::all_assigned;
@@ -95,6 +96,8 @@ pub struct Variable {
     pub scalars: Option<Scalar>,
     /// Whether some instruction may read it.
     pub is_read: bool,
+    /// Its parts as the source writes them, where they have places.
+    pub parts: Option<Parts>,
 }
 
 /// The address of the buffer, or of a workgroup's variable, of that number.

@@ -1,0 +1,136 @@
+//! The parts of a variable as its source writes them: `tile[2][1]`, `body.position.x`.
+
+use super::types::Scalar;
+
+/// The parts of a value in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// It is one scalar.
+    Scalar(Scalar),
+    /// An array, or the columns of a matrix; the length of a runtime array is `None`.
+    Many {
+        /// Each of them.
+        of: Box<Parts>,
+        /// Their number.
+        len: Option<u64>,
+        /// The distance of two in bytes.
+        stride: u64,
+    },
+    /// A vector, whose parts are `x`, `y`, `z` and `w`, or have numbers where they are more.
+    Vector {
+        /// The type of its parts.
+        of: Scalar,
+        /// Their number.
+        len: u64,
+    },
+    /// A structure.
+    Members(Vec<Member>),
+}
+
+/// A member of a structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name in the source.
+    pub name: String,
+    /// Its offset in bytes.
+    pub offset: u64,
+    /// Its parts.
+    pub parts: Parts,
+}
+
+const LETTERS: [&str; 4] = ["x", "y", "z", "w"];
+
+impl Parts {
+    /// The way to the scalar that begins at an offset, and its type: `[2].x`.
+    pub fn way(&self, offset: u64) -> Option<(String, Scalar)> {
+        match self {
+            Parts::Scalar(scalar) => (offset == 0).then(|| (String::new(), *scalar)),
+            Parts::Vector { of, len } => {
+                let number =
+                    offset.checked_div(of.bytes()).filter(|number| number < len && number * of.bytes() == offset)?;
+                let letter = LETTERS.get(number as usize).filter(|_| *len <= LETTERS.len() as u64);
+                Some((letter.map_or_else(|| format!("[{number}]"), |letter| format!(".{letter}")), *of))
+            }
+            Parts::Many { of, len, stride } => {
+                let number = offset.checked_div(*stride).filter(|number| len.is_none_or(|len| *number < len))?;
+                let (way, scalar) = of.way(offset - number * stride)?;
+                Some((format!("[{number}]{way}"), scalar))
+            }
+            Parts::Members(members) => members.iter().rev().find(|member| member.offset <= offset).and_then(|member| {
+                let (way, scalar) = member.parts.way(offset - member.offset)?;
+                Some((format!(".{}{way}", member.name), scalar))
+            }),
+        }
+    }
+
+    /// The offset of the scalar at the end of such a way, and its type.
+    pub fn at(&self, way: &str) -> Option<(u64, Scalar)> {
+        let way = way.trim_start();
+        let number = || {
+            let (number, rest) = way.strip_prefix('[')?.split_once(']')?;
+            Some((number.trim().parse::<u64>().ok()?, rest))
+        };
+        match self {
+            Parts::Scalar(scalar) => way.is_empty().then_some((0, *scalar)),
+            Parts::Vector { of, len } => {
+                let letter = || {
+                    let letter = way.strip_prefix('.').filter(|_| *len <= LETTERS.len() as u64)?;
+                    Some((LETTERS.iter().position(|known| *known == letter.trim())? as u64, ""))
+                };
+                let (number, rest) = letter().or_else(number)?;
+                (number < *len && rest.trim().is_empty()).then(|| (number * of.bytes(), *of))
+            }
+            Parts::Many { of, len, stride } => {
+                let (number, rest) = number()?;
+                let (offset, scalar) = of.at(rest).filter(|_| len.is_none_or(|len| number < len))?;
+                Some((number.checked_mul(*stride)?.checked_add(offset)?, scalar))
+            }
+            Parts::Members(members) => {
+                let rest = way.strip_prefix('.')?.trim_start();
+                let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len());
+                let member = members.iter().find(|member| member.name == rest[..end])?;
+                let (offset, scalar) = member.parts.at(&rest[end..])?;
+                Some((member.offset + offset, scalar))
+            }
+        }
+    }
+
+    /// The parts of what the structure around them only names: a block of one member.
+    pub fn unwrapped(self) -> Parts {
+        match self {
+            Parts::Members(mut members) if members.len() == 1 && members[0].offset == 0 => members.remove(0).parts,
+            parts => parts,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spirv::Kind;
+
+    #[test]
+    fn ways_there_and_back() {
+        let float = Scalar { kind: Kind::Float, bits: 32 };
+        let member = |name: &str, offset, parts| Member { name: name.to_owned(), offset, parts };
+        let body = Parts::Members(vec![
+            member("position", 0, Parts::Vector { of: float, len: 3 }),
+            member("mass", 12, Parts::Scalar(Scalar::UINT)),
+        ]);
+        let row = Parts::Many { of: Box::new(body), len: Some(2), stride: 16 };
+        let all = Parts::Many { of: Box::new(row), len: None, stride: 32 };
+        for (offset, way, scalar) in
+            [(0, "[0][0].position.x", float), (60, "[1][1].mass", Scalar::UINT), (88, "[2][1].position.z", float)]
+        {
+            assert_eq!(all.way(offset), Some((way.to_owned(), scalar)));
+            assert_eq!(all.at(way), Some((offset, scalar)));
+        }
+        assert_eq!(all.at("[1] [0] .position [1]"), Some((36, float)));
+        for wrong in
+            ["", "[0]", "[0][2].mass", "[0][1].weight", "[0][1].position.w", "[0][1].mass.x", "[0][1].position", "[x]"]
+        {
+            assert_eq!(all.at(wrong), None, "{wrong}");
+        }
+        assert_eq!(all.way(14), None);
+    }
+}
