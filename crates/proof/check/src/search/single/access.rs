@@ -41,9 +41,9 @@ impl Runs<'_, '_> {
     }
 
     /// Adds an access of a thread to those of its cell. Those before it need not be kept.
-    pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId, class: usize) {
+    pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId, class: usize, atomic: bool) {
         let Runner { block, .. } = self.runners[thread];
-        let last = self.epoch(thread, class);
+        let last = self.epoch(thread, class, atomic);
         let alone = Recent { last, other: None, together: true };
         match accesses.iter_mut().find(|(of, _)| *of == block) {
             Some((_, recent)) if recent.last.phase == last.phase => {
@@ -63,9 +63,9 @@ impl Runs<'_, '_> {
     }
 
     /// What a thread does now.
-    fn epoch(&self, thread: ThreadId, class: usize) -> Epoch {
+    fn epoch(&self, thread: ThreadId, class: usize, atomic: bool) -> Epoch {
         let Runner { phases, round, .. } = self.runners[thread];
-        Epoch { thread, phase: phases[class], round, source: self.last_source }
+        Epoch { thread, phase: phases[class], round, source: self.last_source, atomic }
     }
 
     /// The number of the storage class of an access; `None` where it is of none that barriers are about.
@@ -98,6 +98,8 @@ impl Runs<'_, '_> {
                     writer: None,
                     reads: Vec::new(),
                     updates: Vec::new(),
+                    reads_atomic: true,
+                    accessor: None,
                     commuting: None,
                     location,
                     written: self.graph.as_ref().map_or(0, |graph| graph.initial(location)),
@@ -118,11 +120,11 @@ impl Runs<'_, '_> {
         let mut cell = self.cell(thread, target, label)?;
         let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
             && self.are_before(&cell.updates, thread, cell.class);
-        if !ordered {
+        if !ordered && !self.is_one_of_several(&cell, thread, label) {
             return self.end_at(Access { thread, target, label, source, value: cell.value }, &cell);
         }
-        self.synchronized |= label.atomic;
-        self.add(&mut cell.reads, thread, cell.class);
+        self.note_order(&mut cell, thread, label);
+        self.add(&mut cell.reads, thread, cell.class, label.atomic);
         if cell.unwritten && !self.runners[thread].process.carries_unwritten() {
             self.cells.insert(target.address, cell);
             return self.end_wrong(thread);
@@ -145,11 +147,11 @@ impl Runs<'_, '_> {
         source: u32,
     ) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
-        if !self.is_exclusive(&cell, thread) {
+        if !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, label) {
             return self.end_at(Access { thread, target, label, source, value }, &cell);
         }
-        self.synchronized |= label.atomic;
-        self.overwrite(&mut cell, thread, value);
+        self.note_order(&mut cell, thread, label);
+        self.overwrite(&mut cell, thread, value, label.atomic);
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
             cell.written = event;
         }
@@ -164,8 +166,38 @@ impl Runs<'_, '_> {
             && self.are_before(&cell.updates, thread, cell.class)
     }
 
-    pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64) {
-        cell.writer = Some(self.epoch(thread, cell.class));
+    /// Whether a run that is one of several goes on at an atomic access: nothing but atomic ones are unordered with it.
+    fn is_one_of_several(&mut self, cell: &Cell, thread: ThreadId, label: Label) -> bool {
+        let is_so = self.updates == Updates::OneOfSeveral && label.atomic && {
+            let is_fine = |epoch: Epoch| epoch.atomic || self.is_before(epoch, thread, cell.class);
+            let reads = cell.reads.iter().flat_map(|(_, recent)| [Some(recent.last), recent.other]).flatten();
+            // Of the reads of a block the last two stand for all, which need not have been atomic.
+            let reads_are = || cell.reads_atomic || self.are_before(&cell.reads, thread, cell.class);
+            cell.writer.is_none_or(is_fine)
+                && (label.kind == Kind::Read || (reads_are() && reads.into_iter().all(is_fine)))
+        };
+        self.failed |= is_so;
+        is_so
+    }
+
+    /// Notes what an access may order.
+    fn note_order(&mut self, cell: &mut Cell, thread: ThreadId, label: Label) {
+        if label.kind == Kind::Read {
+            cell.reads_atomic &= label.atomic;
+        }
+        if !label.atomic {
+            return;
+        }
+        self.order.atomics = true;
+        self.order.of_fences |= label.acquire || label.release;
+        let known = *cell.accessor.get_or_insert(thread);
+        let (one, other) = (&self.runners[known], &self.runners[thread]);
+        self.order.across |= known != thread && (one.block != other.block || !self.groups.is_empty());
+    }
+
+    pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64, atomic: bool) {
+        cell.reads_atomic = true;
+        cell.writer = Some(self.epoch(thread, cell.class, atomic));
         cell.reads.clear();
         cell.updates.clear();
         cell.commuting = None;
@@ -183,11 +215,14 @@ impl Runs<'_, '_> {
     ) -> Option<Option<u64>> {
         let mut cell = self.cell(thread, target, write)?;
         if cell.unwritten {
-            return None;
+            self.note_order(&mut cell, thread, read);
+            self.add(&mut cell.reads, thread, cell.class, true);
+            self.cells.insert(target.address, cell);
+            return self.end_wrong(thread).map(|()| None);
         }
         let old = cell.value;
         let commuting = match self.updates {
-            Updates::Conflict => None,
+            Updates::Conflict | Updates::OneOfSeveral => None,
             Updates::Commute => Commuting::of(change, write.level).filter(|_| read.level == write.level),
         };
         let written = match change.written(Some(old)) {
@@ -208,14 +243,17 @@ impl Runs<'_, '_> {
                     cell.updates.clear();
                     cell.commuting = commuting;
                 }
-                self.add(&mut cell.updates, thread, cell.class);
+                self.add(&mut cell.updates, thread, cell.class, true);
                 cell.value = value;
             }
-            _ if !self.is_exclusive(&cell, thread) => return self.end_at(access, &cell),
-            (_, Some(value)) => self.overwrite(&mut cell, thread, value),
-            (_, None) => self.add(&mut cell.reads, thread, cell.class),
+            _ if !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, write) => {
+                return self.end_at(access, &cell);
+            }
+            (_, Some(value)) => self.overwrite(&mut cell, thread, value, true),
+            (_, None) => self.add(&mut cell.reads, thread, cell.class, true),
         }
-        self.synchronized = true;
+        self.note_order(&mut cell, thread, read);
+        self.note_order(&mut cell, thread, write);
         let at = |value| Some((cell.location, target.reference, value));
         let first = self.event(thread, change.read_label(read, Some(old)), source, at(old));
         let second = written.and_then(|value| self.event(thread, write, source, at(value)));

@@ -27,6 +27,7 @@ impl Runs<'_, '_> {
             self.join_group(thread, members).filter(|()| all)?;
         }
         self.has_effect(thread);
+        self.order.barriers = true;
         self.event(thread, label, source, None);
         let runner = &mut self.runners[thread];
         runner.status = if of_block { Status::AtBarrier } else { Status::AtGroupBarrier };
@@ -71,7 +72,7 @@ impl Runs<'_, '_> {
         let arrivals = threads.iter().filter_map(|&thread| self.runners[thread].arrival.take());
         let (arrivals, about): (Vec<Barrier>, Vec<Classes>) = arrivals.unzip();
         // What threads that stand at different statements order is what each of them names.
-        self.synchronized |= about.iter().any(|one| *one != about[0]);
+        self.order.other |= about.iter().any(|one| *one != about[0]);
         let about = about.iter().fold(Classes(u8::MAX), |all, one| Classes(all.0 & one.0));
         if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) {
             return None;

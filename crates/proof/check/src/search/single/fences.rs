@@ -32,13 +32,14 @@ pub(super) struct Acquired {
 impl Runs<'_, '_> {
     /// Notes a fence of a thread.
     pub(super) fn fence(&mut self, thread: ThreadId, label: Label) {
-        self.synchronized |= label.sc;
+        self.order.other |= label.sc;
+        self.order.of_fences |= label.acquire || label.release;
         if !self.setup.model.has_classes() {
             return;
         }
         let is_whole = (!label.release || label.makes_available) && (!label.acquire || label.makes_visible);
         if label.level < Level::Block || !is_whole {
-            self.synchronized = true;
+            self.order.other = true;
             return;
         }
         let (about, block) = (label.semantics.0, self.runners[thread].block);
@@ -47,7 +48,7 @@ impl Runs<'_, '_> {
             for class in classes(about) {
                 let bit = 1 << class;
                 match std::mem::take(&mut runner.fenced.open[class]) {
-                    0 => self.synchronized |= self.acquired[block].by_none & bit != 0,
+                    0 => self.order.other |= self.acquired[block].by_none & bit != 0,
                     passed => {
                         runner.phases[class] += passed;
                         self.acquired[block].by_some |= bit;
@@ -91,7 +92,7 @@ impl Runs<'_, '_> {
             let (released, left) =
                 (any(|fenced, bit| fenced.released & bit != 0), any(|fenced, bit| fenced.unreleased & bit != 0));
             // What some have released, and others not, is ordered in part.
-            self.synchronized |= !counts && released && left;
+            self.order.other |= !counts && released && left;
             for &thread in &self.blocks[block] {
                 let runner = &mut self.runners[thread];
                 if counts {

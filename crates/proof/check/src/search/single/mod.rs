@@ -92,6 +92,8 @@ pub enum Updates {
     Conflict,
     /// Two updates of one location whose operations commute, and whose results nobody uses, do not conflict.
     Commute,
+    /// Atomic accesses do not conflict: the run is one of several executions, and shows what is wrong with it alone.
+    OneOfSeveral,
 }
 
 /// Runs a program that has a single execution.
@@ -115,9 +117,15 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
 /// # Errors
 /// As those of [`single_run`].
 pub fn single_or_commuting_run(setup: &Setup<'_>) -> Result<SingleRun, Option<Box<WrongRun>>> {
-    single_run(setup, Updates::Conflict).or_else(|race| match race {
-        None => single_run(setup, Updates::Commute),
-        race => Err(race),
+    let of_several = || match setup.threads.len() > FEW_THREADS {
+        true => single_run(setup, Updates::OneOfSeveral),
+        false => Err(None),
+    };
+    single_run(setup, Updates::Conflict).or_else(|wrong| match wrong {
+        None => {
+            single_run(setup, Updates::Commute).or_else(|wrong| wrong.map_or_else(of_several, |wrong| Err(Some(wrong))))
+        }
+        wrong => Err(wrong),
     })
 }
 
@@ -133,6 +141,8 @@ struct Epoch {
     round: u32,
     /// The statement.
     source: u32,
+    /// Whether the access is atomic.
+    atomic: bool,
 }
 
 /// Accesses of the threads of one block, the last of those that nothing orders.
@@ -196,6 +206,10 @@ struct Cell {
     owner: Option<ThreadId>,
     writer: Option<Epoch>,
     reads: Accesses,
+    /// Whether all reads since the last write are atomic.
+    reads_atomic: bool,
+    /// The thread that first accessed it atomically.
+    accessor: Option<ThreadId>,
     /// The updates since the last write, if they commute.
     updates: Accesses,
     commuting: Option<Commuting>,
@@ -252,6 +266,30 @@ pub(super) struct Families {
     before: Vec<Vec<bool>>,
 }
 
+/// What has been executed that may order threads, besides barriers and the ends of launches.
+#[derive(Clone, Copy, Default)]
+struct Order {
+    /// An operation that acquires or releases, but for a barrier.
+    of_fences: bool,
+    /// An atomic access.
+    atomics: bool,
+    /// Atomic accesses of one place by threads of two blocks, or where groups of threads have barriers of their own by any two.
+    across: bool,
+    /// A barrier.
+    barriers: bool,
+    /// Something else.
+    other: bool,
+}
+
+impl Order {
+    /// Whether threads may be ordered that barriers and the ends of launches do not order. An atomic access passes on what is before
+    /// a release to what is behind an acquire. Where barriers alone acquire and release, it does so between blocks: a thread that
+    /// finds what another one of its block has written behind a barrier has passed that barrier.
+    fn is_uncertain(self) -> bool {
+        self.other || self.atomics && self.of_fences || self.across && self.barriers
+    }
+}
+
 struct Runs<'s, 'w> {
     setup: &'s Setup<'w>,
     updates: Updates,
@@ -271,8 +309,8 @@ struct Runs<'s, 'w> {
     watch: Watch<'s>,
     actions: u64,
     apart: bool,
-    /// Whether something but barriers and the ends of launches may have ordered threads.
-    synchronized: bool,
+    /// What may have ordered threads, besides barriers and the ends of launches.
+    order: Order,
     /// Whether a thread has gone wrong.
     failed: bool,
     /// The race or fault that the run has come to.
@@ -324,7 +362,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             watch: Watch::new(&setup.limits),
             actions: 0,
             apart: false,
-            synchronized: false,
+            order: Order::default(),
             failed: false,
             wrong: None,
         }
@@ -374,6 +412,9 @@ impl<'s, 'w> Runs<'s, 'w> {
                 Action::Update { target, change, read, write, source } => {
                     self.executes(source);
                     let answer = self.update(thread, target?, change, [read, write], source)?;
+                    if self.runners[thread].status == Status::Done {
+                        return Some(());
+                    }
                     self.runners[thread].process.answer(answer);
                     self.has_effect(thread);
                 }
@@ -416,7 +457,7 @@ impl<'s, 'w> Runs<'s, 'w> {
     /// Ends a thread that has gone wrong, and with it the hope for a single run; `None` where a search shows what is wrong soon.
     /// Where there are many threads the others go on: one of them may race with it, as the writer of what was read too early.
     fn end_wrong(&mut self, thread: ThreadId) -> Option<()> {
-        if self.synchronized || self.runners.len() <= FEW_THREADS {
+        if self.order.is_uncertain() || self.runners.len() <= FEW_THREADS {
             return None;
         }
         (self.graph, self.failed) = (None, true);

@@ -2,17 +2,18 @@
 //!
 //! A run is an interleaving, which every model permits. So a fault in it is one of the program's.
 //!
-//! Before anything but barriers and the ends of launches has ordered threads, the structural clocks are all of happens-before. So
-//! two conflicting accesses that they do not order race in an execution that begins as the run has: the run is an interleaving,
-//! which every model permits, and an execution of its beginning is the beginning of an execution. A search would show the same
-//! after relating all events of the program; where these are many, the two accesses alone are shown.
+//! As long as nothing but barriers and the ends of launches can have ordered threads ([`Order`](super::Order)), the structural
+//! clocks are all of happens-before. So two conflicting accesses that they do not order race in an execution that begins as the
+//! run has: the run is an interleaving, which every model permits, and an execution of its beginning is the beginning of an
+//! execution. A search would show the same after relating all events of the program; where these are many, the two accesses alone
+//! are shown.
 
 use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, LocationId, ThreadId};
 
 use super::super::boundaries::placements;
 use super::super::process::{Address, Target};
 use super::super::{Execution, Fault, Setup};
-use super::{Cell, Epoch, Runs, Status};
+use super::{Cell, Epoch, Runs, Status, Updates};
 
 /// A search through the executions of so few threads is soon at a fault, and shows more of it.
 const FEW_THREADS: usize = 8;
@@ -75,7 +76,8 @@ pub(super) struct Access {
 impl Runs<'_, '_> {
     /// Ends the run at an access that may race with an earlier one of its cell. It is shown where the run has no graph.
     pub(super) fn end_at<T>(&mut self, access: Access, cell: &Cell) -> Option<T> {
-        if self.graph.is_none() && !self.synchronized {
+        let is_long = self.graph.is_none() || self.updates == Updates::OneOfSeveral;
+        if is_long && !self.order.is_uncertain() {
             let race = self.earlier(access, cell).and_then(|earlier| self.between(earlier, access, cell));
             // A fault before it may come of what is read too early.
             self.wrong = race.or_else(|| self.wrong.take());
@@ -120,14 +122,15 @@ impl Runs<'_, '_> {
     /// The race between two accesses, if the model says so.
     fn between(&self, (kind, earlier): (Kind, Epoch), access: Access, cell: &Cell) -> Option<Box<WrongRun>> {
         let Access { thread, target, label, source, value: after } = access;
-        // Nothing but plain accesses came before.
-        let plain = Label {
+        // Of an atomic access before it no more is known, and whatever its scope is, a plain one races with it.
+        let before = Label {
             kind,
-            atomic: false,
+            atomic: earlier.atomic,
+            private: label.private && !earlier.atomic,
             acquire: false,
             release: false,
             sc: false,
-            level: Level::Thread,
+            level: if earlier.atomic { Level::Device } else { Level::Thread },
             semantics: Classes(0),
             makes_available: false,
             makes_visible: false,
@@ -148,7 +151,7 @@ impl Runs<'_, '_> {
             }
             event
         };
-        let first = add(earlier.thread, plain, earlier.source, (cell.reference, cell.value), None);
+        let first = add(earlier.thread, before, earlier.source, (cell.reference, cell.value), None);
         let second = add(thread, label, source, (target.reference, after), Some(first).filter(|_| kind == Kind::Write));
         let model = self.setup.model;
         let analysis = model.analyse(&graph).ok()?;
