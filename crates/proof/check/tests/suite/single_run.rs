@@ -290,6 +290,89 @@ fn fences_around_barriers_order_what_those_do_not() {
     assert!(needed > many / 100 && ends > many / 10, "{single} {needed} {ends}");
 }
 
+/// A program in which a thread writes plainly, and another one accesses the same cell if it finds that an atomic flag is set. Fences,
+/// atomic accesses that release and acquire, and barriers of the two blocks, or of a group of one block, may stand between, as many
+/// as order the two or fewer.
+fn case_of_messages(random: &mut Random) -> Case {
+    let apart = random.one_in(2);
+    let level = Level::Device;
+    let (mut read, mut write) = (Label::atomic_read(level), Label::atomic_write(level));
+    (read.coherent, write.coherent) = (true, true);
+    let barrier = || Op::Barrier { members: 2, about: Classes::BOTH };
+    // The writer and its neighbour.
+    let mut writer = vec![Op::Store { cell: 0, value: constant(7), label: Label::plain_write() }];
+    let mut neighbour = Vec::new();
+    let released = random.below(4);
+    match released {
+        0 => writer.push(Op::Fence { label: Label::fence(level).releasing() }),
+        1 => {
+            writer.push(barrier());
+            neighbour.push(barrier());
+        }
+        2 => write = write.releasing(),
+        _ => {}
+    }
+    let by_neighbour = released == 1 && random.one_in(2);
+    let flag = match random.one_in(2) {
+        true => Op::Store { cell: 4, value: constant(1), label: write },
+        false => Op::Add {
+            to: 1,
+            cell: 4,
+            value: constant(1),
+            read: Label { coherent: true, ..Label::atomic_read(level) },
+            write,
+        },
+    };
+    if by_neighbour {
+        neighbour.push(flag)
+    } else {
+        writer.push(flag)
+    }
+    // The reader and its neighbour.
+    let acquired = random.below(if apart { 4 } else { 3 });
+    let (mut reader, mut other) = (Vec::new(), Vec::new());
+    if acquired == 2 {
+        read = read.acquiring();
+    }
+    let flagged = random.below(2);
+    reader.push(Op::Load { to: 0, cell: 4, label: read });
+    if acquired == 3 {
+        reader.push(barrier());
+        other.push(barrier());
+    }
+    let access = match random.one_in(2) {
+        true => Op::Load { to: 2, cell: 0, label: Label::plain_read() },
+        false => Op::Store { cell: 0, value: constant(2), label: Label::plain_write() },
+    };
+    let fence = (acquired == 0).then(|| Op::Fence { label: Label::fence(level).acquiring() });
+    let behind: Vec<Op> = fence.into_iter().chain([access]).collect();
+    if flagged == 1 || random.one_in(2) {
+        reader.push(Op::SkipUnless { register: 0, value: 1, equal: true, count: behind.len() });
+    }
+    reader.extend(behind);
+    let (program, places) = match apart {
+        true => (vec![writer, neighbour, reader, other], [(0, 0), (0, 1), (1, 0), (1, 1)].to_vec()),
+        false => (vec![writer, neighbour, reader], [(0, 0), (0, 1), (0, 2)].to_vec()),
+    };
+    Case { program, places: places.into_iter().map(|(block, thread)| Placement::new(block, thread)).collect() }
+}
+
+#[test]
+fn what_atomic_accesses_order_is_no_race() {
+    let mut random = Random(29);
+    let (mut ends, mut free) = (0, 0);
+    for _ in 0..300 {
+        let case = case_of_messages(&mut random);
+        for model in [Model::Portable, Model::Vulkan, Model::Rust] {
+            let is_race = ends_at_race(&case, model).unwrap_or_else(|error| panic!("{error}"));
+            ends += u64::from(is_race);
+            free += u64::from(!is_race && !all(&case, model).0.races);
+        }
+    }
+    println!("{ends} end at a race, {free} have none");
+    assert!(ends > 50 && free > 300, "{ends} {free}");
+}
+
 fn op(random: &mut Random, at: usize, cell: u64, atomic: bool) -> Op {
     let (to, value) = (at % 8, constant(1 + random.below(9)));
     // A cell is in one storage class.
