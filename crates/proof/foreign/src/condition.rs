@@ -132,7 +132,8 @@ fn item(text: &str, ranges: &[Range]) -> Result<(Item, Number), String> {
     }
     let (name, way) = text.split_at(text.find(['[', '.']).unwrap_or(text.len()));
     let name = name.trim();
-    let memory = ranges.iter().position(|range| range.name == name).ok_or_else(|| {
+    let by_member = || ranges.iter().position(|range| range.member.as_deref() == Some(name));
+    let memory = ranges.iter().position(|range| range.name == name).or_else(by_member).ok_or_else(|| {
         let known: Vec<_> = ranges.iter().map(|range| format!("`{}`", range.name)).collect();
         format!("`{name}` is none of {}", known.join(", "))
     })?;

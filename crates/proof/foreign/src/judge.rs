@@ -97,7 +97,9 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     loop {
         let Report { verdict, statistics, note } = judge_choice(world, asserted, options)?;
         all.statistics.add(&statistics);
-        all.note = all.note.or(note);
+        if !matches!(verdict, Verdict::Violated(..)) {
+            all.note = all.note.or_else(|| note.clone());
+        }
         match verdict {
             Verdict::Holds => match unfair::search_all(world, options)? {
                 Found::Starved(Starved { stuck, steps, schedule }) => {
@@ -107,7 +109,7 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
                 Found::Unknown(why) => all.verdict = Verdict::Unknown(why),
                 Found::Nothing => {}
             },
-            Verdict::Violated(..) => return Ok(Report { verdict, note: None, ..all }),
+            Verdict::Violated(..) => return Ok(Report { verdict, note, ..all }),
             Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
             Verdict::Unknown(_) => all.verdict = verdict,
         }
@@ -153,7 +155,8 @@ pub(crate) fn judge_choice(
         if !world.adapted()? {
             return Ok(match (report.verdict, world.why_unfixed(&|_| false)) {
                 (Verdict::Holds, Some(why)) => Report { verdict: Verdict::Unknown(why), ..report },
-                (verdict, _) => Report { verdict, ..report },
+                (verdict @ Verdict::Violated(..), why) => Report { verdict, note: report.note.or(why), ..report },
+                (verdict @ (Verdict::Holds | Verdict::Unknown(_)), _) => Report { verdict, ..report },
             });
         }
     }

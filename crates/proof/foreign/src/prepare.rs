@@ -103,7 +103,7 @@ fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> Result<u64,
     };
     let bytes = len * size as u64;
     let initial = contents.as_ref().map_or_else(|| vec![None; bytes as usize], bytes_of);
-    ranges.push(Range { name: name.to_owned(), item: Some(*item), bytes, initial, parts: None });
+    ranges.push(Range { name: name.to_owned(), item: Some(*item), bytes, initial, parts: None, member: None });
     Ok(address_of(ranges.len() - 1))
 }
 

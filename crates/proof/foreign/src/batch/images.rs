@@ -86,7 +86,14 @@ impl Images {
 /// The range of a buffer.
 pub(super) fn range_of(buffer: &BatchBuffer, initial: Vec<Option<u8>>) -> Range {
     let name = if buffer.name.is_empty() { "buffer".to_owned() } else { buffer.name.clone() };
-    Range { name, item: item(buffer), bytes: (buffer.layout.size() * buffer.len) as u64, initial, parts: None }
+    Range {
+        name,
+        item: item(buffer),
+        bytes: (buffer.layout.size() * buffer.len) as u64,
+        initial,
+        parts: None,
+        member: None,
+    }
 }
 
 /// The type of the items of a buffer whose elements are numbers.

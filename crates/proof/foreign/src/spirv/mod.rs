@@ -221,8 +221,11 @@ pub fn contents(arguments: &[Argument]) -> Result<HashMap<String, Contents>, Uns
                 Contents::Bytes(bytes, scalar(*item))
             }
             Given::Struct(members) => {
-                let no_pointer =
-                    &mut |name: &str, _: &Buffer| Err(format!("`{name}` is a buffer, and has a variable of its own"));
+                let no_pointer = &mut |name: &str, _: &Buffer| {
+                    Err(format!(
+                        "`{name}` is a buffer, and has a variable of its own; a vector is a struct: `{name}={{x=f32:1.0; y=f32:2.0}}`"
+                    ))
+                };
                 let (bytes, _) = struct_bytes(members, no_pointer)
                     .map_err(|why| Unsupported::Shape(format!("`{}`: {why}", argument.name)))?;
                 Contents::Bytes(bytes, scalar(Number::U32))
@@ -233,14 +236,30 @@ pub fn contents(arguments: &[Argument]) -> Result<HashMap<String, Contents>, Uns
     arguments.iter().map(one).collect()
 }
 
+/// The setting, with the names of variables for those of the only members of blocks.
+fn by_variables(module: &Spirv, entry: Option<&str>, setting: &Setting) -> Setting {
+    let mut setting = setting.clone();
+    let names: Vec<String> = setting.inputs.keys().cloned().collect();
+    for name in names {
+        let block = (!module.takes_contents(&name, entry)).then(|| module.block_with(&name)).flatten();
+        if let Some(block) = block.filter(|block| !setting.inputs.contains_key(block))
+            && let Some(contents) = setting.inputs.remove(&name)
+        {
+            setting.inputs.insert(block, contents);
+        }
+    }
+    setting
+}
+
 /// Prepares a launch of a module's entry point, the only one unless it is named.
 ///
 /// # Errors
 /// The module uses something that is not supported, or the setting does not fit it.
 pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
     let wrong = |refused: Refused| refused.with_text(file, &module.text);
+    let setting = &by_variables(module, entry, setting);
     let parameters = module.parameter_names(entry).map_err(|refused| Unsupported::Shape(refused.message))?;
-    if let Some(name) = setting.inputs.keys().find(|name| !module.takes_contents(name, entry)) {
+    if let Some(name) = setting.inputs.keys().filter(|name| !module.takes_contents(name, entry)).min() {
         return Err(Unsupported::Shape(match (parameters.as_slice(), module.id(name)) {
             ([_, ..], _) => {
                 let parameters = parameters.join("`, `");
@@ -252,7 +271,10 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
                 module.names_with_contents().join("`, `")
             ),
             ([], Some(_)) => {
-                format!("`%{name}` is given contents, and is no variable or specialization constant")
+                format!(
+                    "`%{name}` is given contents, and is no variable or specialization constant: there are `{}`",
+                    module.names_with_contents().join("`, `")
+                )
             }
         }));
     }
@@ -285,6 +307,7 @@ fn ranges(lowered: &Lowered, wanted: fn(Place) -> bool) -> Vec<Range> {
         item: items(&lowered.types, variable),
         bytes: variable.bytes,
         parts: variable.parts.clone(),
+        member: variable.member.clone(),
         initial: variable
             .initial
             .as_ref()

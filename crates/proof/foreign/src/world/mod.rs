@@ -99,7 +99,14 @@ impl World {
             let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
             initial.resize(global.bytes as usize, Some(0));
             let item = if global.bytes == 4 { Some(Number::U32) } else { None };
-            ranges.push(Range { name: global.name.clone(), item, bytes: global.bytes, initial, parts: None });
+            ranges.push(Range {
+                name: global.name.clone(),
+                item,
+                bytes: global.bytes,
+                initial,
+                parts: None,
+                member: None,
+            });
         }
         let kernel = chosen(&module, entry)?;
         is_given(&module.kernels[kernel], &launch)?;

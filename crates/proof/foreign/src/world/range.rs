@@ -22,6 +22,8 @@ pub struct Range {
     pub(crate) initial: Vec<Option<u8>>,
     /// Its parts as the source writes them, where that is known.
     pub(crate) parts: Option<Parts>,
+    /// Another name of it: that of the only member of a block.
+    pub(crate) member: Option<String>,
 }
 
 impl Range {
@@ -29,7 +31,7 @@ impl Range {
     pub(crate) fn of_workspace() -> Range {
         let bytes = 8;
         let (name, initial) = ("the workspace of the grid".to_owned(), vec![Some(0); bytes as usize]);
-        Range { name, item: Some(Number::U32), bytes, initial, parts: None }
+        Range { name, item: Some(Number::U32), bytes, initial, parts: None, member: None }
     }
 
     /// The type of the number at an offset, where that is known.

@@ -91,3 +91,26 @@ extern "C" __global__ void turn_early(const unsigned *in, unsigned *out)
     tile[t] = in[at];
     out[at] = tile[63 - t] + 1;
 }
+
+// Sums of floats in whatever order the threads come.
+extern "C" __global__ void sum_floats(const float *in, float *out)
+{
+    atomicAdd(out, in[blockIdx.x * blockDim.x + threadIdx.x]);
+}
+
+// Bins that are cleared, and counted in without a barrier between.
+extern "C" __global__ void bins_early(const unsigned *in, unsigned *out)
+{
+    __shared__ unsigned bins[64];
+    unsigned t = threadIdx.x;
+    bins[t] = 0;
+    atomicAdd(&bins[in[blockIdx.x * 64 + t]], 1);
+    __syncthreads();
+    atomicAdd(&out[t], bins[t]);
+}
+
+// Places from a counter, one more than there are.
+extern "C" __global__ void places_beyond(unsigned *out, unsigned *count)
+{
+    out[atomicAdd(count, 1)] = 1;
+}

@@ -58,3 +58,27 @@ fn the_last_of_four_blocks() {
         other => panic!("{other:?}"),
     }
 }
+
+/// Sums of floats are the same in any order where none of them rounds, and where some do they are not.
+#[test]
+fn sums_of_floats_in_any_order() {
+    let exact = report("sum_floats", [2, 64], &["in=f32[128]:1.5", "out=f32[1]:-2.0"], "out[0] == 190.0");
+    assert_eq!((exact.verdict, exact.statistics.complete), (Verdict::Holds, 1));
+    let rounded =
+        report("sum_floats", [1, 3], &["in=f32[3]:100000000.0,1.0,-100000000.0", "out=f32[1]:0.0"], "out[0] == 1.0");
+    assert!(matches!(rounded.verdict, Verdict::Violated(Violation::Assertion { .. }, _)), "{rounded:?}");
+}
+
+/// What is wrong among many atomic accesses is shown by one of many runs.
+#[test]
+fn mistakes_beside_counters() {
+    let arguments = ["in=u32[128]:3", "out=u32[64]:0"];
+    assert_eq!(race(&report("bins_early", [2, 64], &arguments, "out[3] == 128")), [106, 107]);
+    let beyond = report("places_beyond", [2, 64], &["out=u32[127]:0", "count=u32[1]:0"], "count[0] == 128").verdict;
+    match beyond {
+        Verdict::Violated(Violation::Fault { what, .. }, _) => {
+            assert!(what.contains("`out`, which has 508 bytes"), "{what}")
+        }
+        other => panic!("{other:?}"),
+    }
+}

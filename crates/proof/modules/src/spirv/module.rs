@@ -247,6 +247,22 @@ impl Spirv {
         self.with_contents().any(|instruction| instruction.result == id)
     }
 
+    /// The variable that is a block whose only member has this name: `buffer In { uint src[]; };`, of which sources say `src`.
+    pub fn block_with(&self, member: &str) -> Option<String> {
+        let of_block = |instruction: &&Instruction| {
+            let pointer = instruction.ty().ok().and_then(|ty| self.defined(ty));
+            let to = pointer.and_then(|at| self.instruction(at).operands.get(1).copied());
+            let ty = to.and_then(|to| self.defined(to)).map(|at| self.instruction(at));
+            ty.is_some_and(|ty| {
+                let id = ty.result.unwrap_or_default();
+                ty.op == Op::TypeStruct && ty.operands.len() == 1 && self.debug_name(id, Some(0)) == member
+            })
+        };
+        let mut all = self.with_contents().filter(|instruction| instruction.op == Op::Variable).filter(of_block);
+        let found = all.next().and_then(|instruction| Some(self.name(instruction.result?)));
+        found.filter(|_| all.next().is_none())
+    }
+
     /// The names of what a launch may give contents, apart from what only the device gives (`gl_LocalInvocationID`) and what
     /// threads have alone.
     pub fn names_with_contents(&self) -> Vec<String> {

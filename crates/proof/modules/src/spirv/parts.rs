@@ -95,6 +95,14 @@ impl Parts {
         }
     }
 
+    /// The only member of a structure that has one.
+    pub fn only_member(&self) -> Option<&Member> {
+        match self {
+            Parts::Members(members) => members.first().filter(|_| members.len() == 1),
+            Parts::Scalar(_) | Parts::Many { .. } | Parts::Vector { .. } => None,
+        }
+    }
+
     /// The parts of what the structure around them only names: a block of one member.
     pub fn unwrapped(self) -> Parts {
         match self {

@@ -1,8 +1,10 @@
 //! Accesses of the cells, against the last ones of other threads.
 
+use wattle_ir::AtomicOp;
 use wattle_memory::{Kind, Label, Level, ThreadId};
 
 use super::super::process::{Change, Target, Written};
+use super::exact::Exact;
 use super::wrong::Access;
 use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
 
@@ -101,6 +103,7 @@ impl Runs<'_, '_> {
                     reads_atomic: true,
                     accessor: None,
                     commuting: None,
+                    sum: None,
                     location,
                     written: self.graph.as_ref().map_or(0, |graph| graph.initial(location)),
                 }
@@ -225,6 +228,7 @@ impl Runs<'_, '_> {
             Updates::Conflict | Updates::OneOfSeveral => None,
             Updates::Commute => Commuting::of(change, write.level).filter(|_| read.level == write.level),
         };
+        let (commuting, sum) = with_sum(commuting, change, &cell);
         let written = match change.written(Some(old)) {
             Written::Unknown => return None,
             Written::Nothing => None,
@@ -235,7 +239,8 @@ impl Runs<'_, '_> {
             (Some(_), Some(value)) => {
                 let alone = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
                     && self.are_before(&cell.reads, thread, cell.class);
-                let among = cell.commuting == commuting && self.reach_each_other(&cell, thread, write.level);
+                let is_one = cell.commuting == commuting && sum.is_some() == cell.sum.is_some();
+                let among = is_one && self.reach_each_other(&cell, thread, write.level);
                 if !alone || !(among || self.are_before(&cell.updates, thread, cell.class)) {
                     return self.end_at(access, &cell);
                 }
@@ -244,7 +249,7 @@ impl Runs<'_, '_> {
                     cell.commuting = commuting;
                 }
                 self.add(&mut cell.updates, thread, cell.class, true);
-                cell.value = value;
+                (cell.value, cell.sum) = (value, sum);
             }
             _ if !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, write) => {
                 return self.end_at(access, &cell);
@@ -279,4 +284,20 @@ impl Runs<'_, '_> {
                 || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phases[cell.class])
         })
     }
+}
+
+/// The operation of an update, and what it and those that commute with it have added up, where that is floats; no operation where an
+/// order of their sums might round.
+fn with_sum(commuting: Option<Commuting>, change: Change, cell: &Cell) -> (Option<Commuting>, Option<Exact>) {
+    let (Some(of), Change::Apply { op: AtomicOp::Add | AtomicOp::Sub, ty, operand: Some(operand) }) =
+        (commuting, change)
+    else {
+        return (commuting, None);
+    };
+    if ty.is_int() {
+        return (commuting, None);
+    }
+    let before = if cell.commuting == Some(of) { cell.sum } else { Exact::of(ty, cell.value) };
+    let sum = before.zip(Exact::of(ty, operand)).and_then(|(before, operand)| before.and(operand));
+    (commuting.filter(|_| sum.is_some()), sum)
 }

@@ -34,6 +34,7 @@
 
 mod access;
 mod barriers;
+mod exact;
 mod fences;
 mod meetings;
 mod shown;
@@ -51,6 +52,7 @@ use super::exchange::Exchange;
 use super::process::{Action, Address, Barrier, Change};
 use super::{Fault, Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
+use exact::Exact;
 use fences::{Acquired, Fenced};
 pub use wrong::{Wrong, WrongRun};
 
@@ -168,13 +170,14 @@ struct Commuting {
 }
 
 impl Commuting {
-    /// The operation of an update, if any two of it commute. Sums of floats do not; their least and greatest values do, since -0
-    /// is less than +0, but for NaNs, of which the payload may be that of either.
+    /// The operation of an update, if any two of it commute. Sums of floats do where they are exact ([`Exact`]); their least and
+    /// greatest values do, since -0 is less than +0, but for NaNs, of which the payload may be that of either.
     fn of(change: Change, level: Level) -> Option<Commuting> {
         let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
         let (operand, of_floats) = match op {
             AtomicOp::Min | AtomicOp::Max => (None, is_number(ty, operand)),
-            AtomicOp::Add | AtomicOp::Sub | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
+            AtomicOp::Add | AtomicOp::Sub => (None, Exact::of(ty, operand).is_some()),
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
             AtomicOp::Inc | AtomicOp::Dec => (Some(operand), false),
             AtomicOp::Exchange => return None,
         };
@@ -213,6 +216,8 @@ struct Cell {
     /// The updates since the last write, if they commute.
     updates: Accesses,
     commuting: Option<Commuting>,
+    /// What they have added up, where that is floats.
+    sum: Option<Exact>,
     location: LocationId,
     /// The event of the last write.
     written: EventId,

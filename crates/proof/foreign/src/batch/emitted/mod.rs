@@ -48,7 +48,14 @@ impl Ranges {
     /// Adds a range of words; returns its number.
     fn words(&mut self, name: String, words: &[u32]) -> usize {
         let initial: Vec<_> = words.iter().flat_map(|word| word.to_le_bytes()).map(Some).collect();
-        self.all.push(Range { name, item: Some(Number::U32), bytes: initial.len() as u64, initial, parts: None });
+        self.all.push(Range {
+            name,
+            item: Some(Number::U32),
+            bytes: initial.len() as u64,
+            initial,
+            parts: None,
+            member: None,
+        });
         self.all.len() - 1
     }
 

@@ -301,8 +301,21 @@ impl Lowering<'_> {
         let is_open = place == Place::Push && initial.is_none();
         let open = if is_open { self.types.leaves(to).unwrap_or_default() } else { Vec::new() };
         let (root, scalars) = (Some(self.variables.len()), given.and_then(Contents::scalars));
-        let parts = self.parts_of(to).map(Parts::unwrapped);
-        self.variables.push(Variable { name, place, ty: to, bytes, initial, open, scalars, is_read: false, parts });
+        let parts = self.parts_of(to);
+        let member = parts.as_ref().and_then(Parts::only_member).map(|member| member.name.clone());
+        let parts = parts.map(Parts::unwrapped);
+        self.variables.push(Variable {
+            name,
+            place,
+            ty: to,
+            bytes,
+            initial,
+            open,
+            scalars,
+            is_read: false,
+            parts,
+            member,
+        });
         let is_generic = false;
         self.set(
             instruction,

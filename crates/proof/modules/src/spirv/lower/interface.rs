@@ -110,7 +110,7 @@ impl Spirv {
     }
 
     /// The name that the source gives a result or a member of a structure; else that of the text.
-    pub(super) fn debug_name(&self, id: Id, member: Option<u32>) -> String {
+    pub(in crate::spirv) fn debug_name(&self, id: Id, member: Option<u32>) -> String {
         let mut all = self.global.iter().map(|&number| self.instruction(number));
         let named = all.find_map(|instruction| match (instruction.op, member) {
             (Opcode::Name, None) if instruction.operands.first() == Some(&id) => Some(instruction.string(1).0),

@@ -185,7 +185,18 @@ impl Lowering<'_> {
         let scalars = self.setting.inputs.get(&name).and_then(Contents::scalars);
         let each = self.parts_of(ty).zip(self.types.size(ty).filter(|&stride| stride > 0));
         let parts = each.map(|(of, stride)| Parts::Many { of: Box::new(of), len: None, stride });
-        self.variables.push(Variable { name, place, ty, bytes, initial, open, scalars, is_read: false, parts });
+        self.variables.push(Variable {
+            name,
+            place,
+            ty,
+            bytes,
+            initial,
+            open,
+            scalars,
+            is_read: false,
+            parts,
+            member: None,
+        });
         Value::Pointer(Pointer { root, ..pointer })
     }
 

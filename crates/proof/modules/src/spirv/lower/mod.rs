@@ -98,6 +98,8 @@ pub struct Variable {
     pub is_read: bool,
     /// Its parts as the source writes them, where they have places.
     pub parts: Option<Parts>,
+    /// The name of its only member, where it is a block with one.
+    pub member: Option<String>,
 }
 
 /// The address of the buffer, or of a workgroup's variable, of that number.

@@ -1,0 +1,99 @@
+//! Sums of floats that are exact in whatever order they are made: multiples of one power of two whose magnitudes together have no
+//! more digits than the format.
+
+use wattle_ir::{FloatFormat, Type};
+
+/// What is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Exact {
+    format: Format,
+    /// The exponent of the power of two that all are multiples of; none where all are zero.
+    grain: Option<i32>,
+    /// The sum of the magnitudes, in such powers.
+    total: u64,
+}
+
+/// The digits of a float, its least normal exponent, and the first one that is too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Format {
+    digits: u32,
+    least: i32,
+    beyond: i32,
+}
+
+const F32: Format = Format { digits: 24, least: -126, beyond: 128 };
+const F64: Format = Format { digits: 53, least: -1022, beyond: 1024 };
+
+impl Exact {
+    /// A number of a type; `None` where it is no float, none that is finite, or below the normal ones, which some operations take for
+    /// zero.
+    pub fn of(ty: Type, bits: u64) -> Option<Exact> {
+        let (format, value) = match ty.float_format() {
+            Some(FloatFormat::F32) => (F32, f64::from(f32::from_bits(bits as u32))),
+            Some(FloatFormat::F64) => (F64, f64::from_bits(bits)),
+            Some(FloatFormat::F16 | FloatFormat::BF16) | None => return None,
+        };
+        if value == 0.0 {
+            return Some(Exact { format, grain: None, total: 0 });
+        }
+        let exponent = (value.to_bits() >> 52 & 0x7ff) as i32 - 1023;
+        if !value.is_normal() || exponent < format.least {
+            return None;
+        }
+        let digits = value.to_bits() & ((1 << 52) - 1) | 1 << 52;
+        let zeros = digits.trailing_zeros();
+        Exact { format, grain: Some(exponent - 52 + zeros as i32), total: digits >> zeros }.bounded()
+    }
+
+    /// Both together; `None` where some order of their sums might round.
+    pub fn and(self, other: Exact) -> Option<Exact> {
+        let (Some(own), Some(others)) = (self.grain, other.grain) else {
+            return Some(if self.grain.is_some() { self } else { other });
+        };
+        let grain = own.min(others);
+        let in_grains = |total: u64, of: i32| {
+            let shift = u32::try_from(of - grain).ok().filter(|&shift| shift <= total.leading_zeros())?;
+            total.checked_shl(shift)
+        };
+        let total = in_grains(self.total, own)?.checked_add(in_grains(other.total, others)?)?;
+        Exact { format: self.format, grain: Some(grain), total }.bounded()
+    }
+
+    /// The same, where every sum of a part of it is a number of the format, and a normal one.
+    fn bounded(self) -> Option<Exact> {
+        let (length, grain) = (u64::BITS - self.total.leading_zeros(), self.grain.unwrap_or(0));
+        let Format { digits, least, beyond } = self.format;
+        (length <= digits && grain >= least && grain + length as i32 <= beyond).then_some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(values: &[f32]) -> bool {
+        let of = |value: &f32| Exact::of(Type::F32, u64::from(value.to_bits()));
+        let first = Exact::of(Type::F32, 0);
+        values.iter().try_fold(first, |sum, value| Some(Some(sum?.and(of(value)?)?))).flatten().is_some()
+    }
+
+    #[test]
+    fn sums_that_do_not_round() {
+        for values in [&[1.0, 2.5, -0.125, 1024.0][..], &[0.0, -0.0], &[16_777_214.0, 1.0], &[f32::MAX], &[3.0e38]] {
+            assert!(all(values), "{values:?}");
+        }
+        for values in [
+            &[0.1, 0.2][..],
+            &[16_777_215.0, 1.0],
+            &[1.0, f32::EPSILON / 2.0],
+            &[f32::NAN],
+            &[f32::INFINITY],
+            &[f32::MIN_POSITIVE / 2.0],
+            &[f32::MIN_POSITIVE * 1.5],
+            &[f32::MAX, f32::MAX],
+            &[1e30, 1e-30],
+        ] {
+            assert!(!all(values), "{values:?}");
+        }
+    }
+}
