@@ -1,10 +1,9 @@
 //! Accesses of the cells, against the last ones of other threads.
 
-use wattle_ir::AtomicOp;
 use wattle_memory::{Kind, Label, Level, ThreadId};
 
 use super::super::process::{Change, Target, Written};
-use super::exact::Exact;
+use super::commuting::with_sum;
 use super::wrong::Access;
 use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
 
@@ -183,21 +182,6 @@ impl Runs<'_, '_> {
         is_so
     }
 
-    /// Notes what an access may order.
-    fn note_order(&mut self, cell: &mut Cell, thread: ThreadId, label: Label) {
-        if label.kind == Kind::Read {
-            cell.reads_atomic &= label.atomic;
-        }
-        if !label.atomic {
-            return;
-        }
-        self.order.atomics = true;
-        self.order.of_fences |= label.acquire || label.release;
-        let known = *cell.accessor.get_or_insert(thread);
-        let (one, other) = (&self.runners[known], &self.runners[thread]);
-        self.order.across |= known != thread && (one.block != other.block || !self.groups.is_empty());
-    }
-
     pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64, atomic: bool) {
         cell.reads_atomic = true;
         cell.writer = Some(self.epoch(thread, cell.class, atomic));
@@ -284,20 +268,4 @@ impl Runs<'_, '_> {
                 || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phases[cell.class])
         })
     }
-}
-
-/// The operation of an update, and what it and those that commute with it have added up, where that is floats; no operation where an
-/// order of their sums might round.
-fn with_sum(commuting: Option<Commuting>, change: Change, cell: &Cell) -> (Option<Commuting>, Option<Exact>) {
-    let (Some(of), Change::Apply { op: AtomicOp::Add | AtomicOp::Sub, ty, operand: Some(operand) }) =
-        (commuting, change)
-    else {
-        return (commuting, None);
-    };
-    if ty.is_int() {
-        return (commuting, None);
-    }
-    let before = if cell.commuting == Some(of) { cell.sum } else { Exact::of(ty, cell.value) };
-    let sum = before.zip(Exact::of(ty, operand)).and_then(|(before, operand)| before.and(operand));
-    (commuting.filter(|_| sum.is_some()), sum)
 }

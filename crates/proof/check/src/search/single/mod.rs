@@ -34,9 +34,11 @@
 
 mod access;
 mod barriers;
+mod commuting;
 mod exact;
 mod fences;
 mod meetings;
+mod order;
 mod shown;
 mod wrong;
 
@@ -44,16 +46,17 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
-use wattle_ir::{AtomicOp, FloatFormat, Type};
-use wattle_memory::{Analysis, Classes, EventId, Graph, Level, LocationId, ThreadId};
+use wattle_memory::{Analysis, Classes, EventId, Graph, LocationId, ThreadId};
 
 use super::boundaries::placements;
 use super::exchange::Exchange;
-use super::process::{Action, Address, Barrier, Change};
+use super::process::{Action, Address, Barrier};
 use super::{Fault, Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
+use commuting::Commuting;
 use exact::Exact;
 use fences::{Acquired, Fenced};
+use order::Order;
 pub use wrong::{Wrong, WrongRun};
 
 /// The maximum number of events of a run of which the graph is kept.
@@ -160,41 +163,6 @@ struct Recent {
 /// The accesses of a cell since its last write, or its updates: one entry for each block.
 type Accesses = Vec<(usize, Recent)>;
 
-/// The commuting operation of updates: with the operand where it matters that all have the same one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Commuting {
-    op: AtomicOp,
-    ty: Type,
-    operand: Option<u64>,
-    level: Level,
-}
-
-impl Commuting {
-    /// The operation of an update, if any two of it commute. Sums of floats do where they are exact ([`Exact`]); their least and
-    /// greatest values do, since -0 is less than +0, but for NaNs, of which the payload may be that of either.
-    fn of(change: Change, level: Level) -> Option<Commuting> {
-        let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
-        let (operand, of_floats) = match op {
-            AtomicOp::Min | AtomicOp::Max => (None, is_number(ty, operand)),
-            AtomicOp::Add | AtomicOp::Sub => (None, Exact::of(ty, operand).is_some()),
-            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
-            AtomicOp::Inc | AtomicOp::Dec => (Some(operand), false),
-            AtomicOp::Exchange => return None,
-        };
-        (ty.is_int() || of_floats).then_some(Commuting { op, ty, operand, level })
-    }
-}
-
-/// Whether these are the bits of a float that is a number.
-fn is_number(ty: Type, bits: u64) -> bool {
-    match ty.float_format() {
-        Some(FloatFormat::F32) => !f32::from_bits(bits as u32).is_nan(),
-        Some(FloatFormat::F64) => !f64::from_bits(bits).is_nan(),
-        // There are no atomic operations on them.
-        Some(FloatFormat::F16 | FloatFormat::BF16) | None => false,
-    }
-}
-
 /// A cell, with its last accesses.
 struct Cell {
     bytes: u8,
@@ -269,30 +237,6 @@ struct Head<'w> {
 pub(super) struct Families {
     /// For each family, those that end before it begins.
     before: Vec<Vec<bool>>,
-}
-
-/// What has been executed that may order threads, besides barriers and the ends of launches.
-#[derive(Clone, Copy, Default)]
-struct Order {
-    /// An operation that acquires or releases, but for a barrier.
-    of_fences: bool,
-    /// An atomic access.
-    atomics: bool,
-    /// Atomic accesses of one place by threads of two blocks, or where groups of threads have barriers of their own by any two.
-    across: bool,
-    /// A barrier.
-    barriers: bool,
-    /// Something else.
-    other: bool,
-}
-
-impl Order {
-    /// Whether threads may be ordered that barriers and the ends of launches do not order. An atomic access passes on what is before
-    /// a release to what is behind an acquire. Where barriers alone acquire and release, it does so between blocks: a thread that
-    /// finds what another one of its block has written behind a barrier has passed that barrier.
-    fn is_uncertain(self) -> bool {
-        self.other || self.atomics && self.of_fences || self.across && self.barriers
-    }
 }
 
 struct Runs<'s, 'w> {

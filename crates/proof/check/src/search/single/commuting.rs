@@ -1,0 +1,63 @@
+//! Updates of one place that can be exchanged.
+
+use wattle_ir::{AtomicOp, FloatFormat, Type};
+use wattle_memory::Level;
+
+use super::super::process::Change;
+use super::Cell;
+use super::exact::Exact;
+
+/// The commuting operation of updates: with the operand where it matters that all have the same one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Commuting {
+    op: AtomicOp,
+    ty: Type,
+    operand: Option<u64>,
+    level: Level,
+}
+
+impl Commuting {
+    /// The operation of an update, if any two of it commute. Sums of floats do where they are exact ([`Exact`]); their least and
+    /// greatest values do, since -0 is less than +0, but for NaNs, of which the payload may be that of either.
+    pub fn of(change: Change, level: Level) -> Option<Commuting> {
+        let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
+        let (operand, of_floats) = match op {
+            AtomicOp::Min | AtomicOp::Max => (None, is_number(ty, operand)),
+            AtomicOp::Add | AtomicOp::Sub => (None, Exact::of(ty, operand).is_some()),
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
+            AtomicOp::Inc | AtomicOp::Dec => (Some(operand), false),
+            AtomicOp::Exchange => return None,
+        };
+        (ty.is_int() || of_floats).then_some(Commuting { op, ty, operand, level })
+    }
+}
+
+/// Whether these are the bits of a float that is a number.
+fn is_number(ty: Type, bits: u64) -> bool {
+    match ty.float_format() {
+        Some(FloatFormat::F32) => !f32::from_bits(bits as u32).is_nan(),
+        Some(FloatFormat::F64) => !f64::from_bits(bits).is_nan(),
+        // There are no atomic operations on them.
+        Some(FloatFormat::F16 | FloatFormat::BF16) | None => false,
+    }
+}
+
+/// The operation of an update, and what it and those that commute with it have added up, where that is floats; no operation where an
+/// order of their sums might round.
+pub(super) fn with_sum(
+    commuting: Option<Commuting>,
+    change: Change,
+    cell: &Cell,
+) -> (Option<Commuting>, Option<Exact>) {
+    let (Some(of), Change::Apply { op: AtomicOp::Add | AtomicOp::Sub, ty, operand: Some(operand) }) =
+        (commuting, change)
+    else {
+        return (commuting, None);
+    };
+    if ty.is_int() {
+        return (commuting, None);
+    }
+    let before = if cell.commuting == Some(of) { cell.sum } else { Exact::of(ty, cell.value) };
+    let sum = before.zip(Exact::of(ty, operand)).and_then(|(before, operand)| before.and(operand));
+    (commuting.filter(|_| sum.is_some()), sum)
+}
