@@ -96,6 +96,7 @@ impl Runs<'_, '_> {
                     class,
                     private: false,
                     owner: Some(thread),
+                    apart: false,
                     writer: None,
                     reads: Vec::new(),
                     updates: Vec::new(),
@@ -113,8 +114,8 @@ impl Runs<'_, '_> {
         cell.owner = cell.owner.filter(|owner| *owner == thread);
         // What private accesses find is what was there before the launch, as long as nobody writes.
         let is_only_read = label.kind == Kind::Read && cell.writer.is_none() && cell.updates.is_empty();
-        let alone = !cell.private || cell.owner.is_some() || is_only_read;
-        (cell.bytes == target.bytes && cell.class == class && names && alone).then_some(cell)
+        cell.apart = cell.private && cell.owner.is_none() && !is_only_read;
+        (cell.bytes == target.bytes && cell.class == class && names).then_some(cell)
     }
 
     /// Reads a cell, and answers the thread.
@@ -122,7 +123,7 @@ impl Runs<'_, '_> {
         let mut cell = self.cell(thread, target, label)?;
         let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
             && self.are_before(&cell.updates, thread, cell.class);
-        if !ordered && !self.is_one_of_several(&cell, thread, label) {
+        if cell.apart || !ordered && !self.is_one_of_several(&cell, thread, label) {
             return self.end_at(Access { thread, target, label, source, value: cell.value }, &cell);
         }
         self.note_order(&mut cell, thread, label);
@@ -149,7 +150,7 @@ impl Runs<'_, '_> {
         source: u32,
     ) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
-        if !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, label) {
+        if cell.apart || !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, label) {
             return self.end_at(Access { thread, target, label, source, value }, &cell);
         }
         self.note_order(&mut cell, thread, label);
@@ -208,6 +209,9 @@ impl Runs<'_, '_> {
             return self.end_wrong(thread).map(|()| None);
         }
         let old = cell.value;
+        if cell.apart {
+            return self.end_at(Access { thread, target, label: write, source, value: old }, &cell);
+        }
         let commuting = match self.updates {
             Updates::Conflict | Updates::OneOfSeveral => None,
             Updates::Commute => Commuting::of(change, write.level).filter(|_| read.level == write.level),

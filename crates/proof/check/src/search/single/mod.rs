@@ -175,6 +175,8 @@ struct Cell {
     private: bool,
     /// The thread that alone has accessed the cell; `None` once there are several.
     owner: Option<ThreadId>,
+    /// Whether private accesses of several threads are to be ordered, which barriers do not do.
+    apart: bool,
     writer: Option<Epoch>,
     reads: Accesses,
     /// Whether all reads since the last write are atomic.

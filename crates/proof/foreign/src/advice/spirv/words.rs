@@ -237,6 +237,10 @@ impl Words {
             (Words::OpenCl, Orders::Load | Orders::Store | Orders::Update) => {
                 format!("make its order {}", in_opencl(semantics))
             }
+            // `barrier()` takes no semantics.
+            (Words::GlslWithSemantics, Orders::Barrier) => {
+                format!("make it controlBarrier(…, {}, {})", self.scope(scope), self.semantics(semantics))
+            }
             (Words::GlslWithSemantics | Words::Spirv, _) => format!("make its semantics {}", self.semantics(semantics)),
         }
     }
