@@ -19,6 +19,8 @@ const BEFORE: Side = (Edit::Before, "before it");
 const BEHIND: Side = (Edit::After, "behind it");
 /// At the jump back of a loop, whose line is that of its head as a rule.
 const AT_THE_END: Side = (Edit::Before, "at the end of the loop's body");
+/// At the jump to the head of a loop.
+const BEFORE_THE_LOOP: Side = (Edit::Before, "before the loop");
 /// At the condition of a loop that is tested in every turn, where no statement can stand.
 const IN_EVERY_TURN: Side = (Edit::Before, "before the loop and at the end of its body");
 
@@ -75,8 +77,9 @@ impl Module<'_> {
         if own <= at {
             return Some(AT_THE_END);
         }
+        let jumps_back_to = |to: usize| (to..steps.len()).filter_map(target).any(|head| head == to);
         if steps[at].guard.reg == NO_REG {
-            return None;
+            return jumps_back_to(own).then_some(BEFORE_THE_LOOP);
         }
         // A loop's condition stands at its head, before any other one.
         let is_condition = |step: usize| target(step).is_some() && steps[step].guard.reg != NO_REG;

@@ -50,6 +50,9 @@ fn glsl_with_fences_and_barriers() {
     // Not before the loop's condition, where no statement can stand, and not with fences of buffers.
     let tree = of_glsl("tree", 1, &[("_", &[1, 2, 3, 4, 5]), ("__0", &[0])], "__0[0] == 15");
     assert_eq!(tree, ["tree.comp:11: add barrier() before it"]);
+    // Neither in the condition's block nor in the loop, to which not all threads come.
+    let offsets = of_glsl("offsets", 1, &[("_", &[1, 2, 3, 4, 0, 0, 0, 0])], "_[7] == 3");
+    assert_eq!(offsets, ["offsets.comp:10: add barrier() before the loop"]);
     let ordered = of_glsl("barrier", 1, &[("_", &[0, 0]), ("__0", &[0, 0])], "");
     assert_eq!(
         ordered,
