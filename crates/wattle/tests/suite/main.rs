@@ -11,6 +11,7 @@ mod exchangeable;
 mod host_threads;
 mod index_layouts;
 mod lanes_checked;
+mod large_faults;
 mod large_frames;
 mod modules;
 mod one_after_another;

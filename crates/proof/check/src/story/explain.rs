@@ -389,7 +389,12 @@ fn fault(names: &Names<'_>, what: &str) -> Draft {
         draft.cast.show(last.map(|_| fault.thread));
         draft.cast.keep.extend(last);
         if last.is_none() {
-            draft.reasons.say(format!("{} has done nothing before.", capital(&names.thread(fault.thread))), None);
+            let thread = names.thread(fault.thread);
+            let text = match witness.excerpt {
+                true => format!("What {thread} did before is not shown."),
+                false => format!("{} has done nothing before.", capital(&thread)),
+            };
+            draft.reasons.say(text, None);
         }
     }
     // A kernel's assertion fails because of the values read: if no interleaving gives them, the cycle is the story.

@@ -110,11 +110,21 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
     if !setup.system.is_empty() {
         return Err(None);
     }
-    let mut runs = Runs::new(setup, updates);
-    match runs.run() {
-        Some(()) => Ok(runs.finish()),
-        None => Err(runs.wrong),
-    }
+    let run = |shown: Option<ThreadId>| {
+        let mut runs = Runs::new(setup, updates, shown);
+        match runs.run() {
+            Some(()) => Ok(runs),
+            None => Err(runs.wrong),
+        }
+    };
+    run(None).map(Runs::finish).map_err(|wrong| match wrong {
+        // The same run once more, with what the thread did before its fault.
+        Some(long) if long.graph.is_empty() => match long.wrong {
+            Wrong::Fault(fault) => run(Some(fault.thread)).err().flatten().or(Some(long)),
+            Wrong::Race(..) => Some(long),
+        },
+        wrong => wrong,
+    })
 }
 
 /// The same, where updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
@@ -257,6 +267,8 @@ struct Runs<'s, 'w> {
     events: u64,
     last_source: u32,
     graph: Option<Graph>,
+    /// The thread whose events alone the graph has, if it has not those of all.
+    shown: Option<ThreadId>,
     watch: Watch<'s>,
     actions: u64,
     apart: bool,
@@ -269,7 +281,7 @@ struct Runs<'s, 'w> {
 }
 
 impl<'s, 'w> Runs<'s, 'w> {
-    fn new(setup: &'s Setup<'w>, updates: Updates) -> Self {
+    fn new(setup: &'s Setup<'w>, updates: Updates, shown: Option<ThreadId>) -> Self {
         let (families, of) = barriers::families(setup);
         let mut blocks: Vec<Vec<ThreadId>> = Vec::new();
         let mut known = HashMap::new();
@@ -309,7 +321,8 @@ impl<'s, 'w> Runs<'s, 'w> {
             executed: BTreeSet::new(),
             events: 0,
             last_source: u32::MAX,
-            graph: (setup.threads.len() <= MOST_EVENTS).then(|| Graph::new(placements(setup))),
+            graph: (shown.is_some() || setup.threads.len() <= MOST_EVENTS).then(|| Graph::new(placements(setup))),
+            shown,
             watch: Watch::new(&setup.limits),
             actions: 0,
             apart: false,
@@ -411,7 +424,8 @@ impl<'s, 'w> Runs<'s, 'w> {
         if self.order.is_uncertain() || self.runners.len() <= FEW_THREADS {
             return None;
         }
-        (self.graph, self.failed) = (None, true);
+        self.failed = true;
+        self.graph = self.graph.take().filter(|_| self.shown.is_some());
         self.runners[thread].status = Status::Done;
         Some(())
     }

@@ -10,7 +10,7 @@ impl Runs<'_, '_> {
     pub(super) fn show_launch(&mut self, ended: &[ThreadId], begins: &[ThreadId]) {
         let system = system_before(self.setup, begins[0]);
         let operation = |kind| Label { kind, ..Label::fence(Level::System) };
-        let Some(graph) = &mut self.graph else { return };
+        let Some(graph) = self.graph.as_mut().filter(|_| self.shown.is_none()) else { return };
         let available = graph.add(system, operation(Kind::MakeAvailable), u32::MAX);
         let visible = graph.add(system, operation(Kind::MakeVisible), u32::MAX);
         for &thread in ended {
@@ -31,6 +31,9 @@ impl Runs<'_, '_> {
         source: u32,
         access: Option<(LocationId, u32, u64)>,
     ) -> Option<EventId> {
+        if self.shown.is_some_and(|shown| shown != thread) {
+            return None;
+        }
         let graph = self.graph.as_mut()?;
         if graph.len() >= MOST_EVENTS {
             self.graph = None;
