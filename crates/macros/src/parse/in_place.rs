@@ -109,11 +109,12 @@ impl Parser {
                 .into_iter()
                 .rev()
                 .fold(Pattern::Local(result.clone()), |result, back| Pattern::Tuple(vec![result, back], span));
-            let mut statements = before;
-            statements.push(match on {
+            let held = Block { statements: before, value: None, span };
+            let call = match on {
                 Some(x) => {
                     let of = &taken[0].of;
-                    if arguments.iter().any(|x| x.any(&|x| changes(x, of.number))) {
+                    let changes = |x: &Expr| changes(x, of.number);
+                    if held.any(&changes) || arguments.iter().any(|x| x.any(&changes)) {
                         let message = format!(
                             "the arguments change `{0}`, on which the method is called; work them out before: `let n = …; \
                              {0}.{1}(n)`",
@@ -134,7 +135,9 @@ impl Parser {
                     parser.adapt_all(&mut arguments);
                     binding(pattern, Expr { kind: ExprKind::Call { callee, arguments }, span })
                 }
-            });
+            };
+            let mut statements = held.statements;
+            statements.push(call);
             statements.extend(after);
             Ok(ExprKind::Block(Block { statements, value: Some(Box::new(variable(&result, span))), span }))
         })

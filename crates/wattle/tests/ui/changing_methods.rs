@@ -27,6 +27,11 @@ impl Rng {
     }
 
     #[device_fn]
+    fn more(self, n: u32, m: u32) -> u32 {
+        self.state + n + m
+    }
+
+    #[device_fn]
     fn forgotten(&self) -> u32 {
         self.state += 1;
         self.state
@@ -48,6 +53,12 @@ fn of_a_view(acc: &Acc, out: Shared<u32>, rngs: Shared<Rng>) {
 fn meanwhile(acc: &Acc, out: Shared<u32>) {
     let mut rng = Rng::new(7);
     out[0] = rng.add(rng.draw());
+}
+
+#[kernel]
+fn before_another(acc: &Acc, out: Shared<u32>) {
+    let mut rng = Rng::new(7);
+    out[0] = rng.more(rng.draw(), 1);
 }
 
 #[kernel]
