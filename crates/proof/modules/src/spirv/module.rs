@@ -255,7 +255,7 @@ impl Spirv {
             let ty = to.and_then(|to| self.defined(to)).map(|at| self.instruction(at));
             ty.is_some_and(|ty| {
                 let id = ty.result.unwrap_or_default();
-                ty.op == Op::TypeStruct && ty.operands.len() == 1 && self.debug_name(id, Some(0)) == member
+                ty.op == Op::TypeStruct && ty.operands.len() == 1 && self.member_name(id, 0).as_deref() == Some(member)
             })
         };
         let mut all = self.with_contents().filter(|instruction| instruction.op == Op::Variable).filter(of_block);

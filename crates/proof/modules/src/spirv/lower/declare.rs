@@ -303,6 +303,7 @@ impl Lowering<'_> {
         let (root, scalars) = (Some(self.variables.len()), given.and_then(Contents::scalars));
         let parts = self.parts_of(to);
         let member = parts.as_ref().and_then(Parts::only_member).map(|member| member.name.clone());
+        let member = member.filter(|name| !name.is_empty());
         let parts = parts.map(Parts::unwrapped);
         self.variables.push(Variable {
             name,
@@ -336,10 +337,10 @@ impl Lowering<'_> {
                 }
             }
             Type::Struct(members) => {
+                // Without names its scalars go by their numbers; of a block with one member that one's is not needed.
                 let member = |(number, &(of, offset)): (u32, &(Id, u64))| {
-                    let (name, parts) = (self.module.debug_name(ty, Some(number)), self.parts_of(of)?);
-                    // Where the source is not known, its number is its name.
-                    Some(Member { name: name.replace(' ', ""), offset, parts })
+                    let name = self.module.member_name(ty, number).or((members.len() == 1).then(String::new))?;
+                    Some(Member { name, offset, parts: self.parts_of(of)? })
                 };
                 Parts::Members((0..).zip(members).map(member).collect::<Option<_>>()?)
             }

@@ -4,7 +4,7 @@ use rspirv::spirv::{BuiltIn, Decoration, Op as Opcode};
 
 use super::{Lowering, Place};
 use crate::refused::Refused;
-use crate::spirv::instruction::Id;
+use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Entry, LocalSize, Spirv};
 use crate::spirv::setting::{Bound, Setting};
 use crate::spirv::types::{Kind, Type};
@@ -110,17 +110,27 @@ impl Spirv {
     }
 
     /// The name that the source gives a result or a member of a structure; else that of the text.
-    pub(in crate::spirv) fn debug_name(&self, id: Id, member: Option<u32>) -> String {
-        let mut all = self.global.iter().map(|&number| self.instruction(number));
-        let named = all.find_map(|instruction| match (instruction.op, member) {
-            (Opcode::Name, None) if instruction.operands.first() == Some(&id) => Some(instruction.string(1).0),
-            (Opcode::MemberName, Some(member)) if instruction.rest(0).get(..2) == Some(&[id, member]) => {
-                Some(instruction.string(2).0)
+    pub(super) fn debug_name(&self, id: Id, member: Option<u32>) -> String {
+        let (named, own) = match member {
+            Some(member) => (self.member_name(id, member), format!("member {member}")),
+            None => {
+                (self.named(|known| known.op == Opcode::Name && known.operands.first() == Some(&id), 1), self.name(id))
             }
-            _ => None,
-        });
-        let own = || member.map_or_else(|| self.name(id), |member| format!("member {member}"));
-        named.filter(|name| !name.is_empty()).unwrap_or_else(own)
+        };
+        named.unwrap_or(own)
+    }
+
+    /// The name that the source gives a member of a structure.
+    pub(in crate::spirv) fn member_name(&self, ty: Id, member: u32) -> Option<String> {
+        let is_it =
+            |known: &Instruction| known.op == Opcode::MemberName && known.rest(0).get(..2) == Some(&[ty, member]);
+        self.named(is_it, 2)
+    }
+
+    /// The name in an instruction, behind some operands.
+    fn named(&self, is_it: impl Fn(&Instruction) -> bool, behind: usize) -> Option<String> {
+        let mut all = self.global.iter().map(|&number| self.instruction(number));
+        all.find(|known| is_it(known)).map(|known| known.string(behind).0).filter(|name| !name.is_empty())
     }
 }
 
