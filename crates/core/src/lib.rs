@@ -23,9 +23,9 @@ mod indices;
 pub mod interrupt;
 mod kernel;
 mod lanes;
-#[doc(hidden)]
-pub mod lent;
 mod memory;
+#[doc(hidden)]
+pub mod methods;
 mod module;
 mod observe;
 mod panics;
