@@ -1,6 +1,6 @@
 //! What can go wrong in generated code, and where: what a generator numbers, and a driver reads back.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::message::Text;
 use crate::{Place, Site, Type};
@@ -46,7 +46,7 @@ pub enum Fault {
 /// The faults that a module can report, each once. The control block holds the number of a fault.
 #[derive(Debug, Default)]
 pub struct Sites {
-    numbers: HashMap<FaultSite, u32>,
+    numbers: FxHashMap<FaultSite, u32>,
     all: Vec<FaultSite>,
 }
 

@@ -1,7 +1,6 @@
 //! What a verified kernel is made of, for code generators.
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use wattle_memory::{Classes, Scope};
 
 use crate::visit::Meeting;
@@ -36,8 +35,10 @@ impl Kernel {
     pub fn first_use_of_warps(&self) -> Option<Site> {
         let mut first = None;
         let mut at = self.site;
-        let by_number = |id: &ExprId| {
-            let (mut found, mut seen) = (false, HashSet::new());
+        // An expression that was seen before has no such number in it, or the walk had ended.
+        let mut seen = FxHashSet::default();
+        let mut by_number = |id: &ExprId| {
+            let mut found = false;
             self.walk_expr(*id, &mut |id, expr| {
                 found |= matches!(
                     expr,
@@ -55,7 +56,7 @@ impl Kernel {
         };
         self.walk(&mut |stmt| {
             at = stmt.site().unwrap_or(at);
-            if first.is_none() && (stmt.meeting() == Some(Meeting::Warp) || stmt.operands().any(by_number)) {
+            if first.is_none() && (stmt.meeting() == Some(Meeting::Warp) || stmt.operands().any(&mut by_number)) {
                 first = Some(at);
             }
         });

@@ -1,7 +1,8 @@
 //! Which numbers of an element are loaded and stored at once.
 
-use std::collections::HashSet;
 use std::ops::Range;
+
+use rustc_hash::FxHashSet;
 
 use crate::{ExprId, Kernel, ParamId, ParamKind, Place, SlotId, Stmt, Type};
 
@@ -93,7 +94,7 @@ impl Kernel {
 
     /// Whether an expression reads a slot.
     fn reads(&self, id: ExprId, slot: SlotId) -> bool {
-        let (mut seen, mut found) = (HashSet::new(), false);
+        let (mut seen, mut found) = (FxHashSet::default(), false);
         self.walk_expr(id, &mut |id, expr| {
             found |= expr.parts().slot == Some(&slot);
             !found && seen.insert(id)

@@ -2,7 +2,8 @@
 //! stands behind an answer that it does not give is left out, so that it may use what the device lacks.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::expand::drop_unused;
 use crate::visit::{walk, walk_mut};
@@ -112,7 +113,7 @@ pub fn specialize<'k>(kernel: &'k Kernel, answers: &dyn Fn(DeviceProperty) -> Op
     }
     fold(&special, &types, &mut known);
     let mut body = std::mem::take(&mut special.body);
-    Chooser { kernel: &special, types: &types, known: &known }.block(&mut body, &mut HashMap::new());
+    Chooser { kernel: &special, types: &types, known: &known }.block(&mut body, &mut FxHashMap::default());
     special.body = body;
     // A choice by what is known is its one side.
     let mut ids: Vec<ExprId> = Vec::with_capacity(special.exprs.len());
@@ -176,7 +177,7 @@ fn evaluate(kernel: &Kernel, types: &[Type], number: usize, raw: &dyn Fn(ExprId)
 }
 
 /// What variables hold at a point, where it is known.
-type Held = HashMap<SlotId, u64>;
+type Held = FxHashMap<SlotId, u64>;
 
 /// Leaves the sides out that conditions which are known do not take.
 struct Chooser<'k> {
@@ -235,7 +236,7 @@ impl Chooser<'_> {
 
     /// The value of an expression at a point, where it is known.
     fn value(&self, root: ExprId, held: &Held) -> Option<u64> {
-        let (mut needed, mut seen) = (Vec::new(), HashSet::new());
+        let (mut needed, mut seen) = (Vec::new(), FxHashSet::default());
         self.kernel.walk_expr(root, &mut |id, _| {
             let is_new = self.known[id.index()].is_none() && seen.insert(id);
             needed.extend(is_new.then_some(id));
@@ -243,7 +244,7 @@ impl Chooser<'_> {
         });
         // Expressions refer only to earlier ones.
         needed.sort_unstable();
-        let mut values: HashMap<ExprId, u64> = HashMap::new();
+        let mut values: FxHashMap<ExprId, u64> = FxHashMap::default();
         for id in needed {
             let raw = |id: ExprId| self.known[id.index()].or_else(|| values.get(&id).copied());
             let value = match self.kernel.exprs[id.index()] {

@@ -1,7 +1,6 @@
 //! Refuses ill-typed kernels, with the place.
 
-use std::collections::HashSet;
-
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 use crate::message::{MOST_ARGUMENTS, Message, Piece};
@@ -45,7 +44,7 @@ enum Stage {
 }
 
 fn verify_at(kernel: &Kernel, stage: Stage) -> Result<(), VerifyError> {
-    let (types, defined) = (Vec::with_capacity(kernel.exprs.len()), HashSet::new());
+    let (types, defined) = (Vec::with_capacity(kernel.exprs.len()), FxHashSet::default());
     let mut verifier = Verifier { kernel, stage, types, defined, at: kernel.site };
     verifier.all().map_err(|what| VerifyError { kernel: kernel.name.clone(), at: verifier.at, what })
 }
@@ -56,7 +55,7 @@ struct Verifier<'k> {
     /// The types of the expressions that have been checked.
     types: Vec<Type>,
     /// The labels that have been defined.
-    defined: HashSet<Label>,
+    defined: FxHashSet<Label>,
     at: Site,
 }
 

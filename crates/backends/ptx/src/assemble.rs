@@ -89,7 +89,10 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Value::Register(class, number) => write!(f, "{}{number}", class.prefix()),
+            Value::Register(class, number) => {
+                f.write_str(class.prefix())?;
+                fmt::Display::fmt(&number, f)
+            }
             Value::Constant(Type::F32, raw) => write!(f, "0f{raw:08X}"),
             Value::Constant(Type::F64, raw) => write!(f, "0d{raw:016X}"),
             Value::Constant(Type::I8, raw) => write!(f, "{}", raw as i8),
@@ -110,7 +113,8 @@ pub struct Target(u32);
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "$L{}", self.0)
+        f.write_str("$L")?;
+        fmt::Display::fmt(&self.0, f)
     }
 }
 
@@ -174,8 +178,10 @@ impl Assembler {
 
     pub fn line(&mut self, text: fmt::Arguments<'_>) {
         let to = self.text();
+        to.push_str("    ");
         // Writing to a string does not fail.
-        let _ = writeln!(to, "    {text};");
+        let _ = to.write_fmt(text);
+        to.push_str(";\n");
     }
 
     pub fn comment(&mut self, text: fmt::Arguments<'_>) {

@@ -1,7 +1,7 @@
 //! Finds out which features a device lacks, before anything is built.
 
 use rustc_hash::FxHashSet;
-use wattle_ir::{AtomicOp, Kernel, Param, ParamKind, Place, Site, Stmt, Type};
+use wattle_ir::{AtomicOp, ExprId, Kernel, Param, ParamKind, Place, Site, Stmt, Type};
 use wattle_memory::Scope;
 
 use crate::features::{Features, Lacking, needs};
@@ -33,13 +33,13 @@ pub fn check(kernel: &Kernel, features: &Features) -> Result<(), Lacking> {
         let (kernel_name, site, device) = (kernel.name.clone(), kernel.site, features.device.clone());
         return Err(Lacking::Long { kernel: kernel_name, site, device });
     }
-    let types = kernel.expr_types();
+    let mut statements = Statements { kernel, features, types: kernel.expr_types(), seen: FxHashSet::default() };
     let mut found = Ok(());
     let mut at = kernel.site;
     kernel.walk(&mut |stmt| {
         at = stmt.site().unwrap_or(at);
         if found.is_ok() {
-            found = check_stmt(kernel, features, &types, stmt, at);
+            found = statements.check(stmt, at);
         }
     });
     found?;
@@ -67,43 +67,59 @@ fn check_type(kernel: &Kernel, features: &Features, ty: Type, site: Site) -> Res
     }
 }
 
-fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt, at: Site) -> Result<(), Lacking> {
-    if stmt.scope() == Some(Scope::System) {
-        return Err(Lacking::Scope { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
-    }
-    if matches!(stmt, Stmt::Clock { .. }) && !features.device_clock && !features.subgroup_clock {
-        return Err(Lacking::Clock { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
-    }
-    for ty in touched(kernel, types, stmt) {
-        check_type(kernel, features, ty, at)?;
-    }
-    let Some(place) = stmt.atomic_place() else { return Ok(()) };
-    let ty = kernel.element_of(place);
-    let (has, feature) = match place {
-        Place::Param(_) => (features.buffer_int64_atomics, "shaderBufferInt64Atomics"),
-        Place::Shared(_) | Place::Local(_) => (features.shared_int64_atomics, "shaderSharedInt64Atomics"),
-    };
-    // A sum of doubles that the device has an instruction for needs no 64-bit integers, if nothing else is done there.
-    let only_sums =
-        ty == Type::F64 && features.adds(place, ty) && matches!(stmt, Stmt::AtomicUpdate { op: AtomicOp::Add, .. });
-    if ty.size() < 8 || (has && features.int64) || only_sums {
-        return Ok(());
-    }
-    let (kernel, device) = (kernel.name.clone(), features.device.clone());
-    Err(Lacking::Atomic { kernel, site: at, ty, feature, device })
+/// What is known while the statements of a kernel are looked at.
+struct Statements<'k> {
+    kernel: &'k Kernel,
+    features: &'k Features,
+    types: Vec<Type>,
+    /// The expressions whose types the device has.
+    seen: FxHashSet<ExprId>,
 }
 
-/// The types that a statement touches itself, without those nested in it.
-fn touched(kernel: &Kernel, types: &[Type], stmt: &Stmt) -> Vec<Type> {
-    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
-    for id in stmt.operands() {
-        kernel.walk_expr(*id, &mut |id, _| {
-            let is_new = seen.insert(id);
-            found.extend(is_new.then(|| types[id.index()]));
-            is_new
-        });
+impl Statements<'_> {
+    /// Whether the device has all that a statement uses itself.
+    fn check(&mut self, stmt: &Stmt, at: Site) -> Result<(), Lacking> {
+        let Statements { kernel, features, .. } = *self;
+        if stmt.scope() == Some(Scope::System) {
+            return Err(Lacking::Scope { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
+        }
+        if matches!(stmt, Stmt::Clock { .. }) && !features.device_clock && !features.subgroup_clock {
+            return Err(Lacking::Clock { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
+        }
+        for ty in self.touched(stmt) {
+            check_type(kernel, features, ty, at)?;
+        }
+        let Some(place) = stmt.atomic_place() else { return Ok(()) };
+        let ty = kernel.element_of(place);
+        let (has, feature) = match place {
+            Place::Param(_) => (features.buffer_int64_atomics, "shaderBufferInt64Atomics"),
+            Place::Shared(_) | Place::Local(_) => (features.shared_int64_atomics, "shaderSharedInt64Atomics"),
+        };
+        // A sum of doubles that the device has an instruction for needs no 64-bit integers, if nothing else is done
+        // there.
+        let only_sums =
+            ty == Type::F64 && features.adds(place, ty) && matches!(stmt, Stmt::AtomicUpdate { op: AtomicOp::Add, .. });
+        if ty.size() < 8 || (has && features.int64) || only_sums {
+            return Ok(());
+        }
+        let (kernel, device) = (kernel.name.clone(), features.device.clone());
+        Err(Lacking::Atomic { kernel, site: at, ty, feature, device })
     }
-    found.extend(stmt.place().map(|place| kernel.element_of(place)));
-    found.extend(stmt.assigned().map(|slot| kernel.slots[slot.index()].ty));
-    found
+
+    /// The types that a statement touches itself, without those nested in it, and of its expressions those that no
+    /// statement before it has.
+    fn touched(&mut self, stmt: &Stmt) -> Vec<Type> {
+        let Statements { kernel, types, seen, .. } = self;
+        let mut found = Vec::new();
+        for id in stmt.operands() {
+            kernel.walk_expr(*id, &mut |id, _| {
+                let is_new = seen.insert(id);
+                found.extend(is_new.then(|| types[id.index()]));
+                is_new
+            });
+        }
+        found.extend(stmt.place().map(|place| kernel.element_of(place)));
+        found.extend(stmt.assigned().map(|slot| kernel.slots[slot.index()].ty));
+        found
+    }
 }

@@ -30,9 +30,9 @@ pub mod wide;
 mod width;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use message::message;
+use rustc_hash::FxHashMap;
 pub(crate) use sealed::Sealed;
 use wattle_memory::{FenceOrder, Scope};
 
@@ -95,7 +95,7 @@ struct State {
     /// The types of the expressions, of a kernel with `u64` in its source.
     types: Vec<Type>,
     /// The ids of the expressions there are, so that none is there twice.
-    known: HashMap<Expr, ExprId>,
+    known: FxHashMap<Expr, ExprId>,
     /// Which slots the user can assign to; all others are assigned in one place.
     mutable: Vec<bool>,
     /// The statements of the blocks that are open, outermost first.
@@ -124,7 +124,7 @@ impl Builder {
                 kernel,
                 width: IndexWidth::Word,
                 types: Vec::new(),
-                known: HashMap::new(),
+                known: FxHashMap::default(),
                 mutable: Vec::new(),
                 blocks: vec![Vec::new()],
                 open: Vec::new(),

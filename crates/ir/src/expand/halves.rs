@@ -4,8 +4,8 @@
 //! lacks is done in `F32` between two conversions, as the host does it, so that the results have the same bits.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
 use wattle_math::{self as math, Bfloat16, Binary16, HalfFormat};
 
 use super::setup::Setups;
@@ -50,7 +50,7 @@ pub(crate) fn lower_halves<'k>(kernel: &'k Kernel, native: &dyn Fn(Type) -> Halv
         native,
         arena: Arena::default(),
         setups: Setups::new(&[]),
-        parts: HashMap::new(),
+        parts: FxHashMap::default(),
         ids: Vec::new(),
     };
     for expr in &kernel.exprs {
@@ -149,7 +149,7 @@ struct Lowering<'k> {
     arena: Arena,
     /// No part has statements.
     setups: Setups,
-    parts: HashMap<(Part, Type), Template>,
+    parts: FxHashMap<(Part, Type), Template>,
     /// What stands for the kernel's expressions: of a type that the target lacks, its bits as `U32`.
     ids: Vec<ExprId>,
 }

@@ -19,7 +19,8 @@ pub use halves::Halves;
 pub(crate) use halves::lower_halves;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use crate::visit::walk_mut;
 use crate::{BinaryOp, Expr, ExprId, Float, Kernel, Stmt, TernaryOp, Type, UnaryOp, Word};
@@ -116,7 +117,7 @@ pub fn expand<'k>(kernel: &'k Kernel, exact: &dyn Fn(Type) -> Exact) -> Cow<'k, 
         return Cow::Borrowed(kernel);
     }
     let (mut arena, mut setups) = (Arena::default(), Setups::new(&kernel.slots));
-    let mut templates = HashMap::new();
+    let mut templates = FxHashMap::default();
     let mut ids = Vec::with_capacity(kernel.exprs.len());
     for expr in &kernel.exprs {
         let mut expr_here = *expr;
@@ -151,7 +152,7 @@ fn rename(block: &mut [Stmt], ids: &[ExprId]) {
 #[derive(Default)]
 struct Arena {
     exprs: Vec<Expr>,
-    known: HashMap<Expr, ExprId>,
+    known: FxHashMap<Expr, ExprId>,
 }
 
 impl Arena {

@@ -5,7 +5,7 @@
 //! variable that the expression reads is set before. A turn of a loop begins with what holds in each: nothing is known of
 //! the variables that the loop sets, but for its counter ([`Facts::learn_counter`]).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::ranges::{Range, mask};
 use super::values::Values;
@@ -15,7 +15,7 @@ use crate::{BinaryOp, Builtin, Expr, ExprId, Label, Place, SlotId, Stmt, Type, T
 /// What is known at a point of a kernel.
 #[derive(Default)]
 pub(super) struct Facts {
-    all: HashMap<ExprId, Vec<Fact>>,
+    all: FxHashMap<ExprId, Vec<Fact>>,
     /// The number of blocks around the point.
     depth: usize,
     blocks: Blocks,
@@ -55,7 +55,7 @@ const DEPTH: u32 = 24;
 const EXTENT_DEPTH: u32 = 6;
 
 /// The ranges of expressions that were found for one question.
-type Found = HashMap<ExprId, Range>;
+type Found = FxHashMap<ExprId, Range>;
 
 impl Facts {
     pub(super) fn of_blocks(blocks: Blocks) -> Facts {
@@ -292,7 +292,7 @@ impl Facts {
 
     /// What an unsigned expression can be.
     pub(super) fn range(&self, values: &Values<'_>, value: ExprId) -> Range {
-        self.found(values, value, DEPTH, &mut Found::new())
+        self.found(values, value, DEPTH, &mut Found::default())
     }
 
     fn found(&self, values: &Values<'_>, value: ExprId, depth: u32, found: &mut Found) -> Range {

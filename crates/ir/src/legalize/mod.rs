@@ -26,8 +26,9 @@ mod statements;
 mod values;
 mod warps;
 
-use std::collections::HashMap;
 use std::ops::Deref;
+
+use rustc_hash::FxHashMap;
 
 use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
@@ -84,7 +85,7 @@ pub enum Converts {
 #[derive(Clone, Debug)]
 pub struct Legal {
     kernel: Kernel,
-    aligned: HashMap<ExprId, u32>,
+    aligned: FxHashMap<ExprId, u32>,
 }
 
 impl Deref for Legal {

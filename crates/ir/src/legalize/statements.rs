@@ -1,7 +1,6 @@
 //! The statements of a kernel that is being legalized: checks where something may fail, and what a target lacks in parts.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use wattle_memory::{FenceOrder, ReadOrder, UpdateOrder};
 
 use super::Native;
@@ -23,7 +22,7 @@ pub(super) struct Legalizer<'t> {
     /// The statements as they are written.
     body: Vec<Stmt>,
     /// For the index of each access to several elements: how many of its low bits are surely zero, in all such accesses.
-    aligned: HashMap<ExprId, u32>,
+    aligned: FxHashMap<ExprId, u32>,
 }
 
 impl<'t> Legalizer<'t> {
@@ -35,11 +34,11 @@ impl<'t> Legalizer<'t> {
         let mut body = std::mem::take(&mut values.kernel.body);
         walk_mut(&mut body, &mut |stmt| stmt.operands_mut().for_each(|id| *id = ids[id.index()]));
         let blocks = Blocks { most_threads: native.most_threads, warp_size: native.warps.size };
-        Legalizer { values, facts: Facts::of_blocks(blocks), native, next_label, body, aligned: HashMap::new() }
+        Legalizer { values, facts: Facts::of_blocks(blocks), native, next_label, body, aligned: FxHashMap::default() }
     }
 
     /// The legal kernel, and for the index of each access to several elements how many of its low bits are zero.
-    pub(super) fn kernel(mut self) -> (Kernel, HashMap<ExprId, u32>) {
+    pub(super) fn kernel(mut self) -> (Kernel, FxHashMap<ExprId, u32>) {
         let body = std::mem::take(&mut self.body);
         let body = self.block(body);
         let mut kernel = Kernel { body, ..self.values.kernel };

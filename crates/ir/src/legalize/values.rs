@@ -1,7 +1,7 @@
 //! The expressions of a kernel that is being legalized: none is there twice, and what a target cannot compute as the IR
 //! says is computed in parts.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::facts::Facts;
 use super::{Converts, Native};
@@ -16,7 +16,7 @@ fn bit(slot: SlotId) -> u64 {
 pub(super) struct Values<'t> {
     pub(super) kernel: Kernel,
     types: Vec<Type>,
-    known: HashMap<Expr, ExprId>,
+    known: FxHashMap<Expr, ExprId>,
     /// For each expression the slots that it reads, each as a bit of its number modulo 64.
     reads: Vec<u64>,
     /// The extents that the kernel asks for.
@@ -31,7 +31,7 @@ impl<'t> Values<'t> {
         let mut values = Values {
             kernel: empty,
             types: Vec::new(),
-            known: HashMap::new(),
+            known: FxHashMap::default(),
             reads: Vec::new(),
             extents: Vec::new(),
             native,
@@ -75,7 +75,7 @@ impl<'t> Values<'t> {
         if self.reads[id.index()] & bit(slot) == 0 {
             return false;
         }
-        let (mut seen, mut found) = (HashSet::new(), false);
+        let (mut seen, mut found) = (FxHashSet::default(), false);
         self.kernel.walk_expr(id, &mut |id, expr| {
             found |= expr.parts().slot == Some(&slot);
             !found && seen.insert(id)
