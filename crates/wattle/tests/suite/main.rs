@@ -16,6 +16,7 @@ mod large_frames;
 mod modules;
 mod one_after_another;
 mod pairs_checked;
+mod persistent_threads;
 mod queues_side_by_side;
 mod read_unwritten;
 mod structs_checked;

@@ -277,9 +277,10 @@ fn spins(
         }
         if state.runners[thread].status == Status::Spins {
             // Only the repeated reads may be left open: everything before them has happened and has a source.
-            let again = chosen.iter().all(|&(of, read): &(ThreadId, EventId)| {
-                state.runners[of].spins_since.is_some_and(|first| read >= first)
-            });
+            let repeats =
+                |(of, read): (ThreadId, EventId)| state.runners[of].spins_since.is_some_and(|first| read >= first);
+            let again =
+                chosen.iter().copied().all(repeats) && state.pending(thread).all(|read| repeats((thread, read)));
             let looks = looks(&state, thread);
             let again = again && state.runners[thread].promised.is_empty();
             if again && looks.iter().all(|&(read, write)| is_last(search.setup, &state, analysis, read, write)) {
