@@ -126,6 +126,9 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             None => all.note = world.promise().or(all.note),
         }
     }
+    if let (Verdict::Holds, Some(same)) = (&all.verdict, world.same_stores_note()) {
+        all.note = Some(all.note.map_or(same.clone(), |note| format!("{note}; {same}")));
+    }
     let is_cut_short = matches!(all.verdict, Verdict::Unknown(_));
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
         all.verdict = Verdict::Unknown(why);
@@ -169,6 +172,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         limits: options.limits.clone(),
         meter: options.meter.clone(),
         assume_race_free: assume_race_free && options.forbids_races,
+        same_stores: world.allows_same_stores(options.model),
         failed_iterations: true,
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };
@@ -178,6 +182,9 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     {
         let statistics = Statistics { complete: 1, ..Statistics::default() };
         return Report { verdict: Verdict::Violated(violation, steps), statistics, note: None };
+    }
+    if let Ok(run) = &single {
+        run.alike.iter().for_each(|&source| world.has_same_stores(source));
     }
     let every_event = || world.read_only.is_written() || world.copies.is_doubtful();
     let memories = single.ok().map(|single| vec![single.memory]).or_else(|| counted_memories(&setup));

@@ -12,6 +12,8 @@ pub enum Wrong {
         /// The offset of the access in bytes.
         offset: i64,
     },
+    /// An access of shared memory that the launch sizes, of a launch that gives none: the variable's name.
+    NoDynamicShared(String),
     /// An access that is not aligned to its size in bytes.
     Misaligned(u64),
     /// `trap`, or undefined behaviour: in words.
@@ -50,6 +52,11 @@ impl std::fmt::Display for Wrong {
             Wrong::Beyond { name, bytes, offset } => {
                 write!(f, "an access at byte {offset} of `{name}`, which has {bytes} bytes")
             }
+            Wrong::NoDynamicShared(name) => write!(
+                f,
+                "an access of `{name}`, whose size the launch gives, and this one has given none: say it with --dynamic-shared \
+                 BYTES"
+            ),
             Wrong::Misaligned(bytes) => {
                 write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
             }

@@ -9,7 +9,7 @@ use wattle_memory::{FenceOrder, Label, Level, Scope, UpdateOrder};
 use crate::address;
 pub use crate::exchange::{Combine, CombinedLanes, Combiner, Exchange, Match, Vote};
 pub use crate::meaning::exact::{Rounded, Rounding};
-pub use crate::module::{Global, Kernel, Module, Parameter, SharedVariable, Source};
+pub use crate::module::{Global, Kernel, Module, Parameter, PlacedVariable, Source};
 pub use crate::op::{Copied, Gather, Lanes, Next, Op, Outline, TableJoin, TestJoin};
 use crate::types::{Space, Type};
 use crate::value::Value;
@@ -97,6 +97,8 @@ pub struct Access {
     pub strength: Strength,
     /// Whether the memory must not be written while the kernel runs: `ld.global.nc` (PTX ISA 8.8, 9.7.9.9).
     pub read_only: bool,
+    /// Whether addresses have 32 bits, beyond which they wrap round: the base is a register of that width.
+    pub narrow: bool,
     /// The address without the offset.
     pub base: Src,
     /// The offset in bytes that is added to the base.
@@ -104,6 +106,13 @@ pub struct Access {
 }
 
 impl Access {
+    /// The address from that of the base.
+    #[inline(always)]
+    pub fn address(&self, base: u64) -> u64 {
+        let address = base.wrapping_add_signed(i64::from(self.offset));
+        if self.narrow { address & u64::from(u32::MAX) } else { address }
+    }
+
     /// The space of an address of this access, and the address in that space.
     #[inline(always)]
     pub fn place(&self, address: u64) -> (Space, u64) {

@@ -7,7 +7,7 @@ use crate::code::Step;
 use crate::types::Type;
 
 /// A module in the flat form.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Module {
     /// The compute capability of its `.target`: 90 for `sm_90`.
     pub sm: u32,
@@ -17,6 +17,8 @@ pub struct Module {
     pub globals: Vec<Global>,
     /// The initial bytes of the constant space.
     pub constants: Vec<u8>,
+    /// The variables in constant memory.
+    pub constant_variables: Vec<PlacedVariable>,
     /// The kernels.
     pub kernels: Vec<Kernel>,
 }
@@ -111,7 +113,7 @@ pub struct Kernel {
     /// The size in bytes of the shared memory that the text declares, as a device has it.
     pub shared: u64,
     /// The variables in shared memory; those that are sized at launch are the last ones.
-    pub shared_variables: Vec<SharedVariable>,
+    pub shared_variables: Vec<PlacedVariable>,
     /// The offset of the shared memory that is sized at launch, as it is laid out here.
     pub dynamic_at: u64,
     /// The size in bytes of a thread's local memory.
@@ -123,9 +125,9 @@ pub struct Kernel {
     pub all_assigned: bool,
 }
 
-/// A variable in the shared memory of a block.
+/// A variable at its place in the shared memory of a block, or in constant memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedVariable {
+pub struct PlacedVariable {
     /// The name that the text gives it.
     pub name: String,
     /// The offset of its first byte.
@@ -143,9 +145,11 @@ impl Kernel {
         self.dynamic_at.max(self.shared) + dynamic
     }
 
-    /// The kernel with its parameters, as the text declares them: `add(.param .u64 out, .param .u32 n)`.
+    /// The kernel with its parameters, as the text declares them: `add(.param .u64 out, .param .u32 n)`. Compilers number parameters
+    /// behind the kernel's name, which is not repeated.
     pub fn signature(&self) -> String {
-        let params: Vec<_> = self.params.iter().map(Parameter::to_string).collect();
+        let numbered = format!(" {}_param_", self.name);
+        let params: Vec<_> = self.params.iter().map(|param| param.to_string().replace(&numbered, " param_")).collect();
         format!("{}({})", self.name, params.join(", "))
     }
 }

@@ -99,8 +99,8 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
     }
     macro_rules! address {
         ($access:expr) => {{
-            let offset = i64::from($access.offset);
-            get!($access.base).map(|base| base.wrapping_add_signed(offset))
+            let access = &$access;
+            get!(access.base).map(|base| access.address(base))
         }};
     }
     macro_rules! carry {

@@ -415,6 +415,7 @@ impl<'r> Judge<'r> {
                 loop_bound: small.loop_bound,
                 symmetric: small.symmetric.clone(),
                 assume_race_free: small.assume_race_free,
+                same_stores: small.same_stores,
                 system: small.system.clone(),
                 dependencies: small.dependencies,
                 failed_iterations: small.failed_iterations,

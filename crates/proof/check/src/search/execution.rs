@@ -52,7 +52,7 @@ fn in_some_order(
     open: impl Fn(Model, &Graph, &Analysis) -> Option<Open>,
 ) -> Option<(Graph, Analysis)> {
     let model = search.setup.model;
-    let may_race = open(model, &graph, &analysis).is_some() && !model.races(&graph, &analysis).is_empty();
+    let may_race = open(model, &graph, &analysis).is_some() && search.setup.has_races(&graph, &analysis);
     // Those whose analysis is not there yet have one order more than an earlier one.
     let (mut left, mut found) = (vec![(graph, Some(analysis))], None);
     while let Some((graph, analysis)) = left.pop() {
@@ -60,7 +60,7 @@ fn in_some_order(
             return None;
         }
         let Some(analysis) = analysis.or_else(|| model.analyse(&graph).ok()) else { continue };
-        let races = may_race && !model.races(&graph, &analysis).is_empty();
+        let races = may_race && search.setup.has_races(&graph, &analysis);
         if !races && found.is_some() {
             continue;
         }

@@ -57,7 +57,7 @@ impl Search<'_, '_> {
             return None;
         }
         let known = self.analyse(&state).ok()??;
-        if self.setup.model.races(&state.graph, &known.analysis).is_empty() {
+        if !self.setup.has_races(&state.graph, &known.analysis) {
             return None;
         }
         let (graph, analysis) = ordered(self, state.graph.clone(), (*known.analysis).clone())?;

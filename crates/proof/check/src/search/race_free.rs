@@ -24,9 +24,9 @@ impl Search<'_, '_> {
             let before =
                 |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
             let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
-            if let [source] = before[..] {
-                chosen.push((thread, read, source));
-            }
+            // Several that nothing orders have one value, or race.
+            let source = before.last().filter(|_| before.len() == 1 || self.setup.same_stores);
+            chosen.extend(source.map(|&source| (thread, read, source)));
         }
         for &(thread, read, source) in &chosen {
             state.choose(read, source);

@@ -11,6 +11,7 @@ mod ordering;
 mod private_cells;
 mod promise;
 mod race_free;
+mod same_stores;
 mod schedule;
 mod script;
 mod search;

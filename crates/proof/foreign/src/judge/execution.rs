@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use wattle_check::search::{Address, Execution, Fault, Stuck, Visitor, Why};
+use wattle_check::search::{Address, Execution, Fault, Stuck, Visitor, Why, are_same_stores};
 use wattle_memory::{EventId, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
 
@@ -105,7 +105,16 @@ impl Judge<'_> {
         if let Some(fault) = execution.faults.iter().filter(|fault| carried(fault).is_none()).min_by_key(follows) {
             return Some(self.fault(execution, fault));
         }
-        let races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
+        let mut races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
+        if self.world.allows_same_stores(self.model) {
+            races.retain(|&race| {
+                let is_error = !are_same_stores(graph, race);
+                if !is_error {
+                    self.world.has_same_stores(graph.event(race.0).source);
+                }
+                is_error
+            });
+        }
         let certain = races.iter().find(|&&race| !opencl::is_doubtful(self.world, execution, race));
         if let Some(&(first, second)) = certain.or(races.first()) {
             let accesses = [first, second].map(|event| step(self.world, execution, event));

@@ -244,8 +244,11 @@ impl ModuleThread {
         for (&register, item) in to.iter().zip(0u64..) {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
-            let name = if space == Space::Param { "the kernel's parameters" } else { "constant memory" };
-            let beyond = || Wrong::Beyond { name: name.into(), bytes: bytes.len() as u64, offset: from.cast_signed() };
+            if space == Space::Const {
+                self.part(world).place_constant(from, access.bytes.into())?;
+            }
+            let name = "the kernel's parameters".into();
+            let beyond = || Wrong::Beyond { name, bytes: bytes.len() as u64, offset: from.cast_signed() };
             let there = there.ok_or_else(beyond)?;
             let value = there.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
             let is_open = self.part(world).spirv.as_ref().is_some_and(|spirv| spirv.is_open(from));

@@ -12,10 +12,10 @@ mod widths;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wattle_check::search::{Address, Initial, Memory, Spawn};
-use wattle_memory::{Placement, ThreadId};
+use wattle_memory::{Model, Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
 
@@ -75,6 +75,8 @@ pub struct World {
     pub(crate) elected: Elected,
     /// Whether some thread has taken along what it has found in unwritten memory.
     pub(crate) carries_unwritten: AtomicBool,
+    /// A statement whose stores of one value nothing orders.
+    same_stores: OnceLock<u32>,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -119,6 +121,25 @@ impl World {
         World::of(vec![part], ranges)
     }
 
+    /// Whether plain stores of one value by one statement are no error, as PTX has it; in CUDA C++ they are.
+    pub(crate) fn allows_same_stores(&self, model: Model) -> bool {
+        model == Model::Ptx && !self.volatile_is_plain && self.parts.iter().all(|part| part.spirv.is_none())
+    }
+
+    /// Notes that nothing orders the stores of one value by a statement.
+    pub(crate) fn has_same_stores(&self, statement: u32) {
+        let _ = self.same_stores.set(statement);
+    }
+
+    /// What a verdict says of such stores.
+    pub(crate) fn same_stores_note(&self) -> Option<String> {
+        let at = self.place_of(*self.same_stores.get()? as usize);
+        Some(format!(
+            "several threads store one value at {at}, and nothing orders these stores: PTX lets any of them be the last (PTX ISA \
+             8.7.2); by the rules of CUDA C++ they race (--volatile-is-plain)"
+        ))
+    }
+
     /// Launches that run at the same time, over these ranges.
     ///
     /// # Errors
@@ -156,6 +177,7 @@ impl World {
             is_compiled: false,
             carries_unwritten: AtomicBool::new(false),
             volatile_is_plain: false,
+            same_stores: OnceLock::new(),
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
             copies: Copies::default(),

@@ -7,7 +7,7 @@ use wattle_check::search::Address;
 use wattle_core::lasting;
 use wattle_ir::Site;
 use wattle_memory::ThreadId;
-use wattle_modules::code::SharedVariable;
+use wattle_modules::code::PlacedVariable;
 
 use super::{Part, World, nearest};
 use crate::number::Number;
@@ -72,10 +72,10 @@ impl World {
     fn shared_name(&self, address: Address) -> String {
         let element = address.element;
         let variables = &self.part_of_block(address.memory - self.ranges.len() as u32).kernel().shared_variables;
-        let holds = |variable: &&SharedVariable| {
+        let holds = |variable: &&PlacedVariable| {
             variable.at <= element && variable.bytes.is_none_or(|bytes| element < variable.at + bytes)
         };
-        let Some(SharedVariable { name, at, bytes, item }) = variables.iter().find(holds) else {
+        let Some(PlacedVariable { name, at, bytes, item }) = variables.iter().find(holds) else {
             return format!("shared memory, byte {element}");
         };
         let (name, offset) = (plain_name(name), element - at);
@@ -161,7 +161,9 @@ pub(super) fn plain_name(name: &str) -> String {
     let symbol = Some(name).filter(|name| name.starts_with("_Z")).and_then(|name| cpp_demangle::Symbol::new(name).ok());
     let written = symbol.and_then(|symbol| symbol.structured_demangle(&mut whole, &DemangleOptions::new()).ok());
     let last = written.and_then(|()| whole.0.rsplit("::").next());
-    last.unwrap_or(name).to_owned()
+    // What a scope of the text declares has the scope's number before its name.
+    let of_scope = name.strip_prefix('#').and_then(|scope| scope.split_once('.')).map(|(_, name)| name);
+    last.or(of_scope).unwrap_or(name).to_owned()
 }
 
 /// A text of limited length: what a name stands for may be longer than the name by any factor.

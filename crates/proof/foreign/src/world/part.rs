@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use wattle_memory::{Label, Level, ThreadId};
-use wattle_modules::code::{Kernel, Module, Op, Ordering, SharedVariable, Special, Step, Strength};
+use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
 use super::names::plain_name;
@@ -122,7 +122,7 @@ impl Part {
             arguments: Vec::new(),
             dynamic_shared: 0,
         };
-        let module = Module { sm: 0, version: (0, 0), globals: vec![], constants: vec![], kernels: vec![kernel] };
+        let module = Module { kernels: vec![kernel], ..Module::default() };
         Part { spirv: Some(spirv), ..Part::new(source, (module, 0), launch, params) }
     }
 
@@ -205,27 +205,14 @@ impl Part {
         if self.spirv.is_some() {
             return nearest(self.shared(), address, bytes).map(|_| address);
         }
-        let size = |variable: &SharedVariable| variable.bytes.unwrap_or(self.launch.dynamic_shared);
-        let holds = |variable: &SharedVariable| {
-            variable.at <= address && address.saturating_add(bytes) <= variable.at + size(variable)
-        };
-        let variables = &self.kernel().shared_variables;
-        if variables.iter().any(holds) {
-            return Ok(address);
-        }
-        // In a register of 32 bits an address in front of all variables is a large one.
-        let address = if address >> 32 == 0 { i64::from(address as u32 as i32) } else { address as i64 };
-        let offset = |variable: &SharedVariable| address.saturating_sub(variable.at as i64);
-        let distance = |variable: &&SharedVariable| match offset(variable) {
-            before @ ..0 => before.unsigned_abs(),
-            behind => (behind as u64).saturating_sub(size(variable)),
-        };
-        Err(match variables.iter().min_by_key(distance) {
-            Some(variable) => {
-                Wrong::Beyond { name: plain_name(&variable.name), bytes: size(variable), offset: offset(variable) }
-            }
-            None => Wrong::Beyond { name: "shared memory".into(), bytes: 0, offset: address },
-        })
+        let dynamic = self.launch.dynamic_shared;
+        let place = place_in(&self.kernel().shared_variables, dynamic, "shared memory", address, bytes);
+        place.map(|()| address)
+    }
+
+    /// Whether that many bytes at an address of constant memory are in one of its variables.
+    pub(crate) fn place_constant(&self, address: u64, bytes: u64) -> Result<(), Wrong> {
+        place_in(&self.module.constant_variables, 0, "constant memory", address, bytes)
     }
 
     /// The registers of a thread before its first instruction.
@@ -249,4 +236,32 @@ impl Part {
             Some(spirv) => spirv.local_bytes(block, thread),
         }
     }
+}
+
+/// Whether that many bytes at an address of a space are in one of its variables, of which those without a size have `dynamic`
+/// bytes; where there is none, the space has `name`.
+fn place_in(variables: &[PlacedVariable], dynamic: u64, name: &str, address: u64, bytes: u64) -> Result<(), Wrong> {
+    let size = |variable: &PlacedVariable| variable.bytes.unwrap_or(dynamic);
+    let holds = |variable: &PlacedVariable| {
+        variable.at <= address && address.saturating_add(bytes) <= variable.at + size(variable)
+    };
+    if variables.iter().any(holds) {
+        return Ok(());
+    }
+    // In a register of 32 bits an address in front of all variables is a large one.
+    let address = if address >> 32 == 0 { i64::from(address as u32 as i32) } else { address as i64 };
+    let offset = |variable: &PlacedVariable| address.saturating_sub(variable.at as i64);
+    let distance = |variable: &&PlacedVariable| match offset(variable) {
+        before @ ..0 => before.unsigned_abs(),
+        behind => (behind as u64).saturating_sub(size(variable)),
+    };
+    Err(match variables.iter().min_by_key(distance) {
+        Some(variable) if variable.bytes.is_none() && dynamic == 0 => {
+            Wrong::NoDynamicShared(plain_name(&variable.name))
+        }
+        Some(variable) => {
+            Wrong::Beyond { name: plain_name(&variable.name), bytes: size(variable), offset: offset(variable) }
+        }
+        None => Wrong::Beyond { name: name.into(), bytes: 0, offset: address },
+    })
 }

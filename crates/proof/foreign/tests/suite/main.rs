@@ -4,6 +4,7 @@ mod advice;
 mod answers;
 mod bad_input;
 mod calls;
+mod compilers;
 mod cuda;
 mod damage;
 mod emitted;

@@ -28,6 +28,8 @@ pub struct Placed {
     pub line: u32,
     /// The byte offset of its end.
     pub end: usize,
+    /// Which piece of inline assembly it stands in, from 1, as comments of compilers say it; 0 for none.
+    pub assembly: u32,
 }
 
 /// The tokens of a text.
@@ -35,7 +37,9 @@ pub struct Placed {
 /// # Errors
 /// A character or a number is not valid in PTX.
 pub fn tokens(text: &str) -> Result<Vec<Placed>, Refused> {
-    let mut scan = Scan { bytes: text.as_bytes(), at: 0, line: 1, out: Vec::new() };
+    // Who writes what a driver is given may write the end of its string too.
+    let text = text.trim_end_matches('\0');
+    let mut scan = Scan { bytes: text.as_bytes(), at: 0, line: 1, pieces: 0, in_assembly: false, out: Vec::new() };
     while let Some(byte) = scan.peek(0) {
         scan.token(byte)?;
     }
@@ -46,6 +50,9 @@ struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u32,
+    /// How many pieces of inline assembly have begun, and whether the last of them is open.
+    pieces: u32,
+    in_assembly: bool,
     out: Vec<Placed>,
 }
 
@@ -67,7 +74,8 @@ impl Scan<'_> {
     }
 
     fn put(&mut self, token: Token) {
-        self.out.push(Placed { token, line: self.line, end: self.at });
+        let assembly = if self.in_assembly { self.pieces } else { 0 };
+        self.out.push(Placed { token, line: self.line, end: self.at, assembly });
     }
 
     fn token(&mut self, byte: u8) -> Result<(), Refused> {
@@ -77,9 +85,11 @@ impl Scan<'_> {
                 self.at += 1;
             }
             b' ' | b'\t' | b'\r' => self.at += 1,
-            b'/' if self.peek(1) == Some(b'/') => {
-                self.while_true(|byte| byte != b'\n');
-            }
+            b'/' if self.peek(1) == Some(b'/') => match self.while_true(|byte| byte != b'\n').trim_end() {
+                "// begin inline asm" => (self.pieces, self.in_assembly) = (self.pieces + 1, true),
+                "// end inline asm" => self.in_assembly = false,
+                _ => {}
+            },
             b'/' if self.peek(1) == Some(b'*') => self.comment()?,
             b'"' => {
                 self.at += 1;

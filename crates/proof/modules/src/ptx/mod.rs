@@ -5,6 +5,7 @@ mod decode;
 mod indexed;
 mod inline;
 mod lex;
+mod matrices;
 mod parse;
 mod statement;
 mod variables;

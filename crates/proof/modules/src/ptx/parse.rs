@@ -13,7 +13,7 @@ use crate::types::{Sort, Space, Type};
 /// The text is not PTX, or uses something that this reader does not support.
 pub fn parse(text: &str) -> Result<Text, Refused> {
     let tokens = tokens(text)?;
-    Parser { text, tokens: &tokens, at: 0, depth: 0 }.module()
+    Parser { text, tokens: &tokens, at: 0, depth: 0, located: 0 }.module()
 }
 
 pub(super) struct Parser<'a> {
@@ -22,6 +22,8 @@ pub(super) struct Parser<'a> {
     at: usize,
     /// How many scopes are open.
     depth: u32,
+    /// The piece of inline assembly in which the last `.loc` stood.
+    located: u32,
 }
 
 /// The directives that make clusters of several blocks (PTX ISA 8.8, 11.7 "Cluster Dimension Directives").
@@ -152,7 +154,8 @@ impl Parser<'_> {
                     }
                     return Ok(());
                 }
-                ".visible" | ".weak" => {}
+                // A common variable is one for all modules that declare it (11.6.4), and here there is one module.
+                ".visible" | ".weak" | ".common" => {}
                 ".extern" => external = true,
                 ".entry" => {
                     text.entries.push(self.entry(line)?);
@@ -313,8 +316,9 @@ impl Parser<'_> {
             }
             self.must(';')?;
         }
-        let words: Vec<&str> = self.text[start..self.end()].split_whitespace().collect();
-        let text = words.join(" ");
+        let lines =
+            self.text[start..self.end()].lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+        let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
         body.push(Statement::Instruction(Instruction { guard, opcode: word, operands, line, text }));
         Ok(())
     }
@@ -377,7 +381,13 @@ impl Parser<'_> {
             }
             ".pragma" => self.pragma(),
             ".loc" => {
-                body.push(Statement::Loc(self.loc(line)?));
+                let assembly = self.tokens[self.at - 1].assembly;
+                let place = self.loc(line)?;
+                // LLVM counts the lines of inline assembly on from the line of the source that it stands on.
+                if assembly == 0 || assembly != self.located {
+                    body.push(Statement::Loc(place));
+                }
+                self.located = assembly;
                 Ok(())
             }
             _ => Err(Refused::new(line, format!("Unknown directive '{word}'"))),
@@ -414,7 +424,8 @@ impl Parser<'_> {
                 }
             }
             self.must('}')?;
-            return Ok(Operand::Vector(items));
+            // Triton writes scalars so, and ptxas takes a vector of one item for the item.
+            return Ok(if items.len() == 1 { items.swap_remove(0) } else { Operand::Vector(items) });
         }
         if self.sign('(') {
             let mut items = Vec::new();

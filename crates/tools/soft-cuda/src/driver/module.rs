@@ -172,7 +172,7 @@ pub fn attribute(function: &Function, attribute: i32) -> Done<i32> {
     Ok(match attribute {
         0 => most_threads(kernel) as i32,
         1 => kernel.shared as i32,
-        2 => function.module.image.constants.len() as i32,
+        2 => function.module.image.constant_variables.iter().filter_map(|variable| variable.bytes).sum::<u64>() as i32,
         3 => kernel.local as i32,
         4 => kernel.registers.len().clamp(16, 64) as i32,
         5 => (major * 10 + minor) as i32,

@@ -5,7 +5,7 @@ use wattle_memory::{Kind, Label, Level, ThreadId};
 use super::super::process::{Change, Target, Written};
 use super::commuting::with_sum;
 use super::wrong::Access;
-use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
+use super::{Accesses, Cell, Commuting, Epoch, Past, Recent, Runner, Runs, Updates};
 
 impl Runs<'_, '_> {
     /// Whether an earlier access comes before what a thread does now.
@@ -98,6 +98,8 @@ impl Runs<'_, '_> {
                     owner: Some(thread),
                     apart: false,
                     writer: None,
+                    alike: Vec::new(),
+                    past: None,
                     reads: Vec::new(),
                     updates: Vec::new(),
                     reads_atomic: true,
@@ -121,8 +123,7 @@ impl Runs<'_, '_> {
     /// Reads a cell, and answers the thread.
     pub(super) fn read(&mut self, thread: ThreadId, target: Target, label: Label, source: u32) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
-        let ordered = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
-            && self.are_before(&cell.updates, thread, cell.class);
+        let ordered = self.are_stores_before(&cell, thread) && self.are_before(&cell.updates, thread, cell.class);
         if cell.apart || !ordered && !self.is_one_of_several(&cell, thread, label) {
             return self.end_at(Access { thread, target, label, source, value: cell.value }, &cell);
         }
@@ -150,6 +151,15 @@ impl Runs<'_, '_> {
         source: u32,
     ) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
+        if !cell.apart && !self.is_exclusive(&cell, thread) && self.is_alike(&cell, thread, value, label, source) {
+            self.alike.insert(source);
+            self.add(&mut cell.alike, thread, cell.class, false);
+            if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
+                cell.written = event;
+            }
+            self.cells.insert(target.address, cell);
+            return Some(());
+        }
         if cell.apart || !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, label) {
             return self.end_at(Access { thread, target, label, source, value }, &cell);
         }
@@ -164,9 +174,34 @@ impl Runs<'_, '_> {
 
     /// Whether all accesses of a cell come before what a thread does now.
     pub(super) fn is_exclusive(&self, cell: &Cell, thread: ThreadId) -> bool {
-        cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
+        self.are_stores_before(cell, thread)
             && self.are_before(&cell.reads, thread, cell.class)
             && self.are_before(&cell.updates, thread, cell.class)
+    }
+
+    /// Whether the last store of a cell, and those alike, come before what a thread does now.
+    fn are_stores_before(&self, cell: &Cell, thread: ThreadId) -> bool {
+        cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
+            && self.are_before(&cell.alike, thread, cell.class)
+    }
+
+    /// Whether a store writes what the statement has stored for other threads, where nothing orders these stores, and nobody has
+    /// read or updated the cell since.
+    fn is_alike(&self, cell: &Cell, thread: ThreadId, value: u64, label: Label, source: u32) -> bool {
+        let is_past = |past: &Past| {
+            past.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
+                && [&past.alike, &past.reads, &past.updates]
+                    .into_iter()
+                    .all(|accesses| self.are_before(accesses, thread, cell.class))
+        };
+        let by_the_same = |writer: Epoch| !writer.atomic && writer.source == source;
+        self.setup.same_stores
+            && !label.atomic
+            && cell.writer.is_some_and(by_the_same)
+            && (cell.value, cell.unwritten) == (value, false)
+            && cell.reads.is_empty()
+            && cell.updates.is_empty()
+            && cell.past.as_deref().is_none_or(is_past)
     }
 
     /// Whether a run that is one of several goes on at an atomic access: nothing but atomic ones are unordered with it.
@@ -177,6 +212,7 @@ impl Runs<'_, '_> {
             // Of the reads of a block the last two stand for all, which need not have been atomic.
             let reads_are = || cell.reads_atomic || self.are_before(&cell.reads, thread, cell.class);
             cell.writer.is_none_or(is_fine)
+                && self.are_before(&cell.alike, thread, cell.class)
                 && (label.kind == Kind::Read || (reads_are() && reads.into_iter().all(is_fine)))
         };
         self.failed |= is_so;
@@ -185,7 +221,12 @@ impl Runs<'_, '_> {
 
     pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64, atomic: bool) {
         cell.reads_atomic = true;
+        if self.setup.same_stores {
+            let [alike, reads, updates] = [&mut cell.alike, &mut cell.reads, &mut cell.updates].map(std::mem::take);
+            cell.past = Some(Box::new(Past { writer: cell.writer, alike, reads, updates }));
+        }
         cell.writer = Some(self.epoch(thread, cell.class, atomic));
+        cell.alike.clear();
         cell.reads.clear();
         cell.updates.clear();
         cell.commuting = None;
@@ -225,8 +266,7 @@ impl Runs<'_, '_> {
         let access = Access { thread, target, label: write, source, value: written.unwrap_or(old) };
         match (commuting, written) {
             (Some(_), Some(value)) => {
-                let alone = cell.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))
-                    && self.are_before(&cell.reads, thread, cell.class);
+                let alone = self.are_stores_before(&cell, thread) && self.are_before(&cell.reads, thread, cell.class);
                 let is_one = cell.commuting == commuting && sum.is_some() == cell.sum.is_some();
                 let among = is_one && self.reach_each_other(&cell, thread, write.level);
                 if !alone || !(among || self.are_before(&cell.updates, thread, cell.class)) {

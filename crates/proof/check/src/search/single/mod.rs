@@ -88,6 +88,8 @@ pub struct SingleRun {
     pub apart: bool,
     /// How unordered updates of one place were treated.
     pub updates: Updates,
+    /// The statements whose stores of one value nothing orders ([`Setup::same_stores`]).
+    pub alike: BTreeSet<u32>,
 }
 
 /// The treatment of unordered updates of one place.
@@ -173,6 +175,14 @@ struct Recent {
 /// The accesses of a cell since its last write, or its updates: one entry for each block.
 type Accesses = Vec<(usize, Recent)>;
 
+/// The accesses of a cell before its last store: those before them come before them too.
+struct Past {
+    writer: Option<Epoch>,
+    alike: Accesses,
+    reads: Accesses,
+    updates: Accesses,
+}
+
 /// A cell, with its last accesses.
 struct Cell {
     bytes: u8,
@@ -188,6 +198,10 @@ struct Cell {
     /// Whether private accesses of several threads are to be ordered, which barriers do not do.
     apart: bool,
     writer: Option<Epoch>,
+    /// Other stores of its value that nothing orders with the last one.
+    alike: Accesses,
+    /// What was before the first of these stores, where there may be several.
+    past: Option<Box<Past>>,
     reads: Accesses,
     /// Whether all reads since the last write are atomic.
     reads_atomic: bool,
@@ -272,6 +286,8 @@ struct Runs<'s, 'w> {
     watch: Watch<'s>,
     actions: u64,
     apart: bool,
+    /// The statements whose stores of one value nothing orders.
+    alike: BTreeSet<u32>,
     /// What may have ordered threads, besides barriers and the ends of launches.
     order: Order,
     /// Whether a thread has gone wrong.
@@ -326,6 +342,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             watch: Watch::new(&setup.limits),
             actions: 0,
             apart: false,
+            alike: BTreeSet::new(),
             order: Order::default(),
             failed: false,
             wrong: None,

@@ -67,6 +67,7 @@ impl Runs<'_, '_> {
             graph,
             cells,
             apart: self.apart,
+            alike: self.alike,
             updates: self.updates,
         }
     }

@@ -13,7 +13,7 @@ use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, Locat
 use super::super::boundaries::placements;
 use super::super::process::{Address, Target};
 use super::super::{Execution, Fault, Setup};
-use super::{Cell, Epoch, Runs, Status, Updates};
+use super::{Accesses, Cell, Epoch, Runs, Status, Updates};
 
 /// A search through the executions of so few threads is soon at a fault, and shows more of it.
 const FEW_THREADS: usize = 8;
@@ -111,11 +111,13 @@ impl Runs<'_, '_> {
     fn earlier(&self, access: Access, cell: &Cell) -> Option<(Kind, Epoch)> {
         let Access { thread, label, .. } = access;
         let unordered = |epoch: Epoch| epoch.thread != thread && !self.is_before(epoch, thread, cell.class);
-        let writer = cell.writer.filter(|&writer| unordered(writer)).map(|writer| (Kind::Write, writer));
-        let reader = || {
-            let mut reads = cell.reads.iter().flat_map(|(_, recent)| [Some(recent.last), recent.other]).flatten();
-            reads.find(|&read| unordered(read)).map(|read| (Kind::Read, read))
+        let among = |accesses: &Accesses| {
+            let mut all = accesses.iter().flat_map(|(_, recent)| [Some(recent.last), recent.other]).flatten();
+            all.find(|&epoch| unordered(epoch))
         };
+        let writer = cell.writer.filter(|&writer| unordered(writer)).or_else(|| among(&cell.alike));
+        let writer = writer.map(|writer| (Kind::Write, writer));
+        let reader = || among(&cell.reads).map(|read| (Kind::Read, read));
         writer.or_else(|| if label.kind == Kind::Write { reader() } else { None })
     }
 

@@ -138,7 +138,7 @@ fn an_address_outside_of_its_buffer_is_a_fault() {
     let body = "mul.lo.u64 %b, %b, 8; add.u64 %a, %a, %b;\nst.global.u32 [%a], 1;";
     let seen = refuted(Model::Ptx, 3, &texts, &|device| words(device, 2, body));
     assert_eq!(seen.errors.len(), 3);
-    let text = ["an access at byte 8 of `constant memory`, which has 8 bytes"];
+    let text = ["an access at byte 8 of `table`, which has 8 bytes"];
     let constant = "mov.u64 %v, table; ld.const.u32 %x, [%v+8]; st.global.u32 [%a], %x;";
     refuted(Model::Ptx, 1, &text, &|device| words(device, 1, constant));
     let below = compared(Model::Ptx, 3, &|device| words(device, 1, "st.global.u32 [%a+-4], 1;"));

@@ -41,22 +41,42 @@ fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Opt
     Ok(order)
 }
 
-/// Takes the semantics of a load or a store, which stand before the space.
-fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<Strength> {
+/// Takes the semantics of a load or a store, and the space. The ISA has order, scope and space in this order; Triton writes the space
+/// first and the order last, which ptxas takes.
+fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<(Strength, Space)> {
     if m.peek() == Some("mmio") {
         return m.fail("accesses to the memory of other machines, '.mmio', are not known here");
     }
+    let mut plain = None;
     if m.has("weak") {
-        return Ok(Strength::Weak);
+        plain = Some(Strength::Weak);
+    } else if m.has("volatile") {
+        plain = Some(Strength::Volatile);
     }
-    if m.has("volatile") {
-        return Ok(Strength::Volatile);
+    let (mut found, mut scoped, mut spaced) = (None, None, None);
+    loop {
+        let before = m.left();
+        if plain.is_none() && found.is_none() {
+            found = order(m, target, orders)?;
+        }
+        if plain.is_none() && scoped.is_none() {
+            scoped = scope(m, target)?;
+        }
+        if spaced.is_none() {
+            spaced = m.maybe(Space::named);
+        }
+        if m.left() == before {
+            break;
+        }
     }
-    let Some(order) = order(m, target, orders)? else { return Ok(Strength::Weak) };
-    match scope(m, target)? {
-        Some(scope) => Ok(Strength::Strong { order, scope }),
-        None => m.fail(format!("A scope is required for instruction '{}'", m.name)),
-    }
+    let strength = match (plain, found, scoped) {
+        (Some(plain), ..) => plain,
+        (None, None, None) => Strength::Weak,
+        (None, Some(order), Some(scope)) => Strength::Strong { order, scope },
+        (None, Some(_), None) => return m.fail(format!("A scope is required for instruction '{}'", m.name)),
+        (None, None, Some(_)) => return m.fail(format!("An order is required for the scope of '{}'", m.name)),
+    };
+    Ok((strength, spaced.unwrap_or(Space::Generic)))
 }
 
 fn items(m: &mut Modifiers<'_>, ty: impl Fn(&mut Modifiers<'_>) -> Parsed<Type>) -> Parsed<(usize, Type)> {
@@ -138,8 +158,7 @@ pub fn hint(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
 
 /// Decodes `ld`.
 pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
-    let strength = semantics(m, target, &["relaxed", "acquire"])?;
-    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    let (strength, space) = semantics(m, target, &["relaxed", "acquire"])?;
     let mut policy = cache(m, &["ca", "cg", "cs", "lu", "cv"]);
     let read_only = m.has("nc");
     policy |= cache(m, &[]);
@@ -173,8 +192,7 @@ fn sign(ty: Type, register: u32) -> u8 {
 
 /// Decodes `st`.
 pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
-    let strength = semantics(m, target, &["relaxed", "release"])?;
-    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    let (strength, space) = semantics(m, target, &["relaxed", "release"])?;
     if matches!(space, Space::Param | Space::Const) {
         return m.fail("Constants and parameters cannot be written");
     }

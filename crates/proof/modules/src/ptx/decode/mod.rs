@@ -20,9 +20,9 @@ use super::Limits;
 use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::{indexed, inline};
+use super::{indexed, inline, matrices};
 use crate::assigned;
-use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, SharedVariable, Step};
+use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, PlacedVariable, Step};
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
@@ -66,9 +66,13 @@ pub fn decode(
         return Err(refused(RefusedKind::Target, message));
     }
     let mut module = Layout::default();
-    let mut image =
-        Module { sm: text.sm, version: text.version, globals: Vec::new(), constants: Vec::new(), kernels: Vec::new() };
+    let (sm, version) = (text.sm, text.version);
+    let mut image = Module { sm, version, ..Module::default() };
     for variable in &text.variables {
+        if let Some(why) = module.without_a_place(variable) {
+            module.unusable.push((variable.name.clone(), why));
+            continue;
+        }
         module.place(variable, globals, &mut image)?;
     }
     let asked = asked.filter(|&asked| text.entries.iter().any(|entry| entry.name == asked));
@@ -90,30 +94,40 @@ struct Layout {
     variables: Vec<(String, Space, u64)>,
     shared: SharedLayout,
     dynamic: Vec<(String, u64)>,
+    /// The end of the last variable in constant memory.
+    constants_end: u64,
+    /// The variables that have no place, and why: a kernel that does not name them needs none.
+    unusable: Vec<(String, String)>,
 }
 
 impl Layout {
+    /// Why a variable cannot have a place here.
+    fn without_a_place(&self, variable: &Variable) -> Option<String> {
+        // A variable is declared before its address is taken, or it is the variable itself.
+        let is_global =
+            |to: &str| self.variables.iter().any(|(known, space, _)| known == to && *space == Space::Global);
+        let (_, to, _) = variable
+            .addresses
+            .iter()
+            .find(|(_, to, _)| *to != variable.name && !is_global(to))
+            .or_else(|| variable.addresses.first().filter(|_| variable.space != Space::Global))?;
+        let name = &variable.name;
+        Some(format!(
+            "'{name}' holds the address of '{to}', and only addresses of .global variables in .global variables are known \
+             here: calls through tables of functions and virtual calls are not"
+        ))
+    }
+
     fn place(&mut self, variable: &Variable, globals: &HashMap<String, u64>, image: &mut Module) -> Parsed<()> {
         let name = variable.name.clone();
         if self.variables.iter().any(|(other, ..)| *other == name) {
             return Err(Refused::new(variable.line, format!("Duplicate definition of variable '{name}'")));
-        }
-        if let (Some((_, to, _)), false) = (variable.addresses.first(), variable.space == Space::Global) {
-            let why = format!(
-                "'{name}' is not in .global space and begins with the address of '{to}', which is not known here"
-            );
-            return Err(Refused::new(variable.line, why));
         }
         match variable.space {
             Space::Global => {
                 let address = globals.get(&name).copied().unwrap_or(0);
                 let mut initial = variable.initial.clone();
                 for (at, to, offset) in &variable.addresses {
-                    // A variable is declared before its address is taken, or it is the variable itself.
-                    let is_global = |(known, space, _): &&(String, Space, u64)| known == to && *space == Space::Global;
-                    if *to != name && !self.variables.iter().any(|known| is_global(&known)) {
-                        return Err(Refused::new(variable.line, format!("Unknown symbol '{to}' of .global space")));
-                    }
                     let bytes = globals.get(to).copied().unwrap_or(0).wrapping_add(*offset).to_le_bytes();
                     initial.iter_mut().skip(*at).zip(bytes).for_each(|(byte, of)| *byte = of);
                 }
@@ -122,10 +136,12 @@ impl Layout {
                 self.variables.push((name, Space::Global, address));
             }
             Space::Const => {
-                let at = (image.constants.len() as u64).next_multiple_of(variable.align);
+                let at = apart(self.constants_end, variable.align);
+                self.constants_end = at + variable.bytes;
                 image.constants.resize(at as usize, 0);
                 image.constants.extend_from_slice(&variable.initial);
-                image.constants.resize((at + variable.bytes) as usize, 0);
+                image.constants.resize(self.constants_end as usize, 0);
+                image.constant_variables.push(placed(variable, at));
                 self.variables.push((name, Space::Const, at));
             }
             Space::Generic | Space::Shared | Space::Local | Space::Param if variable.dynamic => {
@@ -145,9 +161,10 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         let why = format!("'{word}' makes clusters of several blocks, which are not known here");
         return Err(Refused::new(entry.line, why));
     }
-    let body = indexed::expanded(inline::flat(entry, text)?)?;
+    let body = matrices::expanded(indexed::expanded(inline::flat(entry, text)?)?)?;
     let mut names = Names::default();
     names.line = entry.line;
+    names.unusable = module.unusable.iter().cloned().collect();
     for (name, space, address) in &module.variables {
         names.declare_variable(name, *space, *address)?;
     }
@@ -167,7 +184,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     let mut shared_variables = Vec::new();
     for (name, _, at) in module.variables.iter().filter(|(_, space, _)| *space == Space::Shared) {
         let declared = text.variables.iter().find(|variable| variable.name == *name);
-        shared_variables.extend(declared.map(|variable| shared_variable(variable, *at)));
+        shared_variables.extend(declared.map(|variable| placed(variable, *at)));
     }
     for statement in &*body {
         let Statement::Variable(variable) = statement else { continue };
@@ -181,7 +198,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
             }
         };
         names.declare_variable(&variable.name, variable.space, at)?;
-        shared_variables.extend((variable.space == Space::Shared).then(|| shared_variable(variable, at)));
+        shared_variables.extend((variable.space == Space::Shared).then(|| placed(variable, at)));
     }
     if shared.bytes > 48 << 10 {
         let bytes = shared.bytes;
@@ -192,7 +209,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     for (name, _) in &module.dynamic {
         names.declare_variable(name, Space::Shared, dynamic_at)?;
         let declared = text.variables.iter().find(|variable| variable.name == *name);
-        shared_variables.extend(declared.map(|variable| shared_variable(variable, dynamic_at)));
+        shared_variables.extend(declared.map(|variable| placed(variable, dynamic_at)));
     }
     let labels = labels(&body)?;
     let target = Target { sm: text.sm, version: text.version };
@@ -245,9 +262,15 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     })
 }
 
-/// The distance between two variables of shared memory. PTX does not say how they lie, so that what leaves one is in none:
-/// adjacent ones would hide it.
-const SHARED_GAP: u64 = 4096;
+/// The distance between two variables of shared memory, or of constant memory. PTX does not say how they lie, so that what
+/// leaves one is in none: adjacent ones would hide it.
+const GAP: u64 = 4096;
+
+/// The place of a variable behind one that ends there.
+fn apart(end: u64, align: u64) -> u64 {
+    let gap = if end > 0 { GAP } else { 0 };
+    (end + gap).next_multiple_of(align)
+}
 
 /// Where the variables of shared memory lie.
 #[derive(Clone, Copy, Default)]
@@ -268,14 +291,13 @@ impl SharedLayout {
 
     /// The place of the next variable.
     fn next(&self, align: u64) -> u64 {
-        let gap = if self.end > 0 { SHARED_GAP } else { 0 };
-        (self.end + gap).next_multiple_of(align)
+        apart(self.end, align)
     }
 }
 
-fn shared_variable(variable: &Variable, at: u64) -> SharedVariable {
+fn placed(variable: &Variable, at: u64) -> PlacedVariable {
     let item = u64::from(variable.ty.bits).div_ceil(8);
-    SharedVariable {
+    PlacedVariable {
         name: variable.name.clone(),
         at,
         bytes: (!variable.dynamic).then_some(variable.bytes),

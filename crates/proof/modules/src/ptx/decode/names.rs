@@ -18,6 +18,8 @@ pub struct Names {
     pub slots: RefCell<Vec<String>>,
     /// The spaces and addresses of variables.
     pub variables: HashMap<String, (Space, u64)>,
+    /// The variables that cannot be used, and why.
+    pub unusable: HashMap<String, String>,
     /// The constants of the instructions.
     pub constants: Vec<u64>,
     numbers: HashMap<u64, u32>,
@@ -28,6 +30,11 @@ pub struct Names {
 impl Names {
     pub fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
         Err(Refused::new(self.line, message))
+    }
+
+    /// The refusal of a name that stands for nothing here.
+    pub fn unknown<T>(&self, name: &str) -> Parsed<T> {
+        self.fail(self.unusable.get(name).cloned().unwrap_or_else(|| format!("Unknown symbol '{name}'")))
     }
 
     pub fn declare(&mut self, name: &str, count: Option<u32>, ty: Type) -> Parsed<()> {
@@ -80,7 +87,7 @@ impl Names {
                 slot.set(Some(found));
                 Ok((found, *ty))
             }
-            None => self.fail(format!("Unknown symbol '{name}'")),
+            None => self.unknown(name),
         }
     }
 
@@ -173,6 +180,7 @@ impl Names {
         let Ok(mut offset) = i32::try_from(*offset) else {
             return self.fail(format!("the offset {offset} does not fit into 32 bits"));
         };
+        let mut narrow = false;
         let base = match base {
             None => {
                 let bits = offset as i64 as u64;
@@ -185,10 +193,11 @@ impl Names {
                 if has.is_float() || !(has.bits == 64 || has.bits == 32 && small) {
                     return self.mismatch(name, has, Type::U64);
                 }
+                narrow = has.bits == 32;
                 Src::reg(reg)
             }
             Some(name) => match self.variables.get(name).copied() {
-                None => return self.fail(format!("Unknown symbol '{name}'")),
+                None => return self.unknown(name),
                 Some((of, address)) if of == space => self.constant(address),
                 Some((of, address)) if space == Space::Generic => match of {
                     Space::Global => self.constant(address),
@@ -197,7 +206,8 @@ impl Names {
                 Some(_) => return self.fail(format!("State space mismatch for '{name}'")),
             },
         };
-        Ok(Access { space, bytes: bytes as u8, sign_to: 0, strength: Strength::Weak, read_only: false, base, offset })
+        let (bytes, strength) = (bytes as u8, Strength::Weak);
+        Ok(Access { space, bytes, sign_to: 0, strength, read_only: false, narrow, base, offset })
     }
 }
 

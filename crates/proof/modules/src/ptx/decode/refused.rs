@@ -23,8 +23,6 @@ const REASONS: &[(&str, &str)] = &[
     ("wmma", "matrices of a warp are not known here"),
     ("wgmma", "matrices of a warp are not known here"),
     ("tcgen05", "matrices of a warp are not known here"),
-    ("ldmatrix", "matrices of a warp are not known here"),
-    ("stmatrix", "matrices of a warp are not known here"),
     ("movmatrix", "matrices of a warp are not known here"),
     ("mapa", "clusters of several blocks are not known here"),
     ("getctarank", "clusters of several blocks are not known here"),

@@ -166,7 +166,8 @@ impl Lowering<'_> {
         let base = self.moved(address, leaf.offset)?;
         // The access is the next step.
         self.roots.insert(self.steps.len(), pointer.root);
-        Ok(Access { space: pointer.space, bytes: bytes as u8, sign_to: 0, strength, read_only: false, base, offset: 0 })
+        let (space, bytes) = (pointer.space, bytes as u8);
+        Ok(Access { space, bytes, sign_to: 0, strength, read_only: false, narrow: false, base, offset: 0 })
     }
 
     pub(super) fn leaves(&self, ty: Id, by: &Instruction) -> Result<Vec<Leaf>, Refused> {
