@@ -1,7 +1,7 @@
 //! What the lanes of a warp, or of a subgroup, do together: shuffles, votes, matches, reductions and scans.
 
 /// What the lanes of a warp do together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Exchange {
     /// `bar.warp.sync`
     Barrier,
@@ -68,7 +68,7 @@ pub enum CombinedLanes {
 }
 
 /// What a vote asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vote {
     /// `.any`
     Any,

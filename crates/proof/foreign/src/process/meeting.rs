@@ -1,5 +1,8 @@
 //! Barriers, and operations that the lanes of a warp do together.
 
+use std::hash::BuildHasher;
+
+use rustc_hash::FxBuildHasher;
 use wattle_check::search::{self, Action, Barrier, Convergence, Members};
 use wattle_ir::{Type, WarpOp};
 use wattle_memory::ThreadId;
@@ -149,14 +152,20 @@ impl ModuleThread {
         };
         *arrivals += 1;
         let arrival = u64::from(*arrivals);
-        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
+        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`). The lanes of
+        // a mask execute operations "with the same qualifiers and same membermask value" (9.7.9.6, 9.7.13.2, 9.7.13.10), which
+        // may stand at different places; "for .target sm_6x or below" at the same one.
         // SPIR-V has all threads of the barrier's scope come to the same dynamic instance: the same one, on the same path of
         // calls, in the same iterations of the loops around it (SPIR-V 2.2.5 "Dynamic Instance"). Calls have been put in place.
         let converges = if self.part(world).spirv.is_some() {
             let iterations = self.part(world).flow.structure.around(at, &self.iterations);
             Convergence { group: 0, instance: world.instance(at, iterations) }
         } else {
-            Convergence { group: self.thread / self.part(world).warp(), instance: u64::from(at) << 32 | arrival }
+            let place = match self.part(world).kernel().steps[at as usize].op {
+                Op::Exchange { how, .. } if self.part(world).lanes_may_part() => FxBuildHasher.hash_one(how) >> 32,
+                _ => u64::from(at),
+            };
+            Convergence { group: self.thread / self.part(world).warp(), instance: place << 32 | arrival }
         };
         // How often the barrier has opened counts where only some warps come to it, and not how often each has been there.
         let opening = if let Members::Groups { .. } = members { 0 } else { arrival };

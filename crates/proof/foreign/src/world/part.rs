@@ -147,6 +147,11 @@ impl Part {
         self.kernel().steps.iter().any(asks)
     }
 
+    /// Whether the lanes of a warp may come to operations of their mask at different places: on targets from sm_70 on.
+    pub(crate) fn lanes_may_part(&self) -> bool {
+        self.module.sm >= 70
+    }
+
     /// The kernel.
     pub(crate) fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.kernel]

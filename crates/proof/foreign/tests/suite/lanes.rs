@@ -247,3 +247,27 @@ fn what_a_shuffle_takes_from_a_lane_that_does_not_exist_may_not_be_used() {
     // Which of the four that take from nobody is shown is open.
     assert!(what.contains("what a shuffle took from lane ") && what.contains("which took no part in it"), "{what}");
 }
+
+/// From sm_70 on the lanes of a mask meet at operations of one kind, wherever these stand.
+#[test]
+fn lanes_meet_from_different_places() {
+    let body = "{ .reg .u32 %z; .reg .b64 %v; .shared .align 4 .b8 s[8]; mov.u32 %y, s; mad.lo.u32 %y, %t, 4, %y;\n\
+                xor.b32 %z, %t, 1; mov.u32 %x, s; mad.lo.u32 %z, %z, 4, %x; add.u32 %x, %t, 5;\n\
+                setp.eq.u32 %p, %t, 0; @%p bra FIRST;\nst.shared.u32 [%y], %x; OTHER bra OUT;\n\
+                FIRST: st.shared.u32 [%y], %x; ONE\nOUT: ld.shared.u32 %x, [%z]; mul.wide.u32 %b, %t, 4;\n\
+                add.u64 %b, %a, %b; st.global.u32 [%b], %x; }";
+    let judged = |one: &str, other: &str, target: &str| {
+        let Source { file, text } = crate::bad_input::kernel(&body.replace("ONE", one).replace("OTHER", other));
+        let source = Source { file, text: text.replace("sm_90", target) };
+        judged_launch(source, None, launch(1, 2, 0, &["p=u32[2]:0"]), "p[0] == 6 && p[1] == 5")
+    };
+    let shuffle = |how: &str| format!("shfl.sync.{how}.b32 %x, %x, 0, 31, 3; bar.warp.sync 3;");
+    assert_eq!(judged("bar.warp.sync 3;", "bar.warp.sync 3;", "sm_90"), Verdict::Holds);
+    assert_eq!(judged(&shuffle("idx"), &shuffle("idx"), "sm_70"), Verdict::Holds);
+    let waits = |verdict: Verdict| matches!(verdict, Verdict::Violated(Violation::Stuck(_), _));
+    assert!(waits(judged("bar.warp.sync 3;", "bar.warp.sync 3;", "sm_60")));
+    assert!(waits(judged(&shuffle("idx"), &shuffle("bfly"), "sm_90")));
+    assert!(waits(judged("bar.warp.sync 3;", "shfl.sync.idx.b32 %x, %x, 0, 31, 3;", "sm_90")));
+    let unlike = judged("bar.warp.sync 3;", "bar.warp.sync 2;", "sm_90");
+    assert_ne!(unlike, Verdict::Holds);
+}
