@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use wattle::memory::Target;
 use wattle_foreign::spirv::{self, Claim, Header};
-use wattle_foreign::{Argument, Launch, Source, World};
+use wattle_foreign::{Argument, Launch, Source, World, required_block};
 
 use crate::check_module::wrong;
 use crate::exit::Stop;
@@ -29,7 +29,7 @@ pub struct ModuleArgs {
     /// The blocks of the launch: 2 or 2,2,1 [default: 1, or what the comments of a SPIR-V module say]
     #[arg(long, value_name = "BLOCKS")]
     pub grid: Option<Shape>,
-    /// The threads of a block: 64 or 8,8,1 [default: 1, or what a SPIR-V module says]
+    /// The threads of a block: 64 or 8,8,1 [default: 1, or what the module says]
     #[arg(long, value_name = "THREADS")]
     pub block: Option<Shape>,
     /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number, s={x=f32[8]:1.0; n=i32:8} a struct; of SPIR-V the first contents
@@ -76,13 +76,17 @@ impl FromStr for Shape {
 
 pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, Stop> {
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("{name} is no text")))?;
+    let source = Source { file: name.to_owned(), text };
+    let block = match asked.block {
+        Some(Shape(block)) => Some(block),
+        None => required_block(&source, asked.entry.as_deref()).map_err(wrong)?,
+    };
     let launch = Launch {
         grid: asked.grid.unwrap_or_default().0,
-        block: asked.block.unwrap_or_default().0,
+        block: block.unwrap_or(Shape::default().0),
         arguments: asked.arguments.clone(),
         dynamic_shared: asked.dynamic_shared,
     };
-    let source = Source { file: name.to_owned(), text };
     let mut world = World::new(source, asked.entry.as_deref(), launch).map_err(wrong)?;
     world.volatile_is_plain = asked.volatile_is_plain;
     Ok(Launches { worlds: vec![(None, world)], claim: None })

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use wattle_check::checker::Progress;
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, Answers, Execution, Limits, Meter, Setup, Statistics, counted_runs, search, single_or_commuting_run,
+    Address, Answers, Execution, Limits, Meter, Setup, Statistics, always_faults, counted_runs, search,
+    single_or_commuting_run,
 };
 use wattle_memory::{LocationId, Model};
 
@@ -163,6 +164,12 @@ pub(crate) fn judge_choice(
             });
         }
     }
+}
+
+/// Whether a thread has a fault whatever the others do.
+pub(crate) fn is_fault_of_one_thread(world: &World, options: &Options) -> bool {
+    let setup = Setup { limits: options.limits.clone(), ..Setup::new(world, options.model) };
+    always_faults(&setup.with_threads(world, world.threads()))
 }
 
 /// Searches once, with the cells as they are.

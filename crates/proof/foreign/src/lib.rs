@@ -74,6 +74,7 @@ pub use judge::{Options, Report, Verdict, judge};
 pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};
 pub use module::{LoadedKernel, Module};
 pub use number::Number;
+pub use prepare::required_block;
 pub use process::ModuleThread;
 pub use reason::Reason;
 pub use unsupported::Unsupported;

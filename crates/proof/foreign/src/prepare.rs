@@ -1,12 +1,14 @@
 //! Whether a launch fits its kernel, and the bytes of its parameters.
 
+use std::collections::HashMap;
+
 use wattle_modules::code::{Kernel, Module, Parameter};
 use wattle_modules::types::Sort;
 
 use crate::launch::{Argument, Buffer, Given, Launch, bits, struct_bytes};
 use crate::number::Number;
 use crate::unsupported::Unsupported;
-use crate::world::{Range, address_of};
+use crate::world::{Range, Source, address_of, read};
 
 /// The number of the kernel of that name, or of the only one.
 pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
@@ -20,6 +22,15 @@ pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsu
         (None, []) => Err(Unsupported::Shape("the module has no kernel".into())),
         (None, _) => Err(Unsupported::SeveralKernels(known())),
     }
+}
+
+/// The threads of a block that a kernel of a PTX module asks for, by `.reqntid`.
+///
+/// # Errors
+/// The text is refused, or there is no such kernel.
+pub fn required_block(source: &Source, entry: Option<&str>) -> Result<Option<[u32; 3]>, Unsupported> {
+    let module = read(source, &HashMap::new(), entry)?;
+    Ok(module.kernels[chosen(&module, entry)?].exact_threads)
 }
 
 /// The bytes of the parameters; each buffer among the arguments becomes a range.

@@ -63,7 +63,11 @@ pub(super) fn best<'c>(
         choice.goes_on() && others && later(setup, state, analysis, choices, choice.read, gate)
     };
     let of_group = order.iter().take_while(|choice| group(choice) == group(first));
-    of_group.copied().find(|choice| !may_come(choice)).or(Some(first))
+    let best = of_group.copied().find(|choice| !may_come(choice)).unwrap_or(first);
+    // A plain read has one source once all that comes before it is decided.
+    let comes_before = |other: &&Choice| analysis.happens_before.has(other.read, best.read);
+    let is_plain = setup.assume_race_free && !state.graph.event(best.read).label.atomic;
+    Some(order.into_iter().filter(|_| is_plain).find(comes_before).unwrap_or(best))
 }
 
 impl Search<'_, '_> {

@@ -36,7 +36,7 @@ pub(super) fn later(
     if setup.assume_race_free && is_overtaken(setup, state, read) {
         return false;
     }
-    let mut feasible = Feasible::new(state, analysis, choices);
+    let mut feasible = Feasible::new(setup, state, analysis, choices);
     for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
         feasible.add(choice.thread, choice.read);
     }
@@ -145,10 +145,21 @@ struct Feasible<'s, 'w> {
     reads: Vec<EventId>,
     /// The threads that may still continue.
     moving: Vec<bool>,
+    /// The last event of each thread, where all that it does later comes behind that.
+    last: Vec<Option<EventId>>,
 }
 
 impl<'s, 'w> Feasible<'s, 'w> {
-    fn new(state: &'s State<'w>, analysis: &'s Analysis, choices: &'s [Choice]) -> Self {
+    fn new(setup: &Setup<'_>, state: &'s State<'w>, analysis: &'s Analysis, choices: &'s [Choice]) -> Self {
+        let mut last = vec![None; state.runners.len()];
+        if setup.model.excludes_later_writes() {
+            let known = analysis.happens_before.events().min(state.graph.len());
+            let own = |event: EventId| state.graph.event(event).thread.map(|thread| (thread, event));
+            (0..known).filter_map(own).for_each(|(thread, event)| last[thread] = Some(event));
+            // What a thread has promised stands behind what it may still do.
+            let of = last.iter_mut().zip(&state.runners);
+            of.filter(|(_, runner)| !runner.promised.is_empty()).for_each(|(last, _)| *last = None);
+        }
         let event = |&event: &EventId| state.graph.event(event);
         let open = |id: &EventId| event(id).label.kind == Kind::Write && event(id).value.is_none();
         Feasible {
@@ -158,6 +169,7 @@ impl<'s, 'w> Feasible<'s, 'w> {
             open: (0..state.graph.len()).filter(open).collect(),
             reads: Vec::new(),
             moving: vec![false; state.runners.len()],
+            last,
         }
     }
 
@@ -176,7 +188,8 @@ impl<'s, 'w> Feasible<'s, 'w> {
         let by_code = |(thread, &moving): (ThreadId, &bool)| {
             // A read added early may stand behind writes of its own thread that have not been added.
             let before = || Some(thread) != own || self.state.runners[thread].promised.contains(&read);
-            moving && before() && self.state.runners[thread].ahead.may_write(address)
+            let comes_after = || self.last[thread].is_some_and(|last| self.analysis.happens_before.has(read, last));
+            moving && before() && !comes_after() && self.state.runners[thread].ahead.may_write(address)
         };
         self.moving.iter().enumerate().any(by_code) || self.open.iter().any(|&write| self.opens(write, location, read))
     }

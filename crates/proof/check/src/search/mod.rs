@@ -64,7 +64,7 @@ pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Member
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use same_stores::are_same_stores;
 pub use share::{Meter, Reading};
-pub use single::{SingleRun, Updates, Wrong, WrongRun, single_or_commuting_run, single_run};
+pub use single::{SingleRun, Updates, Wrong, WrongRun, always_faults, single_or_commuting_run, single_run};
 pub use state::Fault;
 pub use thread::Thread;
 

@@ -17,7 +17,7 @@ use change::Candidates;
 pub use change::Change;
 
 use crate::condition::Condition;
-use crate::judge::{Options, Report, Verdict};
+use crate::judge::{Options, Report, Verdict, is_fault_of_one_thread};
 use crate::spirv::{Claim, judge_claimed};
 use crate::violation::{Step, Violation};
 use crate::world::World;
@@ -118,7 +118,9 @@ impl<'w> Trials<'w> {
         let mut options = self.options.clone();
         let end = self.deadline.min(now + self.each);
         options.limits.deadline = Some(options.limits.deadline.map_or(end, |given| given.min(end)));
-        (self.judged)(changes, &options)
+        let report = (self.judged)(changes, &options);
+        self.advice.cut_short |= Instant::now() >= end;
+        report
     }
 
     fn holds(&mut self, changes: &[&Change]) -> bool {
@@ -251,6 +253,9 @@ pub fn advise(
     budget: Duration,
 ) -> Advice {
     let Some(language) = language(world) else { return Advice::default() };
+    if is_fault_of_one_thread(world, options) {
+        return Advice::default();
+    }
     let mut judged = |changes: &[&Change], options: &Options| {
         let mut last = None;
         for mut world in language.launches(changes)? {

@@ -22,5 +22,6 @@ mod reasons;
 mod scor;
 mod simulated;
 mod spirv;
+mod triton;
 mod unwritten;
 mod zoo;

@@ -46,6 +46,8 @@ struct Rules {
     has_classes: bool,
     /// Whether a thread's accesses to cells that no other thread uses can order its other accesses.
     private_cells_order: bool,
+    /// Whether what follows in a thread comes after what comes before it, and no read reads from a write that so comes after it.
+    excludes_later_writes: bool,
     /// The conflicting accesses that race.
     races: Races,
     /// The specification's words for what stories explain.
@@ -175,6 +177,11 @@ impl Model {
     /// accesses can stay out of graphs.
     pub fn private_cells_order(self) -> bool {
         self.rules().private_cells_order
+    }
+
+    /// Whether no read can read from what a thread does behind an event that comes after the read in happens-before.
+    pub fn excludes_later_writes(self) -> bool {
+        self.rules().excludes_later_writes
     }
 
     /// Whether two fences take part in one order.

@@ -14,6 +14,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     has_classes: false,
     private_cells_order: false,
+    excludes_later_writes: true,
     races: Races::Never,
     definitions: Definitions::NONE,
 };

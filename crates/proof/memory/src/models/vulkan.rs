@@ -29,6 +29,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: true,
     has_classes: true,
     private_cells_order: false,
+    excludes_later_writes: false,
     races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),
     definitions: DEFINITIONS,
 };

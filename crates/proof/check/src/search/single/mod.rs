@@ -65,6 +65,9 @@ const MOST_EVENTS: usize = 256;
 /// A search through the executions of so few threads is no long one.
 const FEW_THREADS: usize = 32;
 
+/// A search through the executions of so few threads is soon at a fault, and shows more of it.
+const FEW_FOR_FAULTS: usize = 8;
+
 /// The maximum number of iterations of a loop whose exit depends on memory.
 const MOST_ITERATIONS: u64 = 1 << 16;
 
@@ -116,6 +119,7 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
         let mut runs = Runs::new(setup, updates, shown);
         match runs.run() {
             Some(()) => Ok(runs),
+            None if runs.faulted && setup.threads.len() <= FEW_FOR_FAULTS => Err(None),
             None => Err(runs.wrong),
         }
     };
@@ -127,6 +131,13 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
         },
         wrong => wrong,
     })
+}
+
+/// Whether the program has a single execution up to a fault: no order of its accesses keeps a thread from that.
+pub fn always_faults(setup: &Setup<'_>) -> bool {
+    let mut runs = Runs::new(setup, Updates::Conflict, None);
+    let is_fault = |wrong: &WrongRun| matches!(wrong.wrong, Wrong::Fault(_));
+    setup.system.is_empty() && runs.run().is_none() && runs.wrong.as_deref().is_some_and(is_fault)
 }
 
 /// The same, where updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
@@ -292,6 +303,8 @@ struct Runs<'s, 'w> {
     order: Order,
     /// Whether a thread has gone wrong.
     failed: bool,
+    /// Whether a thread has had a fault.
+    faulted: bool,
     /// The race or fault that the run has come to.
     wrong: Option<Box<WrongRun>>,
 }
@@ -345,6 +358,7 @@ impl<'s, 'w> Runs<'s, 'w> {
             alike: BTreeSet::new(),
             order: Order::default(),
             failed: false,
+            faulted: false,
             wrong: None,
         }
     }

@@ -15,9 +15,6 @@ use super::super::process::{Address, Target};
 use super::super::{Execution, Fault, Setup};
 use super::{Accesses, Cell, Epoch, Runs, Status, Updates};
 
-/// A search through the executions of so few threads is soon at a fault, and shows more of it.
-const FEW_THREADS: usize = 8;
-
 /// What is wrong with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
@@ -87,9 +84,6 @@ impl Runs<'_, '_> {
 
     /// Ends a thread at a fault. The others go on, since one of them may race with it.
     pub(super) fn end_at_fault(&mut self, fault: Fault) -> Option<()> {
-        if self.runners.len() <= FEW_THREADS {
-            return None;
-        }
         if self.wrong.is_none() {
             let graph = self.graph.take();
             let mut cells: Vec<_> = match graph {
@@ -102,7 +96,7 @@ impl Runs<'_, '_> {
             let (wrong, events) = (Wrong::Fault(fault), self.events);
             self.wrong = Some(Box::new(WrongRun { graph, analysis, wrong, cells, events }));
         }
-        (self.graph, self.failed) = (None, true);
+        (self.graph, self.failed, self.faulted) = (None, true, true);
         self.runners[fault.thread].status = Status::Done;
         Some(())
     }
