@@ -155,7 +155,9 @@ impl<'s, 'w> Feasible<'s, 'w> {
         if setup.model.excludes_later_writes() {
             let known = analysis.happens_before.events().min(state.graph.len());
             let own = |event: EventId| state.graph.event(event).thread.map(|thread| (thread, event));
-            (0..known).filter_map(own).for_each(|(thread, event)| last[thread] = Some(event));
+            // The graph has other threads too: those before and behind all that run.
+            let run = (0..known).filter_map(own).filter(|&(thread, _)| thread < state.runners.len());
+            run.for_each(|(thread, event)| last[thread] = Some(event));
             // What a thread has promised stands behind what it may still do.
             let of = last.iter_mut().zip(&state.runners);
             of.filter(|(_, runner)| !runner.promised.is_empty()).for_each(|(last, _)| *last = None);

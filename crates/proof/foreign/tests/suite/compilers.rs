@@ -215,3 +215,90 @@ fn other_forms_of_matrices_are_refused() {
     let error = of("ldmatrix.sync.aligned.m8n8.x1.b16 {%d0}, [%own];");
     assert!(error.contains("in '.shared' memory only"), "{error}");
 }
+
+/// A product of matrices of that many columns and rows, whose numbers are `bits`, with what the lanes hold of them as the ISA has it;
+/// `added` is what is added.
+fn product(kind: &str, columns: u32, bits: fn(f32) -> u32, added: f32) -> (Source, String, Vec<String>) {
+    let (per, registers) = if kind == "tf32" { (1, columns / 4) } else { (2, columns / 8) };
+    let first = |row: u32, column: u32| ((row * 3 + column) % 5) as f32;
+    let second = |row: u32, column: u32| ((row + 2 * column) % 4) as f32;
+    let packed = |items: [f32; 2]| bits(items[0]) | if per == 2 { bits(items[1]) << 16 } else { 0 };
+    let mut words = Vec::new();
+    let mut sums = Vec::new();
+    for lane in 0..32u32 {
+        let (group, place) = (lane / 4, lane % 4);
+        for register in 0..2 * registers {
+            let (row, from) = (group + 8 * (register % 2), 4 * per * (register / 2) + per * place);
+            words.push(packed([0, 1].map(|item| first(row, from + item))));
+        }
+        for register in 0..registers {
+            let from = 4 * per * register + per * place;
+            words.push(packed([0, 1].map(|item| second(from + item, group))));
+        }
+        for item in 0..4 {
+            let (row, column) = (group + 8 * (item / 2), 2 * place + item % 2);
+            words.push(added.to_bits());
+            let sum: f32 = (0..columns).map(|at| first(row, at) * second(at, column)).sum();
+            sums.push(added + sum);
+        }
+    }
+    let held = 3 * registers + 4;
+    let list = |name: &str, count: u32| (0..count).map(|at| format!("%{name}{at}")).collect::<Vec<_>>().join(", ");
+    let loads: String = [("i", 2 * registers), ("j", registers), ("c", 4)]
+        .iter()
+        .flat_map(|&(name, count)| (0..count).map(move |at| format!("%{name}{at}")))
+        .zip(0..)
+        .map(|(register, at)| format!("ld.global.b32 {register}, [%b+{}];\n", 4 * at))
+        .collect();
+    let body = format!(
+        "{{ .reg .b32 %i<4>, %j<2>, %c<4>; mad.wide.u32 %b, %t, {}, %a;\n{loads}\
+         mma.sync.aligned.m16n8k{columns}.row.col.f32.{kind}.{kind}.f32 {{{}}}, {{{}}}, {{{}}}, {{{}}};\n\
+         mad.wide.u32 %b, %t, 16, %a; st.global.v4.b32 [%b+{}], {{{}}}; }}",
+        4 * held,
+        list("c", 4),
+        list("i", 2 * registers),
+        list("j", registers),
+        list("c", 4),
+        4 * 32 * held,
+        list("c", 4),
+    );
+    let given: Vec<String> = words.iter().map(u32::to_string).chain((0..128).map(|_| "0".into())).collect();
+    let asserted = sums.iter().zip(32 * held..).map(|(sum, at)| format!("p[{at}] == {}", sum.to_bits())).collect();
+    (kernel(&body), format!("p=u32[{}]:{}", given.len(), given.join(",")), asserted)
+}
+
+const KINDS: [(&str, fn(f32) -> u32); 3] = [
+    ("f16", |number| [0, 0x3c00, 0x4000, 0x4200, 0x4400][number as usize]),
+    ("bf16", |number| number.to_bits() >> 16),
+    // The lower bits of its significand do not count.
+    ("tf32", |number| number.to_bits() | 0x1fff),
+];
+
+#[test]
+fn matrices_are_multiplied_by_warps() {
+    for (kind, bits) in KINDS {
+        let columns = if kind == "tf32" { [4, 8] } else { [8, 16] };
+        for columns in columns {
+            let (source, given, asserted) = product(kind, columns, bits, 7.0);
+            let asserted: Vec<&str> = asserted.iter().map(String::as_str).collect();
+            assert_eq!(verdict(source, 32, &[&given], &asserted), Verdict::Holds, "{kind} {columns}");
+        }
+    }
+}
+
+/// In which order a device adds up is left to it, so that what has to round is not known.
+#[test]
+fn products_that_round_may_be_anything() {
+    let (kind, bits) = KINDS[0];
+    let (source, given, asserted) = product(kind, 16, bits, 16_777_216.0);
+    let asserted: Vec<&str> = asserted.iter().map(String::as_str).collect();
+    let found = verdict(source, 32, &[&given], &asserted);
+    assert!(matches!(found, Verdict::Unknown(_)), "{found:?}");
+    let error = World::new(
+        matrices("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0}, {%r0}, {%r1}, {%r2};"),
+        None,
+        launch(32, &["p=u32[128]:0"]),
+    );
+    let error = error.expect_err("it is refused").to_string();
+    assert!(error.contains("of products of matrices those of f16, bf16 and tf32"), "{error}");
+}

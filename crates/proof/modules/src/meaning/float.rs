@@ -175,3 +175,17 @@ pub fn one64_flushed(name: &str) -> Option<Un> {
         _ => return None,
     })
 }
+
+/// The sum of two floats of 32 bits, rounded to the nearest.
+pub fn sum(a: u64, b: u64) -> u64 {
+    (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into()
+}
+
+/// Whether the sum of two floats of 32 bits is not exact: the error of a sum is a float, which follows from it (Knuth, The Art of
+/// Computer Programming, 4.2.2, theorem B).
+pub fn sum_rounds(a: u64, b: u64) -> bool {
+    let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+    let sum = a + b;
+    let of_b = sum - a;
+    (a - (sum - of_b)) + (b - of_b) != 0.0
+}

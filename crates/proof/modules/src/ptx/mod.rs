@@ -2,11 +2,13 @@
 
 mod debug;
 mod decode;
+mod expansion;
 mod indexed;
 mod inline;
 mod lex;
 mod matrices;
 mod parse;
+mod products;
 mod statement;
 mod variables;
 

@@ -361,3 +361,11 @@ pub fn shift(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     let f = if left { int::shl(ty.bits) } else { int::shr(ty) };
     Ok(Op::Bin { f, a: names.src(a, ty)?, b: names.src(b, Type::U32)?, d: names.destination(d, ty)? })
 }
+
+/// Decodes the sum of products of matrices: `d, a, b`, floats of 32 bits.
+pub fn open_sum(names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    let ty = Type { sort: Sort::Float, bits: 32 };
+    let [d, a, b] = operands(names, list)?;
+    let (a, b) = (names.src(a, ty)?, names.src(b, ty)?);
+    Ok(Op::Partial { f: float::sum, d: names.destination(d, ty)?, a, b, is_open: float::sum_rounds })
+}

@@ -20,7 +20,7 @@ use super::Limits;
 use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::{indexed, inline, matrices};
+use super::{indexed, inline, matrices, products};
 use crate::assigned;
 use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, PlacedVariable, Step};
 use crate::types::{Space, Type};
@@ -403,6 +403,7 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         }
         "prefetch" | "prefetchu" | "applypriority" | "pmevent" | "createpolicy" => memory::hint(m, names, list)?,
         inline::FAILED_ASSERTION => Op::Trap("an assertion has failed"),
+        products::SUM => arithmetic::open_sum(names, list)?,
         inline::BEYOND_TARGETS => Op::Trap("an index beyond the targets of its branch, which is undefined"),
         name => return m.fail(refused::why(name)),
     };

@@ -19,7 +19,6 @@ const REASONS: &[(&str, &str)] = &[
     ("tld4", "textures are not known here"),
     ("txq", "textures are not known here"),
     ("su*", "surfaces are not known here"),
-    ("mma", "matrices of a warp are not known here"),
     ("wmma", "matrices of a warp are not known here"),
     ("wgmma", "matrices of a warp are not known here"),
     ("tcgen05", "matrices of a warp are not known here"),
