@@ -104,7 +104,8 @@ impl Cells {
             if access.bytes > width && !is_plain {
                 world.refuse(
                     thread.statement(at) as usize,
-                    "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart",
+                    "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart; access \
+                     these bytes in one size everywhere, and shift what is read",
                 );
                 return Err(NoCells::Spoilt);
             }

@@ -179,7 +179,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         limits: options.limits.clone(),
         meter: options.meter.clone(),
         assume_race_free: assume_race_free && options.forbids_races,
-        same_stores: world.allows_same_stores(options.model),
+        same_stores: world.same_stores(options.model),
         failed_iterations: true,
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };

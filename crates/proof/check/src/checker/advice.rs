@@ -13,7 +13,8 @@ use super::modules::{MODULE_JUDGES, ModuleTrials, ModuleVariant};
 use super::strongest::{self, Kind, Variants};
 use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;
-use crate::report::{Report, Verdict};
+use crate::report::{Report, Verdict, Violation};
+use crate::search::{Setup, always_faults};
 
 /// The changes that advice proposes for a scenario's kernels.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +110,7 @@ pub(super) fn advise(
         // Where nothing is asserted and races are no error, every instruction is needless.
         Verdict::Holds if asserts(checker, report) => weaken(&mut trials, report),
         Verdict::Holds => {}
+        Verdict::Violated if is_fault_of_one_thread(checker, report) => return Advice::default(),
         Verdict::Violated => mend(&mut trials, report),
         Verdict::Unknown => {}
     }
@@ -118,6 +120,16 @@ pub(super) fn advise(
         trials.advice.how_far.clear();
     }
     trials.advice
+}
+
+/// Whether a thread of the only launch has a fault whatever the others do: no change of what orders them mends that.
+fn is_fault_of_one_thread(checker: &Checker, report: &Report) -> bool {
+    let ([_], [Violation::Fault { witness, .. }]) = (report.launches.as_slice(), report.violations.as_slice()) else {
+        return false;
+    };
+    let world = &*witness.world;
+    let setup = Setup { limits: checker.limits(None), ..Setup::new(world, checker.model) };
+    world.threads().is_ok_and(|threads| always_faults(&setup.with_threads(world, threads)))
 }
 
 /// Advice on a scenario that launches modules' kernels: changes of these, of which their judge knows.

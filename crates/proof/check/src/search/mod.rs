@@ -62,7 +62,7 @@ pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
 pub use private::{Own, PrivateCells, SharedCells, keeping};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
-pub use same_stores::are_same_stores;
+pub use same_stores::Lanes;
 pub use share::{Meter, Reading};
 pub use single::{SingleRun, Updates, Wrong, WrongRun, always_faults, single_or_commuting_run, single_run};
 pub use state::Fault;
@@ -124,8 +124,8 @@ pub struct Setup<'w> {
     /// that is built. (A write that races with the read does not depend on it, so it is there whatever the read gives.)
     /// The executions of a program without races are all built; of others not all, but one with a race is.
     pub assume_race_free: bool,
-    /// Whether plain stores of one value by one statement are no race ([`are_same_stores`]).
-    pub same_stores: bool,
+    /// The lanes whose plain stores of one value are no race, if any.
+    pub same_stores: Option<Lanes>,
     /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
     /// them from running at the same time.
     pub system: Vec<(ThreadId, ThreadId)>,
@@ -156,7 +156,7 @@ impl<'w> Setup<'w> {
             loop_bound: LOOP_BOUND,
             symmetric: Vec::new(),
             assume_race_free: false,
-            same_stores: false,
+            same_stores: None,
             system: Vec::new(),
             dependencies: Dependencies::AsWritten,
             failed_iterations: false,

@@ -25,7 +25,7 @@ impl Search<'_, '_> {
                 |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
             let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
             // Several that nothing orders have one value, or race.
-            let source = before.last().filter(|_| before.len() == 1 || self.setup.same_stores);
+            let source = before.last().filter(|_| before.len() == 1 || self.setup.same_stores.is_some());
             chosen.extend(source.map(|&source| (thread, read, source)));
         }
         for &(thread, read, source) in &chosen {

@@ -320,7 +320,7 @@ impl Prepared {
             limits: batch.limits.clone(),
             meter: batch.meter.clone(),
             assume_race_free,
-            same_stores: self.world.allows_same_stores(batch.model),
+            same_stores: self.world.same_stores(batch.model),
             failed_iterations: true,
             symmetric: if batch.symmetry { self.symmetric(batch.progress, schedule) } else { Vec::new() },
             dependencies: if self.world.is_compiled { Dependencies::AsCompiled } else { Dependencies::AsWritten },

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use wattle_check::search::{Address, Execution, Fault, Stuck, Visitor, Why, are_same_stores};
+use wattle_check::search::{Address, Execution, Fault, Stuck, Visitor, Why};
 use wattle_memory::{EventId, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op, Special};
 
@@ -106,9 +106,9 @@ impl Judge<'_> {
             return Some(self.fault(execution, fault));
         }
         let mut races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
-        if self.world.allows_same_stores(self.model) {
+        if let Some(lanes) = self.world.same_stores(self.model) {
             races.retain(|&race| {
-                let is_error = !are_same_stores(graph, race);
+                let is_error = !lanes.are_same(graph, race);
                 if !is_error {
                     self.world.has_same_stores(graph.event(race.0).source);
                 }

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use wattle_check::search::{Address, Initial, Memory, Spawn};
+use wattle_check::search::{Address, Initial, Lanes, Memory, Spawn};
 use wattle_memory::{Model, Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
@@ -36,6 +36,7 @@ use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
 pub use part::Source;
+use part::WARP;
 pub(crate) use part::{Part, WaitsForEnded, read};
 pub use range::Range;
 pub(crate) use range::address_of;
@@ -76,7 +77,7 @@ pub struct World {
     /// Whether some thread has taken along what it has found in unwritten memory.
     pub(crate) carries_unwritten: AtomicBool,
     /// A statement whose stores of one value nothing orders.
-    same_stores: OnceLock<u32>,
+    stores_alike: OnceLock<u32>,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -121,22 +122,23 @@ impl World {
         World::of(vec![part], ranges)
     }
 
-    /// Whether plain stores of one value by one statement are no error, as PTX has it; in CUDA C++ they are.
-    pub(crate) fn allows_same_stores(&self, model: Model) -> bool {
-        model == Model::Ptx && !self.volatile_is_plain && self.parts.iter().all(|part| part.spirv.is_none())
+    /// The lanes whose plain stores of one value are no error, as PTX has it; in CUDA C++ they are.
+    pub(crate) fn same_stores(&self, model: Model) -> Option<Lanes> {
+        let is_ptx = model == Model::Ptx && self.parts.iter().all(|part| part.spirv.is_none());
+        (is_ptx && !self.volatile_is_plain).then_some(Lanes(WARP))
     }
 
     /// Notes that nothing orders the stores of one value by a statement.
     pub(crate) fn has_same_stores(&self, statement: u32) {
-        let _ = self.same_stores.set(statement);
+        let _ = self.stores_alike.set(statement);
     }
 
     /// What a verdict says of such stores.
     pub(crate) fn same_stores_note(&self) -> Option<String> {
-        let at = self.place_of(*self.same_stores.get()? as usize);
+        let at = self.place_of(*self.stores_alike.get()? as usize);
         Some(format!(
-            "several threads store one value at {at}, and nothing orders these stores: PTX lets any of them be the last (PTX ISA \
-             8.7.2); by the rules of CUDA C++ they race (--volatile-is-plain)"
+            "lanes of a warp store one value to one place at {at}, and nothing orders these stores: PTX lets any of them be the last \
+             (PTX ISA 8.7.2); by the rules of CUDA C++ they race (--volatile-is-plain)"
         ))
     }
 
@@ -177,7 +179,7 @@ impl World {
             is_compiled: false,
             carries_unwritten: AtomicBool::new(false),
             volatile_is_plain: false,
-            same_stores: OnceLock::new(),
+            stores_alike: OnceLock::new(),
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
             copies: Copies::default(),

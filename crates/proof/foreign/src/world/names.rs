@@ -144,7 +144,9 @@ impl World {
     pub(super) fn instruction(&self, at: usize, why: &str) -> Unsupported {
         let (part, _) = self.instruction_of(at);
         let (file, line, instruction) = (part.source.file.clone(), self.line(at), self.text(at));
-        Unsupported::Instruction { file, line, instruction, why: why.to_owned() }
+        let place = self.place_of(at);
+        let source = if place.starts_with(&file) { String::new() } else { format!(" (of {place})") };
+        Unsupported::Instruction { file, line, instruction, why: format!("{why}{source}") }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
 /// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
-const WARP: u32 = 32;
+pub(super) const WARP: u32 = 32;
 
 /// A module with its text.
 #[derive(Debug)]

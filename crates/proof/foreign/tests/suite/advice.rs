@@ -252,3 +252,18 @@ fn what_no_fence_mends_gets_none() {
     let advice = advised(source, None, launch, "x[0] == 1");
     assert!(advice.fixes.is_empty() && advice.tried > 0, "{advice:?}");
 }
+
+/// A thread that leaves its array whatever the others do is helped by no fence: none is tried.
+#[test]
+fn no_fence_mends_an_index() {
+    for block in [1, 40] {
+        let source =
+            crate::bad_input::kernel("mul.wide.u32 %b, %t, 4; add.u64 %b, %a, %b; st.global.u32 [%b+160], %t;");
+        let mut world = World::new(source, None, launch(1, block, 0, &["p=u32[40]:0"])).unwrap();
+        let report = judge(&mut world, &[], &Options::default()).unwrap();
+        assert!(matches!(report.verdict, Verdict::Violated(..)), "{report:?}");
+        let took = Duration::from_millis(100);
+        let advice = advise(&world, None, &[], &Options::default(), took, Duration::from_secs(10));
+        assert!(advice.is_empty(), "{advice:?}");
+    }
+}

@@ -114,22 +114,31 @@ fn stores_of_one_value_are_no_race_in_ptx() {
     let body = "{ .shared .align 4 .b8 s[4]; mov.u32 %y, s; ld.global.u32 %x, [%a];\n\
                 VALUE st.shared.u32 [%y], %x; BARRIER ld.shared.u32 %x, [%y]; mul.wide.u32 %b, %t, 4;\n\
                 add.u64 %b, %a, %b; st.global.u32 [%b+4], %x; }";
-    let judged = |value: &str, barrier: &str, plain: bool| {
+    let judged = |value: &str, barrier: &str, plain: bool, threads: u32| {
         let source = kernel(&body.replace("VALUE", value).replace("BARRIER", barrier));
-        let mut world = World::new(source, None, launch(64, &["p=u32[65]:9"])).unwrap();
+        let mut world = World::new(source, None, launch(threads, &["p=u32[65]:9"])).unwrap();
         world.volatile_is_plain = plain;
-        let condition = Condition::parse("p[64] == 9", world.ranges()).unwrap();
+        let condition = Condition::parse("p[32] == 9", world.ranges()).unwrap();
         judge(&mut world, &[condition], &Options::default()).unwrap()
     };
-    let right = judged("", "bar.sync 0;", false);
+    let right = judged("", "bar.sync 0;", false, 32);
     assert_eq!(right.verdict, Verdict::Holds);
     let note = right.note.expect("it says what it rests on");
-    assert!(note.contains("several threads store one value at k.ptx:") && note.contains("8.7.2"), "{note}");
-    for (value, barrier, plain) in
-        [("", "bar.sync 0;", true), ("", "", false), ("add.u32 %x, %x, %t;", "bar.sync 0;", false)]
-    {
-        let wrong = judged(value, barrier, plain).verdict;
-        assert!(matches!(wrong, Verdict::Violated(Violation::Race { .. }, _)), "{value}{barrier}{plain}: {wrong:?}");
+    assert!(
+        note.contains("lanes of a warp store one value to one place at k.ptx:") && note.contains("8.7.2"),
+        "{note}"
+    );
+    let wrong = [
+        judged("", "bar.sync 0;", true, 32),
+        judged("", "", false, 32),
+        judged("add.u32 %x, %x, %t;", "bar.sync 0;", false, 32),
+        // Two warps, and memory of the device, are no idiom: the data happens to be equal.
+        judged("", "bar.sync 0;", false, 64),
+        judged("st.global.u32 [%a], %x;", "bar.sync 0;", false, 32),
+    ];
+    for (number, report) in wrong.into_iter().enumerate() {
+        let verdict = report.verdict;
+        assert!(matches!(verdict, Verdict::Violated(Violation::Race { .. }, _)), "{number}: {verdict:?}");
     }
 }
 

@@ -194,10 +194,12 @@ impl Runs<'_, '_> {
                     .into_iter()
                     .all(|accesses| self.are_before(accesses, thread, cell.class))
         };
-        let by_the_same = |writer: Epoch| !writer.atomic && writer.source == source;
-        self.setup.same_stores
-            && !label.atomic
-            && cell.writer.is_some_and(by_the_same)
+        let Some(lanes) = self.setup.same_stores.filter(|lanes| lanes.stores(label)) else { return false };
+        let place = |thread: ThreadId| self.setup.threads[thread].placement;
+        let by_the_same = |writer: Epoch| {
+            !writer.atomic && writer.source == source && lanes.are_together(place(writer.thread), place(thread))
+        };
+        cell.writer.is_some_and(by_the_same)
             && (cell.value, cell.unwritten) == (value, false)
             && cell.reads.is_empty()
             && cell.updates.is_empty()
@@ -221,7 +223,7 @@ impl Runs<'_, '_> {
 
     pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64, atomic: bool) {
         cell.reads_atomic = true;
-        if self.setup.same_stores {
+        if self.setup.same_stores.is_some() {
             let [alike, reads, updates] = [&mut cell.alike, &mut cell.reads, &mut cell.updates].map(std::mem::take);
             cell.past = Some(Box::new(Past { writer: cell.writer, alike, reads, updates }));
         }
