@@ -88,38 +88,14 @@ pub fn expand(mut expansion: Expansion<'_>) -> Parsed<()> {
     expansion.act("and.b32", vec![row.clone(), lane.clone(), Expansion::number(!3)]);
     expansion.act("and.b32", vec![column.clone(), lane, Expansion::number(3)]);
     expansion.act("shl.b32", vec![column.clone(), column.clone(), Expansion::number(3)]);
-    let halves = |register: usize| (register & 1, register >> 1);
-    // By row and column of the first matrix, and by column and row of the second.
-    let mut rows = vec![vec![None; columns]; 2];
-    for (register, held) in first.iter().enumerate() {
-        let (half, part) = halves(register);
-        for other in 0..4 {
-            let word = expansion.shuffled(held, &row, other);
-            for (place, item) in numbers(expansion, items, &word).into_iter().enumerate() {
-                let per = items.columns() / 4;
-                rows[half][part * items.columns() + per * other as usize + place] = Some(item);
-            }
-        }
-    }
-    let mut columns_of = vec![vec![None; columns]; 2];
-    for (part, held) in second.iter().enumerate() {
-        for half in 0..2 {
-            for other in 0..4 {
-                let word = expansion.shuffled(held, &column, 4 * half as i64 + other);
-                for (place, item) in numbers(expansion, items, &word).into_iter().enumerate() {
-                    let per = items.columns() / 4;
-                    columns_of[half][part * items.columns() + per * other as usize + place] = Some(item);
-                }
-            }
-        }
-    }
+    let rows = [0, 1].map(|half| line(expansion, items, first.iter().skip(half).step_by(2), &row, 0));
+    let columns = [0, 4].map(|behind| line(expansion, items, second.iter(), &column, behind));
     let mut sums = Vec::new();
     for (place, added) in added.iter().enumerate() {
         let sum = float(expansion);
         expansion.act("mov.b32", vec![sum.clone(), added.clone()]);
         let product = float(expansion);
-        for (one, other) in rows[place >> 1].iter().zip(&columns_of[place & 1]) {
-            let (Some(one), Some(other)) = (one, other) else { continue };
+        for (one, other) in rows[place >> 1].iter().zip(&columns[place & 1]) {
             expansion.act("mul.rn.f32", vec![product.clone(), one.clone(), other.clone()]);
             expansion.act(SUM, vec![sum.clone(), sum.clone(), product.clone()]);
         }
@@ -130,6 +106,25 @@ pub fn expand(mut expansion: Expansion<'_>) -> Parsed<()> {
     }
     expansion.label(skip);
     Ok(())
+}
+
+/// The numbers of a row of the first matrix, or of a column of the second, which four lanes from `first + behind` on hold in these
+/// registers.
+fn line<'o>(
+    expansion: &mut Expansion<'_>,
+    items: Items,
+    registers: impl Iterator<Item = &'o Operand>,
+    first: &Operand,
+    behind: i64,
+) -> Vec<Operand> {
+    let mut found = Vec::new();
+    for held in registers {
+        for lane in 0..4 {
+            let word = expansion.shuffled(held, first, behind + lane);
+            found.extend(numbers(expansion, items, &word));
+        }
+    }
+    found
 }
 
 /// A new register with a float of 32 bits.

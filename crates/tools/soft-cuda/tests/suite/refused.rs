@@ -112,7 +112,7 @@ fn what_is_not_known_is_named() {
     for (code, name) in [
         ("vadd.s32.s32.s32 %w0, %w1, %w2;", "'vadd'"),
         ("max.xorsign.abs.f32 %f0, %f1, %f2;", "'.xorsign.abs'"),
-        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%w0}, [tile];", "'ldmatrix'"),
+        ("wgmma.fence.sync.aligned;", "'wgmma'"),
         ("call foo;", "'foo'"),
     ] {
         let (status, log) = session.load(&line("8.6", "sm_90", code)).expect_err(code);
