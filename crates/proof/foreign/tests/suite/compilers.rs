@@ -227,7 +227,7 @@ fn other_forms_of_matrices_are_refused() {
 
 /// A product of matrices of that many columns and rows, whose numbers are `bits`, with what the lanes hold of them as the ISA has it;
 /// `added` is what is added.
-fn product(kind: &str, columns: u32, bits: fn(f32) -> u32, added: f32) -> (Source, String, Vec<String>) {
+fn product(kind: &str, columns: u32, bits: Bits, added: f32) -> (Source, String, Vec<String>) {
     let (per, registers) = if kind == "tf32" { (1, columns / 4) } else { (2, columns / 8) };
     let first = |row: u32, column: u32| ((row * 3 + column) % 5) as f32;
     let second = |row: u32, column: u32| ((row + 2 * column) % 4) as f32;
@@ -276,7 +276,10 @@ fn product(kind: &str, columns: u32, bits: fn(f32) -> u32, added: f32) -> (Sourc
     (kernel(&body), format!("p=u32[{}]:{}", given.len(), given.join(",")), asserted)
 }
 
-const KINDS: [(&str, fn(f32) -> u32); 3] = [
+/// A number in the bits of a kind.
+type Bits = fn(f32) -> u32;
+
+const KINDS: [(&str, Bits); 3] = [
     ("f16", |number| [0, 0x3c00, 0x4000, 0x4200, 0x4400][number as usize]),
     ("bf16", |number| number.to_bits() >> 16),
     // The lower bits of its significand do not count.
