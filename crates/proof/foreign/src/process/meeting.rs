@@ -161,9 +161,13 @@ impl ModuleThread {
             let iterations = self.part(world).flow.structure.around(at, &self.iterations);
             Convergence { group: 0, instance: world.instance(at, iterations) }
         } else {
-            let place = match self.part(world).kernel().steps[at as usize].op {
-                Op::Exchange { how, .. } if self.part(world).lanes_may_part() => FxBuildHasher.hash_one(how) >> 32,
-                _ => u64::from(at),
+            let part = self.part(world);
+            let place = if let (Op::Exchange { how, .. }, true) =
+                (&part.kernel().steps[at as usize].op, part.lanes_may_part())
+            {
+                FxBuildHasher.hash_one(how) >> 32
+            } else {
+                u64::from(at)
             };
             Convergence { group: self.thread / self.part(world).warp(), instance: place << 32 | arrival }
         };

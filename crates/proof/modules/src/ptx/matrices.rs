@@ -55,12 +55,13 @@ pub fn expanded(body: Cow<'_, [Statement]>) -> Parsed<Cow<'_, [Statement]>> {
 /// Whether an address is in a register of 64 bits.
 fn is_wide(base: &str, body: &[Statement]) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit();
-    body.iter().any(|statement| match statement {
-        Statement::Register { ty, name, count, .. } if ty.bits == 64 => match count {
+    body.iter().any(|statement| {
+        let Statement::Register { ty, name, count, .. } = statement else { return false };
+        let is_it = match count {
             None => name == base,
             Some(_) => base.strip_prefix(name.as_str()).is_some_and(|number| number.bytes().all(is_digit)),
-        },
-        _ => false,
+        };
+        is_it && ty.bits == 64
     })
 }
 

@@ -7,6 +7,7 @@ mod indexed;
 mod inline;
 mod lex;
 mod matrices;
+mod operand;
 mod parse;
 mod products;
 mod statement;

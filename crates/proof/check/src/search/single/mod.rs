@@ -57,7 +57,7 @@ use commuting::Commuting;
 use exact::Exact;
 use fences::{Acquired, Fenced};
 use order::Order;
-pub use wrong::{Wrong, WrongRun};
+pub use wrong::{Wrong, WrongRun, always_faults};
 
 /// The maximum number of events of a run of which the graph is kept.
 const MOST_EVENTS: usize = 256;
@@ -131,13 +131,6 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
         },
         wrong => wrong,
     })
-}
-
-/// Whether the program has a single execution up to a fault: no order of its accesses keeps a thread from that.
-pub fn always_faults(setup: &Setup<'_>) -> bool {
-    let mut runs = Runs::new(setup, Updates::Conflict, None);
-    let is_fault = |wrong: &WrongRun| matches!(wrong.wrong, Wrong::Fault(_));
-    setup.system.is_empty() && runs.run().is_none() && runs.wrong.as_deref().is_some_and(is_fault)
 }
 
 /// The same, where updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.

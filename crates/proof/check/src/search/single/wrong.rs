@@ -59,6 +59,13 @@ impl WrongRun {
     }
 }
 
+/// Whether the program has a single execution up to a fault: no order of its accesses keeps a thread from that.
+pub fn always_faults(setup: &Setup<'_>) -> bool {
+    let mut runs = Runs::new(setup, Updates::Conflict, None);
+    let is_fault = |wrong: &WrongRun| matches!(wrong.wrong, Wrong::Fault(_));
+    setup.system.is_empty() && runs.run().is_none() && runs.wrong.as_deref().is_some_and(is_fault)
+}
+
 /// An access that a run has come to.
 #[derive(Clone, Copy)]
 pub(super) struct Access {
