@@ -352,7 +352,7 @@ impl Device {
     /// A buffer whose elements have unspecified values. The simulated device reports reads of unwritten elements.
     ///
     /// # Errors
-    /// The extent is zero or too large; the device has too little memory.
+    /// The extent is too large, or the device has too little memory.
     #[doc(alias = "cudaMalloc")]
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.alloc_nd(len)
@@ -395,7 +395,7 @@ impl Device {
     /// A buffer with these values.
     ///
     /// # Errors
-    /// As for [`Device::alloc`]; `values` is empty.
+    /// As for [`Device::alloc`].
     #[doc(alias = "cudaMemcpy")]
     #[track_caller]
     pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {

@@ -404,6 +404,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// let x = rng.next();
 /// ```
 ///
+/// A device function is called in kernels and in other device functions, and not by the host, where a kernel on `Device::host_serial()`
+/// runs it, in a test say.
+///
 /// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, where
 /// the type of `body` shows: at a parameter, a view, a `let body: Body`, a struct, a call of a constructor (`Body::new`,
 /// `default`, `from_…` or `with_…`), or an element of these. Written by another macro, whose source is elsewhere, it says where

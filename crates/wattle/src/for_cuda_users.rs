@@ -9,7 +9,8 @@
 //! | CUDA | here |
 //! |---|---|
 //! | `__global__` | [`#[kernel]`](macro@crate::kernel); its first parameter is `acc: &Acc` |
-//! | `__device__`, `__host__ __device__`, `__forceinline__` | [`#[device_fn]`](macro@crate::device_fn), built in place; in `impl` blocks and traits too |
+//! | `__device__`, `__forceinline__` | [`#[device_fn]`](macro@crate::device_fn), built in place; in `impl` blocks and traits too |
+//! | `__host__ __device__` | a [`#[device_fn]`](macro@crate::device_fn) is called in kernels alone; on the host a kernel calls it, on [`Device::host_serial`](crate::Device::host_serial), in a test say |
 //! | template kernels, template arguments | generic kernels, `fn saxpy<T: Float, const N: usize>(…)`; each instance is built when it is first launched |
 //! | functors, `__device__` lambda, extended lambda | a parameter that is a [`DeviceFn`](crate::DeviceFn): a function by its name, or [`device_closure!`](crate::device_closure) |
 //! | `kernel<<<grid, block>>>(…)`, `dim3`, `cudaLaunchKernel` | [`queue.launch(ThreadSpec::new(blocks, threads), kernel(…))`](crate::Queue::launch); [`FrameSpec`](crate::FrameSpec) where the device may choose |
