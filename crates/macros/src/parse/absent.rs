@@ -79,7 +79,7 @@ const ABSENT: &[Absent] = &[
     },
     Absent {
         names: &["__threadfence*"],
-        methods: &["threadfence", "memory_fence", "atomic_fence"],
+        methods: &["threadfence", "memory_fence", "atomic_fence", "fence"],
         what: "fences have another name here",
         instead: "write `acc.mem_fence(Scope::Device, Order::AcqRel)`, with the scope and the order that are needed",
     },

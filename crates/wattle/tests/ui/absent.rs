@@ -40,9 +40,18 @@ fn other_names(acc: &Acc, y: Shared<f32>) {
     __syncthreads();
     acc.sync_grid();
     __threadfence();
+    acc.fence();
     atomicAdd(y, 1.0);
     printf(y[0]);
     y[0] = clock64() as f32;
+}
+
+#[kernel]
+fn found_and_swapped(acc: &Acc, x: Atomic<u32>, y: Shared<f32>) {
+    while x.compare_exchange(0, 0, 1).is_err() {}
+    let mut a = [1.0f32, 2.0];
+    a.swap(0, 1);
+    y[0] = a[0];
 }
 
 fn main() {}
