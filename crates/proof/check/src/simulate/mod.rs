@@ -84,6 +84,6 @@ pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waitin
 pub use launch::{Agent, LaunchError, LaunchRequest};
 pub(crate) use launch::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 pub use memory::{Contents, Init, MemoryError, MemoryId};
-pub use module::{ModuleBuffer, ModuleRequest, PlacedVariable, Role, SimulatedModule, SimulatedThread};
+pub use module::{ModuleBuffer, ModuleRequest, Role, SharedVariable, SimulatedModule, SimulatedThread};
 pub use simulator::{LaunchId, Options, Simulator};
 pub use wattle_machine::{Argument, View};

@@ -23,7 +23,7 @@ pub trait SimulatedModule: fmt::Debug + Send + Sync {
     fn words(&self) -> usize;
 
     /// The variables in the shared memory of a block, by ascending addresses.
-    fn shared(&self) -> Vec<PlacedVariable>;
+    fn shared(&self) -> Vec<SharedVariable>;
 
     /// The sizes in bytes of the ranges that stand behind those of the buffers: memory of zeros that the launch alone has.
     fn own_ranges(&self) -> Vec<u64>;
@@ -86,7 +86,7 @@ pub trait SimulatedThread: Any + Send {
 
 /// A variable in the shared memory of a block.
 #[derive(Clone, Debug)]
-pub struct PlacedVariable {
+pub struct SharedVariable {
     /// The address of its first byte.
     pub address: u64,
     /// Its first contents, byte by byte; `None` where it has none.
@@ -174,7 +174,7 @@ pub(super) struct ModuleRun {
     pub module: Arc<dyn SimulatedModule>,
     /// The ranges of global memory.
     pub ranges: Vec<ByteMemory>,
-    pub shared: Vec<PlacedVariable>,
+    pub shared: Vec<SharedVariable>,
     pub extends_patterns: bool,
     pub separates_classes: bool,
     owned: Vec<MemoryId>,
@@ -188,7 +188,7 @@ impl ModuleRun {
 
     /// The shared memory of a block before its first instruction.
     pub fn allocate_shared(&self, memories: &mut Memories) -> Vec<MemoryId> {
-        let allocate = |variable: &PlacedVariable| {
+        let allocate = |variable: &SharedVariable| {
             let id = memories.allocate(Type::U32, variable.initial.len().div_ceil(WORD), Init::Unwritten);
             if let Ok(allocation) = memories.get_mut(id) {
                 let known = variable.initial.iter().enumerate().filter_map(|(at, byte)| Some((at, (*byte)?)));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use wattle_check::checker::{BatchBuffer, BatchLaunch};
 use wattle_check::search::{Action, Address, Process as _};
-use wattle_check::simulate::{PlacedVariable, Role, SimulatedModule, SimulatedThread};
+use wattle_check::simulate::{Role, SharedVariable, SimulatedModule, SimulatedThread};
 use wattle_core::{Error, Result};
 use wattle_ir::Site;
 use wattle_modules::code::Op;
@@ -98,15 +98,15 @@ impl SimulatedModule for Simulated {
         kernel.registers.len() + kernel.local as usize
     }
 
-    fn shared(&self) -> Vec<PlacedVariable> {
+    fn shared(&self) -> Vec<SharedVariable> {
         let part = &self.world.parts[0];
         if !self.is_spirv {
-            return vec![PlacedVariable { address: 0, initial: vec![None; part.shared_extent() as usize] }];
+            return vec![SharedVariable { address: 0, initial: vec![None; part.shared_extent() as usize] }];
         }
         let variable = |(number, range): (usize, &Range)| {
             let mut initial = range.initial.clone();
             initial.resize(range.bytes as usize, None);
-            PlacedVariable { address: address_of(number), initial }
+            SharedVariable { address: address_of(number), initial }
         };
         part.shared().iter().enumerate().map(variable).collect()
     }

@@ -33,6 +33,11 @@ impl Expansion<'_> {
         self.emit(None, opcode, operands);
     }
 
+    /// Adds a branch to a label where a predicate holds.
+    pub fn branch_if(&mut self, predicate: String, label: &str) {
+        self.emit(Some((predicate, false)), "bra", vec![Operand::Name(label.to_owned())]);
+    }
+
     /// Adds a branch around what follows where the instruction's guard does not hold, and returns the label behind it.
     pub fn guarded(&mut self) -> String {
         let skip = format!("expansion#{}.skip", self.number);
@@ -47,12 +52,17 @@ impl Expansion<'_> {
         self.out.push(Statement::Label(name, self.of.line));
     }
 
-    /// A new register of a type.
-    pub fn typed(&mut self, ty: Type) -> Operand {
+    /// The name of a new register of a type.
+    pub fn declared(&mut self, ty: Type) -> String {
         let name = format!("expansion#{}.{}", self.number, self.registers);
         self.registers += 1;
         self.out.push(Statement::Register { ty, name: name.clone(), count: None, line: self.of.line });
-        Operand::Name(name)
+        name
+    }
+
+    /// A new register of a type.
+    pub fn typed(&mut self, ty: Type) -> Operand {
+        Operand::Name(self.declared(ty))
     }
 
     /// A new register of 32 bits.

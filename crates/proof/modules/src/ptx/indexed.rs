@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
+use super::expansion::Expansion;
 use super::inline::BEYOND_TARGETS;
 use super::parse::Parsed;
-use super::statement::{Instruction, Operand, Statement};
-use crate::Refused;
+use super::statement::{Operand, Statement};
 use crate::types::Type;
 
 /// The most labels of one list.
@@ -26,7 +26,9 @@ pub fn expanded(body: Cow<'_, [Statement]>) -> Parsed<Cow<'_, [Statement]>> {
     let mut out = Vec::new();
     for (number, statement) in body.iter().enumerate() {
         match statement {
-            Statement::Instruction(branch) if is_indexed(statement) => expand(branch, number, &body, &mut out)?,
+            Statement::Instruction(of) if is_indexed(statement) => {
+                expand(Expansion { of, number, registers: 0, out: &mut out }, &body)?;
+            }
             Statement::Targets { .. } => {}
             other => out.push(other.clone()),
         }
@@ -34,36 +36,30 @@ pub fn expanded(body: Cow<'_, [Statement]>) -> Parsed<Cow<'_, [Statement]>> {
     Ok(Cow::Owned(out))
 }
 
-fn expand(branch: &Instruction, number: usize, body: &[Statement], out: &mut Vec<Statement>) -> Parsed<()> {
-    let refuse = |why: &str| Err(Refused { instruction: branch.text.clone(), ..Refused::new(branch.line, why) });
+fn expand(mut expansion: Expansion<'_>, body: &[Statement]) -> Parsed<()> {
+    let branch = expansion.of;
     let ("brx.idx" | "brx.idx.uni", [index, Operand::Name(list)]) =
         (branch.opcode.as_str(), branch.operands.as_slice())
     else {
-        return refuse("an indexed branch is 'brx.idx{.uni} index, list'");
+        return expansion.refuse("an indexed branch is 'brx.idx{.uni} index, list'");
     };
     let found = body.iter().find_map(|statement| match statement {
         Statement::Targets { name, labels, .. } if name == list => Some(labels),
         _ => None,
     });
-    let Some(labels) = found else { return refuse("the list of an indexed branch is a label of '.branchtargets'") };
-    if labels.len() > MOST_TARGETS {
-        return refuse("the list of an indexed branch has more labels than are known here");
-    }
-    let instruction = |guard: Option<(String, bool)>, opcode: &str, operands| {
-        let (opcode, text) = (opcode.to_owned(), branch.text.clone());
-        Statement::Instruction(Instruction { guard, opcode, operands, line: branch.line, text })
+    let Some(labels) = found else {
+        return expansion.refuse("the list of an indexed branch is a label of '.branchtargets'");
     };
-    let (chosen, skip) = (format!("brx#{number}"), format!("brx#{number}.skip"));
-    out.push(Statement::Register { ty: Type::PRED, name: chosen.clone(), count: None, line: branch.line });
-    if let Some((guard, negated)) = &branch.guard {
-        out.push(instruction(Some((guard.clone(), !negated)), "bra", vec![Operand::Name(skip.clone())]));
+    if labels.len() > MOST_TARGETS {
+        return expansion.refuse("the list of an indexed branch has more labels than are known here");
     }
+    let skip = expansion.guarded();
+    let chosen = expansion.declared(Type::PRED);
     for (label, place) in labels.iter().zip(0..) {
-        let compared = vec![Operand::Name(chosen.clone()), index.clone(), Operand::Int(place, false)];
-        out.push(instruction(None, "setp.eq.u32", compared));
-        out.push(instruction(Some((chosen.clone(), false)), "bra", vec![Operand::Name(label.clone())]));
+        expansion.act("setp.eq.u32", vec![Operand::Name(chosen.clone()), index.clone(), Expansion::number(place)]);
+        expansion.branch_if(chosen.clone(), label);
     }
-    out.push(instruction(None, BEYOND_TARGETS, Vec::new()));
-    out.push(Statement::Label(skip, branch.line));
+    expansion.act(BEYOND_TARGETS, Vec::new());
+    expansion.label(skip);
     Ok(())
 }
