@@ -314,3 +314,17 @@ fn products_that_round_may_be_anything() {
     let error = error.expect_err("it is refused").to_string();
     assert!(error.contains("of products of matrices those of f16, bf16 and tf32"), "{error}");
 }
+
+/// Tables of branches go where their index says, are passed over where their guard does not hold, and have no end beyond their list.
+#[test]
+fn branches_by_an_index() {
+    let body = "WAYS: .branchtargets ONE, TWO;\nsetp.ne.u32 %p, %t, 3;\n@%p brx.idx %t, WAYS;\nst.global.u32 [%a+8], 9;\nbra OUT;\n\
+                ONE: st.global.u32 [%a], 5;\nbra OUT;\nTWO: st.global.u32 [%a+4], 6;\nOUT:";
+    let found = verdict(kernel(body), 2, &["p=u32[3]:0"], &["p[0] == 5 && p[1] == 6 && p[2] == 0"]);
+    assert_eq!(found, Verdict::Holds);
+    let what = fault(verdict(kernel(body), 4, &["p=u32[3]:0"], &[]));
+    assert!(what.starts_with("an index beyond the targets of its branch"), "{what}");
+    let guarded = body.replace("%t, 3;", "%t, 0;").replace("brx.idx %t", "brx.idx.uni %t");
+    let found = verdict(kernel(&guarded), 1, &["p=u32[3]:0"], &["p[0] == 0 && p[2] == 9"]);
+    assert_eq!(found, Verdict::Holds);
+}
