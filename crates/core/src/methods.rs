@@ -6,8 +6,10 @@
 //! method changes it, so the function's type does: [`OnHost::__change`] is a method of its own for functions whose first
 //! parameter is lent, which rustc prefers to that of the trait, which is for all others.
 
-use wattle_ir::KernelType;
-use wattle_ir::builder::Builder;
+use std::marker::PhantomData;
+
+use wattle_ir::builder::{Builder, OfElement};
+use wattle_ir::{KernelType, KernelValue};
 
 use crate::device_fn::{DeviceFn, Parameters};
 use crate::thread::Thread;
@@ -45,11 +47,43 @@ unsafe impl<T: KernelType> KernelType for ByMut<T> {
 )]
 pub unsafe trait Changeable {}
 
+/// The type of a receiver: it is never worked out for it.
+#[inline(always)]
+pub fn type_on_host<V>(_: impl FnOnce() -> V) -> PhantomData<V> {
+    PhantomData
+}
+
+/// A builder that knows what its values stand for: a trait, so that the result is erroneous where the builder is (see `Once`).
+pub trait KnowsType<V> {
+    /// What `V` stands for.
+    type Element;
+}
+
+impl<'b, V: OfElement<'b>> KnowsType<V> for &'b Builder {
+    type Element = V::Element;
+}
+
+/// The type of a receiver in a kernel that is being built: it is never worked out for it.
+pub fn type_in_builder<B: KnowsType<V>, V>(_: B, _: impl FnOnce() -> V) -> PhantomData<B::Element> {
+    PhantomData
+}
+
+/// The function of a receiver's type that is called as a method, where nothing that is written says the type. rustc finds it
+/// as it finds a method: `find` calls the one that `#[device_fn]` has written beside the function, on a value that it does not
+/// look at.
+#[inline(always)]
+pub fn of_receiver<V: KernelValue, Args, A>(
+    _: PhantomData<V>,
+    find: impl Fn(V, Parameters<Args>) -> A + Copy + Send + Sync,
+) -> impl Fn(Parameters<Args>) -> A + Copy + Send + Sync {
+    move |ask| find(V::zero(), ask)
+}
+
 /// A function of a type that a thread on the host calls as a method.
 pub struct OnHost<'a, F, Args> {
     function: F,
     thread: &'a Thread<'a>,
-    arguments: std::marker::PhantomData<Args>,
+    arguments: PhantomData<Args>,
 }
 
 /// `function`, as this thread calls it as a method.
@@ -58,14 +92,14 @@ pub fn method_on_host<'a, F: Fn(Parameters<Args>) -> A, Args: KernelType, A>(
     thread: &'a Thread<'a>,
     function: F,
 ) -> OnHost<'a, F, Args> {
-    OnHost { function, thread, arguments: std::marker::PhantomData }
+    OnHost { function, thread, arguments: PhantomData }
 }
 
 /// A function of a type that is called as a method in a kernel that is being built.
 pub struct InBuilder<'b, F, Args> {
     function: F,
     builder: &'b Builder,
-    arguments: std::marker::PhantomData<Args>,
+    arguments: PhantomData<Args>,
 }
 
 /// A builder that calls methods: a trait, so that the result is erroneous where the builder is (see `Once`).
@@ -79,7 +113,7 @@ pub trait CallsMethod<'b, F, Args, A> {
 impl<'b, F: Fn(Parameters<Args>) -> A + 'b, Args: KernelType + 'b, A> CallsMethod<'b, F, Args, A> for Builder {
     type Method = InBuilder<'b, F, Args>;
     fn method(&'b self, function: F) -> InBuilder<'b, F, Args> {
-        InBuilder { function, builder: self, arguments: std::marker::PhantomData }
+        InBuilder { function, builder: self, arguments: PhantomData }
     }
 }
 

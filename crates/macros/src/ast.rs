@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::parse::is_faulting;
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Attribute, BinOp, Generics, Member, Path, Type, Visibility};
+use syn::{AngleBracketedGenericArguments, Attribute, BinOp, Generics, Member, Path, Type, Visibility};
 
 /// A kernel or a device function.
 pub struct Function {
@@ -289,9 +289,17 @@ pub enum Callee {
     /// A device function of a type or trait.
     Associated(Path),
     /// One that is called as a method: its receiver is the first argument.
-    Method(Path),
+    Method(Method),
     /// A parameter that is a function.
     Parameter(Local),
+}
+
+/// A device function that is called as a method.
+pub struct Method {
+    pub name: Ident,
+    pub generics: Option<AngleBracketedGenericArguments>,
+    /// The receiver's type, where it is written; elsewhere rustc finds the function by the type that it infers.
+    pub of: Option<Path>,
 }
 
 /// A function without a name, which captures nothing.

@@ -355,21 +355,22 @@ impl Build {
                 let (first, others) = (&operands[0], &operands[1..]);
                 quote_spanned!(span=> ::wattle::__private::builder::Val::#name(#first, #(#others),*))
             }
-            ExprKind::Call { callee: Callee::Method(_), .. } => self.method(x, "__keep"),
             ExprKind::Lent(x) => {
                 let x = self.expr(x);
                 quote!((#x,))
             }
             ExprKind::Call { callee, arguments } => {
-                let arguments = self.exprs(arguments);
                 let function = match callee {
                     Callee::Function(path) => {
+                        let arguments = self.exprs(arguments);
                         let (path, generics) = crate::signature::callee(path);
                         return quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*));
                     }
-                    Callee::Associated(path) | Callee::Method(path) => quote!(#path),
+                    Callee::Method(_) => return self.method(x, "__keep"),
+                    Callee::Associated(path) => quote!(#path),
                     Callee::Parameter(Local { name, .. }) => quote!(#name),
                 };
+                let arguments = self.exprs(arguments);
                 quote_spanned!(span=> ::wattle::__private::call_in_builder(#builder, #function, (#(#arguments,)*)))
             }
             ExprKind::Function(path) => quote_spanned!(span=> {
@@ -460,16 +461,17 @@ impl Build {
     /// A call of a method by its receiver: as [`Host`](crate::host::Host) has it.
     fn method(&mut self, call: &Expr, how: &str) -> TokenStream {
         let (span, how) = (call.span, Ident::new(how, call.span));
-        let ExprKind::Call { callee: Callee::Method(path), arguments } = &call.kind else { return self.expr(call) };
+        let ExprKind::Call { callee: Callee::Method(method), arguments } = &call.kind else { return self.expr(call) };
         let (builder, others) = (builder(), self.fresh("others"));
         let receiver = &arguments[0];
         let arguments = self.exprs(&arguments[1..]);
         let receiver = self.expr(receiver);
+        let function = method.function(quote_spanned!(span=> type_in_builder(#builder, || #receiver)));
         quote_spanned! {span=> {
             #[allow(unused_imports, reason = "methods that change their receivers have no use for it")]
             use ::wattle::__private::BuilderMethodByValue as _;
             let #others = (#(#arguments,)*);
-            ::wattle::__private::method_in_builder(#builder, #path).#how(#receiver, #others)
+            ::wattle::__private::method_in_builder(#builder, #function).#how(#receiver, #others)
         }}
     }
 

@@ -250,15 +250,16 @@ impl Host {
     /// A call of a method by its receiver, which is read behind the arguments: one that takes `&mut self` has it only then.
     fn method(&mut self, call: &Expr, how: &str) -> TokenStream {
         let (span, how) = (call.span, Ident::new(how, call.span));
-        let ExprKind::Call { callee: Callee::Method(path), arguments } = &call.kind else { return self.expr(call) };
+        let ExprKind::Call { callee: Callee::Method(method), arguments } = &call.kind else { return self.expr(call) };
         let (thread, others) = (private_at("thread", span), private_at("others", span));
         let mut arguments = self.exprs(arguments);
         let receiver = arguments.remove(0);
+        let function = method.function(quote_spanned!(span=> type_on_host(|| #receiver)));
         quote_spanned! {span=> {
             #[allow(unused_imports, reason = "methods that change their receivers have no use for it")]
             use ::wattle::__private::HostMethodByValue as _;
             let #others = (#(#arguments,)*);
-            ::wattle::__private::method_on_host(#thread, #path).#how(#receiver, #others)
+            ::wattle::__private::method_on_host(#thread, #function).#how((#receiver), #others)
         }}
     }
 
@@ -328,19 +329,17 @@ impl Host {
                 }
             }
             ExprKind::Call { callee, arguments } => {
-                let arguments = match callee {
-                    Callee::Method(_) => Vec::new(),
-                    Callee::Function(_) | Callee::Associated(_) | Callee::Parameter(_) => self.exprs(arguments),
-                };
                 let function = match callee {
                     Callee::Function(path) => {
+                        let arguments = self.exprs(arguments);
                         let (path, generics) = crate::signature::callee(path);
                         return quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0);
                     }
-                    Callee::Associated(path) => quote!(#path),
                     Callee::Method(_) => return self.method(x, "__keep"),
+                    Callee::Associated(path) => quote!(#path),
                     Callee::Parameter(Local { name, .. }) => quote!(#name),
                 };
+                let arguments = self.exprs(arguments);
                 quote_spanned!(span=> ::wattle::__private::call_on_host(#thread, #function, (#(#arguments,)*)))
             }
             ExprKind::Lent(x) => {

@@ -407,10 +407,11 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// A device function is called in kernels and in other device functions, and not by the host, where a kernel on `Device::host_serial()`
 /// runs it, in a test say.
 ///
-/// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, where
-/// the type of `body` shows: at a parameter, a view, a `let body: Body`, a struct, a call of a constructor (`Body::new`,
-/// `default`, `from_…` or `with_…`), or an element of these. Written by another macro, whose source is elsewhere, it says where
-/// it stands: `#[device_fn(associated)]`.
+/// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, of
+/// whatever expression has the type: `ray.at(t).plus(offset).length()`. A method that has the name of one of kernels' own, `min`
+/// or `len`, is called by its path; one that has the name of a view's, `load`, also where the type is written,
+/// `let cell: Cell = …;`. Written by another macro, whose source is elsewhere, it says where it stands:
+/// `#[device_fn(associated)]`.
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {

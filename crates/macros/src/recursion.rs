@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Path, Result};
 
-use crate::ast::{Block, Callee, ExprKind};
+use crate::ast::{Block, Callee, ExprKind, Method};
 
 /// Refuses the body of a function `name` that calls itself.
 pub fn refuse(name: &Ident, body: Block) -> Result<Block> {
@@ -17,9 +17,13 @@ pub fn refuse(name: &Ident, body: Block) -> Result<Block> {
     };
     let mut refused: Option<syn::Error> = None;
     body.walk(&mut |x| {
-        if let ExprKind::Call { callee: Callee::Function(path) | Callee::Associated(path) | Callee::Method(path), .. } = &x.kind
-            && is_own(path)
-        {
+        let ExprKind::Call { callee, .. } = &x.kind else { return };
+        let calls_itself = match callee {
+            Callee::Function(path) | Callee::Associated(path) => is_own(path),
+            Callee::Method(Method { name: called, of: Some(of), .. }) => called == name && of.is_ident("Self"),
+            Callee::Method(_) | Callee::Parameter(_) => false,
+        };
+        if calls_itself {
             let message = format!(
                 "`{name}` calls itself, and device functions are built in place, so this has no end; write the recursion as a loop"
             );

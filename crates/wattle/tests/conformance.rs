@@ -58,6 +58,8 @@ mod halves;
 mod harness;
 #[path = "conformance/in_place.rs"]
 mod in_place;
+#[path = "conformance/inferred_methods.rs"]
+mod inferred_methods;
 #[path = "conformance/kernels.rs"]
 mod kernels;
 #[path = "conformance/lanes.rs"]
@@ -200,6 +202,11 @@ fn over_arrays() {
 #[test]
 fn own_methods() {
     harness::run("methods of the user's own types", own_methods::CASES);
+}
+
+#[test]
+fn inferred_methods() {
+    harness::run("methods whose receiver's type is inferred", inferred_methods::CASES);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::quiet;
 use crate::ast::{Block, Class, Closure, Local, Parameter, Pattern};
 use crate::build::Build;
 use crate::host::Host;
-use crate::names::private;
+use crate::names::{self, private};
 use crate::rules::Rules;
 use crate::signature::{Standing, parse};
 
@@ -187,7 +187,8 @@ fn given(parameter: &Parameter) -> Type {
 
 /// A device function of an `impl` or `trait`; of a trait it may be the declaration alone.
 pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Result<TokenStream> {
-    if item.sig.receiver().is_some() {
+    let has_receiver = item.sig.receiver().is_some();
+    if has_receiver {
         item.sig
             .generics
             .make_where_clause()
@@ -216,8 +217,24 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
             #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
         ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause
     };
+    let by_receiver = has_receiver.then(|| {
+        let (method, (_, arguments)) = (names::by_receiver(name), super::generics(&function));
+        let of_function = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+        quote! {
+            #(#of_function)*
+            #[doc(hidden)]
+            #[inline]
+            #[allow(dead_code, reason = "not every function is called as a method")]
+            #visibility #fn_token #method #generics (
+                self,
+                #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
+            ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause {
+                Self::#name::<#(#arguments),*>(#ask)
+            }
+        }
+    });
     if is_declaration {
-        return Ok(quote!(#(#attributes)* #head;));
+        return Ok(quote!(#(#attributes)* #head; #by_receiver));
     }
     let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
     let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
@@ -238,5 +255,6 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
             #refused
             #bodies
         }
+        #by_receiver
     })
 }

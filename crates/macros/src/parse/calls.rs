@@ -44,7 +44,10 @@ impl Parser {
             return error(&call.method, &message);
         }
         if !is_method(&name) {
-            return error(&call.method, &self.unknown_method(call, &name));
+            return match self.unknown_method(call, &name) {
+                Some(message) => error(&call.method, &message),
+                None => self.call_on(call, None),
+            };
         }
         if matches!(name.as_str(), "step_by" | "rev")
             && !matches!(without_parentheses(&call.receiver), syn::Expr::Range(_))
@@ -71,30 +74,17 @@ impl Parser {
         Ok(ExprKind::Method { receiver, name, generics, arguments })
     }
 
-    /// The message about a method that kernels do not know.
-    fn unknown_method(&self, call: &syn::ExprMethodCall, name: &str) -> String {
+    /// The message about a method that kernels do not know, where it cannot be one of the user's types.
+    fn unknown_method(&self, call: &syn::ExprMethodCall, name: &str) -> Option<String> {
         let known = "it can call the methods of `Acc` and of views, mathematical functions, and functions that are marked \
                      `#[device_fn]`";
         if let Some(nearest) = nearest(name) {
-            return format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}");
+            return Some(format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}"));
         }
-        let of = match without_parentheses(&call.receiver) {
-            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
-            _ => None,
-        };
-        let is_of_library = |number| self.views.contains_key(&number) || self.is_kernel && number == 0;
-        let is_value = of.is_some_and(|of| !is_of_library(of.number));
-        let more = if call.args.is_empty() { "" } else { ", …" };
-        let of_type = match is_value {
-            false => String::new(),
-            true => {
-                let of = call.receiver.to_token_stream();
-                format!(
-                    ", those of a type by its name, `Type::{name}({of}{more})`, or where `let {of}: Type = …` says it"
-                )
-            }
-        };
-        format!("a kernel cannot call `{name}`; {known}{of_type}")
+        let syn::Expr::Path(path) = without_parentheses(&call.receiver) else { return None };
+        let of = self.find(path.path.get_ident()?)?.number;
+        let is_of_library = self.views.contains_key(&of) || self.is_kernel && of == 0;
+        is_of_library.then(|| format!("a kernel cannot call `{name}`; {known}"))
     }
 
     /// What `items` goes over: `&mut out`, or several at once, `(&mut x, &mut y)`, for which it has another name.

@@ -48,7 +48,9 @@ impl Parser {
         };
         let parts: Vec<_> = others.iter().map(|x| self.part(x, lends)).collect::<Result<_>>()?;
         let on = receiver.and_then(|receiver| self.changeable(receiver));
-        if parts.iter().all(Option::is_none) && on.is_none() {
+        // What is no variable is worked out before the arguments, and once: in the code it would stand twice.
+        let is_made = receiver.is_some_and(|receiver| matches!(root(receiver), (None, _) | (_, true)));
+        if parts.iter().all(Option::is_none) && on.is_none() && !is_made {
             let mut arguments =
                 receiver.map(|receiver| self.receiver(receiver)).transpose()?.into_iter().collect::<Vec<_>>();
             arguments.extend(self.arguments(others)?);
@@ -283,9 +285,10 @@ fn display(local: &Local) -> String {
 /// The name of the method that is called.
 fn method(callee: &Callee) -> String {
     match callee {
-        Callee::Function(path) | Callee::Associated(path) | Callee::Method(path) => {
+        Callee::Function(path) | Callee::Associated(path) => {
             path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()
         }
+        Callee::Method(method) => method.name.to_string(),
         Callee::Parameter(local) => local.name.to_string(),
     }
 }

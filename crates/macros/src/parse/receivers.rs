@@ -1,5 +1,5 @@
-//! Methods of the user's own types, `op.apply(x, y)`: they are functions of the type, `O::apply(op, x, y)`, so the type is
-//! found in what is written: at a parameter, a view, a `let` or a struct.
+//! Methods of the user's own types, `op.apply(x, y)`. rustc finds them by the receiver's type; where that is written, at a
+//! parameter, a view or a `let`, a method may also have the name of one of the library's.
 
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Result, Type};
@@ -9,8 +9,8 @@ use super::calls::without_parentheses;
 use super::names::math;
 use super::types::is_number;
 use super::{Parser, check_type};
-use crate::ast::{Callee, ExprKind, Local};
-use crate::names::is_method;
+use crate::ast::{Callee, ExprKind, Local, Method};
+use crate::names::may_have;
 use crate::signature::bounds;
 
 /// The type parameters of a function that may have functions of the user's.
@@ -70,23 +70,11 @@ impl Parser {
             syn::Expr::Struct(literal) => {
                 Some(Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path: literal.path.clone() }))
             }
-            syn::Expr::Array(array) => {
-                let (element, len) = (self.type_of(array.elems.first()?)?, array.elems.len());
-                Some(syn::parse_quote!([#element; #len]))
-            }
-            syn::Expr::Repeat(repeat) => {
-                let (element, len) = (self.type_of(&repeat.expr)?, &repeat.len);
-                Some(syn::parse_quote!([#element; #len]))
-            }
-            syn::Expr::Call(call) => match without_parentheses(&call.func) {
-                syn::Expr::Path(function) => made_by(&function.path),
-                _ => None,
-            },
             _ => None,
         }
     }
 
-    /// A call of a function of the receiver's type, where that is the user's own and the library has no such method for it.
+    /// A call of a function of the receiver's type, where that is written and is the user's own.
     pub(super) fn own_method(&mut self, call: &syn::ExprMethodCall) -> Result<Option<ExprKind>> {
         let name = call.method.to_string();
         let Some(Type::Path(ty)) = self.type_of(&call.receiver) else { return Ok(None) };
@@ -94,7 +82,7 @@ impl Parser {
         let of = last.ident.to_string();
         let is_plain = matches!(last.arguments, PathArguments::None) && !is_number(&of);
         let is_generic = |all: &[String]| ty.path.is_ident(&of) && all.contains(&of);
-        let is_librarys = !is_generic(&self.own_generics.values) && (math(&name).is_some() || is_method(&name));
+        let is_librarys = !is_generic(&self.own_generics.values) && (math(&name).is_some() || may_have(&of, &name));
         // A name of a type that is none of the user's own is a number's, as a rule.
         if !is_plain || is_librarys || check_type(&Type::Path(ty.clone())).is_err() {
             return Ok(None);
@@ -102,24 +90,12 @@ impl Parser {
         if is_generic(&self.own_generics.numbers) {
             return Ok(None);
         }
-        let mut path = ty.path;
-        let mut function = syn::PathSegment::from(call.method.clone());
-        if let Some(generics) = &call.turbofish {
-            function.arguments = PathArguments::AngleBracketed(generics.clone());
-        }
-        path.segments.push(function);
-        self.call_of(Callee::Method(path), Some(&call.receiver), &call.args, call.span()).map(Some)
+        self.call_on(call, Some(ty.path)).map(Some)
     }
-}
 
-/// The type that a function makes a value of, by its name: constructors are `new`, `default`, `from_…` and `with_…` (Rust API
-/// Guidelines, C-CTOR).
-fn made_by(function: &syn::Path) -> Option<Type> {
-    let mut path = function.clone();
-    let name = path.segments.pop()?.ident.to_string();
-    path.segments.pop_punct();
-    let owner = &path.segments.last()?.ident;
-    let is_constructor = matches!(&*name, "new" | "default") || name.starts_with("from_") || name.starts_with("with_");
-    let is_type = owner.to_string().starts_with(char::is_uppercase);
-    (is_constructor && is_type).then(|| Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path }))
+    /// A call of a function of the receiver's type, which is written or is `None`.
+    pub(super) fn call_on(&mut self, call: &syn::ExprMethodCall, of: Option<syn::Path>) -> Result<ExprKind> {
+        let method = Method { name: call.method.clone(), generics: call.turbofish.clone(), of };
+        self.call_of(Callee::Method(method), Some(&call.receiver), &call.args, call.span())
+    }
 }

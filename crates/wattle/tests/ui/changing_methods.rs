@@ -67,10 +67,4 @@ fn by_value(acc: &Acc, out: Shared<u32>) {
     out[0] = Rng::draw(rng) + rng.draw();
 }
 
-#[kernel]
-fn of_a_type_that_does_not_show(acc: &Acc, rngs: Read<Rng>, out: Shared<u32>) {
-    let (mut rng, _) = (rngs[0], 1);
-    out[0] = rng.draw();
-}
-
 fn main() {}

@@ -24,8 +24,6 @@ fn example(acc: &Acc, points: Read<Point>, out: Shared<f32>) {
     let p = points[0];
     out[0] = p.norm();
     out[1] = p.x.lerp(p.y, 0.5);
-    let both = (p, p);
-    out[2] = both.0.norm();
 }
 
 #[kernel]
