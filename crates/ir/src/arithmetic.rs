@@ -6,7 +6,8 @@ use crate::{Element, KernelType, Number};
 /// What `+ - * /` apply to: numbers, and arrays of numbers of one length, element by element.
 #[diagnostic::on_unimplemented(
     message = "`+ - * /` do not apply to `{Self}`",
-    note = "they apply to u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, and to arrays of these element by element"
+    note = "they apply to u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, and to arrays of these element by element; what \
+            structs have are methods: `x.plus(y)`, of a function with `#[device_fn]`"
 )]
 pub trait Arithmetic: KernelType + Copy + sealed::Sealed {
     /// The type of the numbers.

@@ -425,6 +425,17 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
         || associated
         || mentions_self(quote::quote!(#item))
         || surroundings::is_in_impl(item.sig.fn_token.span.unwrap());
+    if let Some(of) = item.sig.receiver().and_then(|_| surroundings::implemented(item.sig.fn_token.span.unwrap()))
+        && names::is_operator(&of, &item.sig.ident)
+    {
+        let message = format!(
+            "kernels have no operators of structs (`impl {of} for …`); write a method with `#[device_fn]` in an `impl` of the \
+             type, `fn plus(self, other: Self) -> Self`, and call it, `x.plus(y)`"
+        );
+        let error = syn::Error::new(item.sig.ident.span(), message).into_compile_error();
+        let without_attribute = &item;
+        return quote::quote!(#error #without_attribute).into();
+    }
     let expanded = match is_associated {
         true => emit::associated(item, rules, is_declaration),
         false => emit::device_fn(item, rules),

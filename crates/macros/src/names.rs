@@ -164,6 +164,40 @@ pub fn is_method(name: &str) -> bool {
     owner_of(name).is_some()
 }
 
+/// The traits of `core::ops` and `core::cmp` that give a type operators, by their functions.
+const OPERATORS: [(&str, &str); 25] = [
+    ("Add", "add"),
+    ("Sub", "sub"),
+    ("Mul", "mul"),
+    ("Div", "div"),
+    ("Rem", "rem"),
+    ("Neg", "neg"),
+    ("Not", "not"),
+    ("BitAnd", "bitand"),
+    ("BitOr", "bitor"),
+    ("BitXor", "bitxor"),
+    ("Shl", "shl"),
+    ("Shr", "shr"),
+    ("AddAssign", "add_assign"),
+    ("SubAssign", "sub_assign"),
+    ("MulAssign", "mul_assign"),
+    ("DivAssign", "div_assign"),
+    ("RemAssign", "rem_assign"),
+    ("BitAndAssign", "bitand_assign"),
+    ("BitOrAssign", "bitor_assign"),
+    ("BitXorAssign", "bitxor_assign"),
+    ("Index", "index"),
+    ("IndexMut", "index_mut"),
+    ("PartialEq", "eq"),
+    ("PartialOrd", "partial_cmp"),
+    ("Ord", "cmp"),
+];
+
+/// Whether it is the function of a trait that gives a type an operator.
+pub fn is_operator(of: &str, function: &Ident) -> bool {
+    OPERATORS.iter().any(|(name, known)| *name == of && function == known)
+}
+
 /// Whether a type of this name, which is no view, may have the library's method: one of the user's may be another name for an
 /// array.
 pub fn may_have(ty: &str, method: &str) -> bool {

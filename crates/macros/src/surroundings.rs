@@ -1,4 +1,4 @@
-//! Whether a function stands in an `impl` or `trait`.
+//! Whether a function stands in an `impl` or `trait`, and of which trait it is.
 //!
 //! An attribute sees the function alone, and what it writes for one of a module, with a type beside it, cannot stand in an
 //! `impl`. So the source says it: the braces that are open where the function begins.
@@ -10,9 +10,16 @@ use std::rc::Rc;
 
 /// Whether the source at this place is directly in an `impl` or `trait`; `false` where there is no source to look at.
 pub fn is_in_impl(at: proc_macro::Span) -> bool {
-    let Some(path) = at.local_file() else { return false };
-    let (line, column) = (at.line(), at.column());
-    source(path).is_some_and(|text| innermost(&text, line, column) == Some(true))
+    head(at).is_some_and(|head| head.is_impl)
+}
+
+/// The name of the trait that the `impl` around this place is of, as far as there is a source to look at.
+pub fn implemented(at: proc_macro::Span) -> Option<String> {
+    head(at).filter(|head| head.is_for).and_then(|head| head.last)
+}
+
+fn head(at: proc_macro::Span) -> Option<Head> {
+    innermost(&*source(at.local_file()?)?, at.line(), at.column())
 }
 
 fn source(path: PathBuf) -> Option<Rc<str>> {
@@ -23,8 +30,8 @@ fn source(path: PathBuf) -> Option<Rc<str>> {
     })
 }
 
-/// Whether the innermost braces that are open at a place, both numbers counted from 1, are those of an `impl` or `trait`.
-fn innermost(text: &str, line: usize, column: usize) -> Option<bool> {
+/// What stands before the innermost braces that are open at a place, both numbers counted from 1.
+fn innermost(text: &str, line: usize, column: usize) -> Option<Head> {
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let end = start + text.get(start..)?.chars().take(column - 1).map(char::len_utf8).sum::<usize>();
     let mut open = Vec::new();
@@ -37,8 +44,11 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<bool> {
                 head.word(&rest[..len]);
                 return len;
             }
+            let is_arrow = std::mem::replace(&mut head.dash, first == '-');
             match first {
-                '{' => open.push(std::mem::take(&mut head).is_impl),
+                '{' => open.push(std::mem::take(&mut head)),
+                '<' => head.angles += 1,
+                '>' if !is_arrow => head.angles = head.angles.saturating_sub(1),
                 '}' => {
                     open.pop();
                     head = Head::default();
@@ -52,7 +62,7 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<bool> {
         });
         rest = rest.get(len..).unwrap_or("");
     }
-    open.last().copied()
+    open.pop()
 }
 
 /// What has been read of an item before its braces.
@@ -60,15 +70,27 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<bool> {
 struct Head {
     /// Parentheses and brackets that are open: attributes, visibilities, parameters.
     depth: usize,
+    /// Angle brackets that are open.
+    angles: usize,
+    /// Whether a `-` has just been read.
+    dash: bool,
     /// Whether the word has come that says what item it is.
     is_known: bool,
     is_impl: bool,
+    /// The last word outside all brackets, up to the `for` of an `impl`.
+    last: Option<String>,
+    is_for: bool,
 }
 
 impl Head {
     fn word(&mut self, word: &str) {
         if self.depth == 0 && !self.is_known && !matches!(word, "pub" | "unsafe" | "const" | "auto" | "default") {
             (self.is_known, self.is_impl) = (true, matches!(word, "impl" | "trait"));
+        } else if self.is_impl && self.depth == 0 && self.angles == 0 && !self.is_for {
+            match word {
+                "for" => self.is_for = true,
+                word => self.last = Some(word.to_owned()),
+            }
         }
     }
 }
@@ -137,7 +159,16 @@ mod tests {
 
     fn at(text: &str) -> Option<bool> {
         let before = text.split('@').next().unwrap();
-        innermost(&text.replace('@', ""), before.lines().count(), before.lines().last().unwrap().chars().count() + 1)
+        let column = before.lines().last().unwrap().chars().count() + 1;
+        innermost(&text.replace('@', ""), before.lines().count(), column).map(|head| head.is_impl)
+    }
+
+    #[test]
+    fn the_trait_of_an_impl_is_found() {
+        let of = |text: &str| innermost(text, 1, text.len() + 1).filter(|head| head.is_for)?.last;
+        assert_eq!(of("impl<T: Fn(u8) -> u8> std::ops::Add<B<T>> for A { "), Some("Add".to_owned()));
+        assert_eq!(of("impl<T: Add> A<T> where T: Add { "), None);
+        assert_eq!(of("impl<T: Add> B for A<T> { "), Some("B".to_owned()));
     }
 
     #[test]
