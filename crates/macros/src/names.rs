@@ -133,7 +133,6 @@ impl Method {
             Some(of) => quote!(#of::#name #generics),
             None => {
                 let (hidden, span) = (by_receiver(name), name.span());
-                let message = format!("a kernel cannot call `{name}` of `{{Self}}`");
                 quote_spanned! {span=>
                     ::wattle::__private::of_receiver(
                         ::wattle::__private::#receiver,

@@ -65,6 +65,9 @@ impl Parser {
                  its like in the place of that",
             );
         }
+        if let Some(message) = misgiven(call, &name) {
+            return error(&call.method, &message);
+        }
         let receiver = Box::new(self.base(&call.receiver)?);
         let (mut name, generics) = (call.method.clone(), call.turbofish.clone());
         if name == "shared_nd" {
@@ -219,6 +222,29 @@ fn stepped_backwards(call: &syn::ExprMethodCall) -> Option<String> {
             };
             Some(format!(
                 "a range goes backwards or in steps; write `for n in (0..{count}.div_ceil({step})).rev() {{ let i = {index}; … }}`"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The message about a length or orders that are given as they are elsewhere.
+fn misgiven(call: &syn::ExprMethodCall, name: &str) -> Option<String> {
+    let text = |x: &dyn ToTokens| x.to_token_stream().to_string();
+    match (name, call.args.len()) {
+        ("shared" | "shared_atomic", 1..) => {
+            let element = call.turbofish.as_ref().and_then(|generics| generics.args.first());
+            let (element, len) = (element.map_or("f32".to_owned(), |element| text(element)), text(&call.args[0]));
+            Some(format!(
+                "the length is a constant among the types: `acc.{name}::<{element}, {len}>()`; one that the launch gives is \
+                 `acc.{name}_at_launch::<{element}>()`"
+            ))
+        }
+        ("compare_exchange", 4..) => {
+            let [of, index, old, new] = [&*call.receiver, &call.args[0], &call.args[1], &call.args[2]].map(|x| text(x));
+            Some(format!(
+                "a scope and one order, which is that of success, are given to \
+                 `{of}.compare_exchange_with({index}, {old}, {new}, Scope::Device, Order::AcqRel)`"
             ))
         }
         _ => None,
