@@ -430,7 +430,7 @@ impl Build {
                 }
                 let rest = match rest {
                     Some(rest) => self.expr(rest),
-                    None => quote_spanned!(span=> ::wattle::__private::blank::<#path>(#builder)),
+                    None => quote_spanned!(span=> ::wattle::__private::blank::<#path, _>(#builder)),
                 };
                 quote!({ #values let mut #made = #rest; #assignments #made })
             }

@@ -1,14 +1,14 @@
 //! `#[derive(Element)]`: a struct as an element of memory, and what stands for it while a kernel is built.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Fields, Result};
 
 use crate::parse::error;
 
 /// The struct's fields, checked.
-fn fields_of(input: &DeriveInput) -> Result<Vec<syn::Field>> {
+fn fields_of(input: &DeriveInput) -> Result<&Fields> {
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,
         Data::Enum(data) => {
@@ -42,10 +42,9 @@ fn fields_of(input: &DeriveInput) -> Result<Vec<syn::Field>> {
         );
     }
     match fields {
-        Fields::Named(fields) if !fields.named.is_empty() => Ok(fields.named.iter().cloned().collect()),
-        Fields::Named(_) | Fields::Unit => error(&input.ident, "an element has at least one number"),
-        Fields::Unnamed(fields) => {
-            error(fields, "an element's fields have names here: `struct Pair { x: f32, y: f32 }`")
+        fields if !fields.is_empty() => Ok(fields),
+        Fields::Named(_) | Fields::Unnamed(_) | Fields::Unit => {
+            error(&input.ident, "an element has at least one number")
         }
     }
 }
@@ -65,10 +64,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     fields.iter().try_for_each(check_field)?;
     let (name, visibility) = (&input.ident, &input.vis);
     let built = quote::format_ident!("__Wattle{name}", span = Span::call_site());
-    let names: Vec<_> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let names: Vec<_> = fields.members().collect();
     let visibilities: Vec<_> = fields.iter().map(|field| &field.vis).collect();
     let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
-    let texts: Vec<_> = names.iter().map(ToString::to_string).collect();
+    let texts: Vec<_> = names.iter().map(|name| name.to_token_stream().to_string()).collect();
     let numbers: Vec<_> = (0..fields.len()).map(syn::Index::from).collect();
     let first_type = types[0];
     // Each field stands where the one before it ends; the struct ends with its last one.
@@ -102,6 +101,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     // where it is written.
     let copied = quote_spanned!(name.span()=> __wattle::is_copied::<#name>());
     let where_copied = quote!(where for<'copied> #name: __wattle::Copy);
+    let body = match fields {
+        Fields::Unnamed(_) => quote!((#(#visibilities __F::Ref<#types>,)*);),
+        Fields::Named(_) | Fields::Unit => quote!({ #(#visibilities #names: __F::Ref<#types>,)* }),
+    };
     Ok(quote! {
         #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
         const _: () = {
@@ -115,9 +118,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             /// What a family has for each field.
             #[doc(hidden)]
-            #visibility struct #built<__F: __wattle::Family> {
-                #(#visibilities #names: __F::Ref<#types>,)*
-            }
+            #visibility struct #built<__F: __wattle::Family> #body
 
             impl<__F: __wattle::Family> __wattle::Clone for #built<__F>
             where

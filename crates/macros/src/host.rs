@@ -445,7 +445,7 @@ impl Host {
                     let rest = self.expr(rest);
                     quote!(..#rest)
                 });
-                quote_spanned!(span=> #path { #(#members: #values,)* #rest })
+                quote_spanned!(span=> ::wattle::__private::structure(#path { #(#members: #values,)* #rest }))
             }
             ExprKind::Array(all) => {
                 let all = self.exprs(all);

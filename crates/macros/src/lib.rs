@@ -40,7 +40,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | variables | `let`, `let mut`, with tuples `(a, b)` and arrays `[y, x]` taken apart; `let x;`, given its value later; `let 0..=9 = n else { return };` |
 /// | literals | `1`, `1u8`, `0.5`, `true`, and bytes `b'a'`, which are `u8` |
 /// | constants | `const N: usize = 8;` in the body, and whatever constant a path names; arrays of constants, see below |
-/// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `..base`, fields, patterns; see below |
+/// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `Metres(2.0)`, `..base`, fields, patterns; see below |
 /// | assignment | to variables, parts of tuples `v.0 += 1.0`, fields `b.mass = 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
 /// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison (`==` and `!=` also of arrays and tuples, part by part), `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
 /// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values; `let` among other conditions, `if n > 3 && let 5 = x` |

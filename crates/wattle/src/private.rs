@@ -70,9 +70,24 @@ pub mod element {
     pub const fn is_copied<T: Copied>() {}
 }
 
+/// A builder that knows a struct: a trait, so that the result is erroneous where the builder is (see [`Once`]).
+pub trait Knows<T> {
+    /// What stands for the struct.
+    type Built;
+    /// A struct whose fields are set one by one.
+    fn blank(self) -> Self::Built;
+}
+
+impl<'b, T: KernelType> Knows<T> for &'b builder::Builder {
+    type Built = T::Built<'b>;
+    fn blank(self) -> T::Built<'b> {
+        builder::IrValue::unreachable(self)
+    }
+}
+
 /// A struct whose fields are set one by one.
-pub fn blank<'b, T: KernelType>(builder: &'b builder::Builder) -> T::Built<'b> {
-    builder::IrValue::unreachable(builder)
+pub fn blank<T, B: Knows<T>>(builder: B) -> B::Built {
+    builder.blank()
 }
 
 /// `let x: T = value` in a builder.
@@ -101,6 +116,12 @@ pub fn nothing<T: Nothing>(_: T) {}
 #[inline(always)]
 pub fn constant<T: builder::Lift + builder::Constant + Copy>(value: T) -> T::Host {
     value.host()
+}
+
+/// A struct as a kernel writes it: its bound refuses those that kernels do not know.
+#[inline(always)]
+pub fn structure<T: Element>(value: T) -> T {
+    value
 }
 
 /// The array of constants itself, in its place.

@@ -110,6 +110,8 @@ mod struct_constants;
 mod structs;
 #[path = "conformance/truth_values.rs"]
 mod truth_values;
+#[path = "conformance/tuple_structs.rs"]
+mod tuple_structs;
 #[path = "conformance/twice.rs"]
 mod twice;
 #[path = "conformance/waiting_tasks.rs"]
@@ -202,6 +204,11 @@ fn over_arrays() {
 #[test]
 fn own_methods() {
     harness::run("methods of the user's own types", own_methods::CASES);
+}
+
+#[test]
+fn tuple_structs() {
+    harness::run("structs whose fields have numbers", tuple_structs::CASES);
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Parser {
                 return error(path, &message);
             }
             if name.starts_with(char::is_uppercase) {
-                return error(path, super::patterns::TUPLE_STRUCTS);
+                return self.tuple_structure(path, &call.args);
             }
         }
         let callee = match is_of_type(path) {

@@ -11,9 +11,8 @@ use crate::ast::{Expr, ExprKind, Local, Pattern};
 const PATTERNS: &str = "patterns in kernels are names, `_`, literals, constants, ranges `1..=9`, alternatives `1 | 2`, \
                         `n @ 1..=9`, tuples `(a, b)`, arrays `[y, x]` and structs `Body { mass, .. }`";
 
-/// The message about enums, and structs whose fields have no names.
-pub(super) const TUPLE_STRUCTS: &str =
-    "there are no enums in kernels, and structs have names for their fields: `Body { mass, .. }`";
+/// The message about the variants of enums.
+pub(super) const ENUMS: &str = "there are no enums in kernels, so no `Option` and no `Result`; use numbers and `bool`";
 
 impl Parser {
     /// A pattern, which declares its names. One that always matches has no constants: each name in it is a variable's.
@@ -60,7 +59,13 @@ impl Parser {
                 error(pattern, "write each part of the tuple or array in its place, with `_` for the others")
             }
             Pat::Struct(fields) => self.struct_pattern(fields, refutable),
-            Pat::TupleStruct(_) => error(pattern, TUPLE_STRUCTS),
+            Pat::TupleStruct(tuple) if super::structs::is_structs(&tuple.path) => {
+                let rest = matches!(tuple.elems.last(), Some(Pat::Rest(_)));
+                let parts = self.patterns(tuple.elems.iter().take(tuple.elems.len() - usize::from(rest)), refutable)?;
+                let fields = super::structs::numbered(parts).collect();
+                Ok(Pattern::Struct { path: tuple.path.clone(), fields, rest })
+            }
+            Pat::TupleStruct(_) => error(pattern, ENUMS),
             Pat::Reference(_) => error(pattern, "there are no references in kernels: values are copied; leave out `&`"),
             _ => error(pattern, PATTERNS),
         }

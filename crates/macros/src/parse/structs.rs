@@ -1,7 +1,8 @@
 //! Structs in kernels: their fields, literals and patterns; and the items of views, whose fields are read and written in
 //! their places.
 
-use syn::{Member, Result};
+use syn::punctuated::Punctuated;
+use syn::{Member, Result, Token};
 
 use super::scope::Name;
 use super::{Parser, error};
@@ -78,6 +79,20 @@ impl Parser {
         Ok(ExprKind::Struct { path: literal.path.clone(), fields, rest })
     }
 
+    /// `Pair(x, y)`, of a struct whose fields have numbers.
+    pub(super) fn tuple_structure(
+        &mut self,
+        path: &syn::Path,
+        values: &Punctuated<syn::Expr, Token![,]>,
+    ) -> Result<ExprKind> {
+        if !is_structs(path) {
+            return error(path, super::patterns::ENUMS);
+        }
+        let mut values = self.exprs(values)?;
+        self.adapt_all(&mut values);
+        Ok(ExprKind::Struct { path: path.clone(), fields: numbered(values).collect(), rest: None })
+    }
+
     /// `Body { mass, .. }` as a pattern.
     pub(super) fn struct_pattern(&mut self, pattern: &syn::PatStruct, refutable: bool) -> Result<Pattern> {
         let field = |field: &syn::FieldPat| Ok((field.member.clone(), self.pattern(&field.pat, refutable)?));
@@ -111,6 +126,18 @@ impl Parser {
             }
         }
     }
+}
+
+/// The fields of a struct in which they have numbers.
+pub(super) fn numbered<T>(fields: Vec<T>) -> impl Iterator<Item = (Member, T)> {
+    (0..).map(syn::Index::from).map(Member::Unnamed).zip(fields)
+}
+
+/// Whether a path in upper case may name a struct: behind a type it is a variant's.
+pub(super) fn is_structs(path: &syn::Path) -> bool {
+    let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    let is_variants = |name: String| matches!(&*name, "Some" | "None" | "Ok" | "Err");
+    !names.next().is_some_and(is_variants) && !names.next().is_some_and(|owner| owner.starts_with(char::is_uppercase))
 }
 
 /// The numbers of the views that a loop goes over the items of: `&mut x`, or `(&mut x, &mut y)`.

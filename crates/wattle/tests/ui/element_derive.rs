@@ -13,7 +13,7 @@ struct Aligned {
 
 #[derive(Clone, Copy, Element)]
 #[repr(C)]
-struct Tuple(f32, f32);
+struct Padded(u8, f32);
 
 #[derive(Clone, Copy, Element)]
 #[repr(C)]
