@@ -12,6 +12,7 @@ pub use crate::meaning::exact::{Rounded, Rounding};
 pub use crate::module::{Global, Kernel, Module, Parameter, PlacedVariable, Source};
 pub use crate::op::{Copied, Gather, Lanes, Next, Op, Outline, TableJoin, TestJoin};
 use crate::types::{Space, Type};
+pub use crate::value::Bitwise;
 use crate::value::Value;
 
 /// The slot number of a register.
@@ -239,6 +240,13 @@ pub struct Convert {
     pub flush: bool,
     /// The width of the destination's register in bits.
     pub register: u32,
+}
+
+impl Convert {
+    /// Whether each bit of the result is one of the source's, or 0.
+    pub fn keeps_bits(&self) -> bool {
+        self.from.is_integer() && self.to.is_integer() && !self.saturate
+    }
 }
 
 /// The rounding of a float to an integral value.

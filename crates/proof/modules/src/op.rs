@@ -3,8 +3,8 @@
 use wattle_memory::Label;
 
 use crate::code::{
-    Access, Bin, Carry, Convert, Fence, Join, NO_REG, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Step, Tern,
-    Test, Un,
+    Access, Bin, Bitwise, Carry, Convert, Fence, Join, NO_REG, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Step,
+    Tern, Test, Un,
 };
 use crate::exchange::Exchange;
 use crate::types::Space;
@@ -19,17 +19,20 @@ pub enum Op {
     },
     Un {
         f: Un,
+        bitwise: Bitwise,
         d: Reg,
         a: Src,
     },
     Bin {
         f: Bin,
+        bitwise: Bitwise,
         d: Reg,
         a: Src,
         b: Src,
     },
     Tern {
         f: Tern,
+        bitwise: Bitwise,
         d: Reg,
         a: Src,
         b: Src,
@@ -233,6 +236,15 @@ pub enum Op {
 }
 
 impl Op {
+    /// The same operation on numbers, whose first operands go into the result bit by bit.
+    #[must_use]
+    pub fn bit_by_bit(mut self, operands: u8) -> Op {
+        if let Op::Un { bitwise, .. } | Op::Bin { bitwise, .. } | Op::Tern { bitwise, .. } = &mut self {
+            *bitwise = Bitwise(operands);
+        }
+        self
+    }
+
     /// Whether it does nothing but set its destinations from its operands.
     pub fn only_computes(&self) -> bool {
         match self {

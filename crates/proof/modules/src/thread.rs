@@ -3,7 +3,9 @@
 use wattle_memory::Label;
 
 use crate::address;
-use crate::code::{Access, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src};
+use crate::code::{
+    Access, Bitwise, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src,
+};
 use crate::meaning::{bits, convert, exact, int};
 use crate::value::Value;
 
@@ -115,15 +117,21 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
     }
     match &step.op {
         Op::Mov { d, a } => registers[*d as usize] = get!(a),
-        Op::Un { f, d, a } => registers[*d as usize] = get!(a).map(f),
-        Op::Bin { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), f),
+        Op::Un { f, bitwise, d, a } => {
+            registers[*d as usize] = get!(a).bitwise(V::of(0), V::of(0), *bitwise, |a, _, _| f(a));
+        }
+        Op::Bin { f, bitwise, d, a, b } => {
+            registers[*d as usize] = get!(a).bitwise(get!(b), V::of(0), *bitwise, |a, b, _| f(a, b));
+        }
         Op::Partial { f, d, a, b, is_open } => {
             let (a, b) = (get!(a), get!(b));
             let result = a.zip(b, f);
             let open = a.known().zip(b.known()).is_some_and(|(a, b)| is_open(a, b));
             registers[*d as usize] = if open { result.left_open() } else { result };
         }
-        Op::Tern { f, d, a, b, c } => registers[*d as usize] = get!(a).zip3(get!(b), get!(c), f),
+        Op::Tern { f, bitwise, d, a, b, c } => {
+            registers[*d as usize] = get!(a).bitwise(get!(b), get!(c), *bitwise, f);
+        }
         Op::Quad { f, d, a, b, c, e } => registers[*d as usize] = get!(a).zip4(get!(b), get!(c), get!(e), f),
         Op::Rounded { how, d, a, b, c } => {
             registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| exact::apply(**how, a, b, c));
@@ -143,7 +151,7 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         }
         Op::TableJoin(logic) => {
             let [a, b, c] = logic.operands;
-            let found = get!(a).zip3(get!(b), get!(c), |a, b, c| bits::lop3(a, b, c, logic.table));
+            let found = get!(a).bitwise(get!(b), get!(c), Bitwise(3), |a, b, c| bits::lop3(a, b, c, logic.table));
             let join = |found: u64, q: u64| u64::from((logic.join)(found != 0, (q != 0) != logic.negated));
             registers[logic.p as usize] = found.zip(get!(logic.q), join);
             if logic.d != NO_REG {
@@ -153,7 +161,10 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         Op::Select { d, a, b, p } => {
             registers[*d as usize] = registers[*p as usize].choose(get!(a), get!(b));
         }
-        Op::Convert { d, a, how } => registers[*d as usize] = get!(a).map(|a| convert::convert(how, a)),
+        Op::Convert { d, a, how } => {
+            let bitwise = Bitwise(u8::from(how.keeps_bits()));
+            registers[*d as usize] = get!(a).bitwise(V::of(0), V::of(0), bitwise, |a, _, _| convert::convert(how, a));
+        }
         Op::ConvertTwo { d, a, b, how } => {
             let two = |a, b| convert::convert(how, a) << 16 | convert::convert(how, b);
             registers[*d as usize] = get!(a).zip(get!(b), two);

@@ -46,6 +46,12 @@ pub trait Value: Copy + Debug {
         self.zip3(second, Self::of(0), |a, b, _| f(a, b))
     }
 
+    /// The result of an instruction with three operands, of which the first ones go into it bit by bit.
+    #[inline(always)]
+    fn bitwise(self, second: Self, third: Self, _: Bitwise, f: impl Fn(u64, u64, u64) -> u64) -> Self {
+        self.zip3(second, third, f)
+    }
+
     /// The bits of this value from a bit on: those of a part of it.
     #[inline(always)]
     fn part(self, from: u32, bits: u32) -> Self {
@@ -63,6 +69,16 @@ pub trait Value: Copy + Debug {
     fn choose(self, yes: Self, no: Self) -> Self {
         self.zip3(yes, no, |condition, yes, no| if condition != 0 { yes } else { no })
     }
+}
+
+/// How many of the first operands of an instruction go into its result bit by bit: a bit of the result is a bit of theirs, or
+/// what `and`, `or` and `xor` make of some, and which ones depends on the other operands alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bitwise(pub u8);
+
+impl Bitwise {
+    /// No operand goes into the result so.
+    pub const NOT: Bitwise = Bitwise(0);
 }
 
 impl Value for u64 {
@@ -109,6 +125,11 @@ pub enum Deferred {
     Pending,
 }
 
+/// The bits of these bytes.
+fn mask_of(bytes: u8) -> u64 {
+    (0..8).filter(|&byte| bytes >> byte & 1 == 1).fold(0, |mask, byte| mask | 0xff << (8 * byte))
+}
+
 impl Deferred {
     /// Whether nothing fixes the value.
     #[inline]
@@ -138,12 +159,10 @@ impl Deferred {
 
     /// A value with these bits, and with these bytes that come from what the thread has not written.
     fn with_bytes(bits: u64, unwritten: u8, number: u32) -> Deferred {
-        let is_written = |byte: u32| unwritten >> byte & 1 == 0;
-        let written = (0..8).filter(|&byte| is_written(byte)).fold(0, |mask, byte| mask | 0xff << (8 * byte));
         match unwritten {
             0 => Deferred::Known(bits),
             u8::MAX => Deferred::Unwritten(number),
-            _ => Deferred::Partly { bits: bits & written, number, unwritten },
+            _ => Deferred::Partly { bits: bits & !mask_of(unwritten), number, unwritten },
         }
     }
 
@@ -186,6 +205,32 @@ impl Value for Deferred {
             (Some(a), Some(b), Some(c)) => unwritten.map_or_else(|| Deferred::Any(f(a, b, c)), Deferred::Unwritten),
             _ => Deferred::Pending,
         }
+    }
+
+    fn bitwise(
+        self,
+        second: Deferred,
+        third: Deferred,
+        Bitwise(count): Bitwise,
+        f: impl Fn(u64, u64, u64) -> u64,
+    ) -> Deferred {
+        let operands = [self, second, third];
+        let number = operands.into_iter().filter_map(Deferred::unwritten).min();
+        let bytes = operands.map(Deferred::bytes);
+        let others_are_known =
+            operands[usize::from(count)..].iter().all(|operand| matches!(operand, Deferred::Known(_)));
+        let (Some(number), [Some(a), Some(b), Some(c)], true) = (number, bytes, others_are_known) else {
+            return self.zip3(second, third, f);
+        };
+        // A bit that comes from what is written is the same for all values of what is not; it is enough to look at those of
+        // which all bits are 0 or all are 1, since bits do not meet others of their own operand.
+        let with = |(bits, unwritten): (u64, u8), ones: bool| bits | if ones { mask_of(unwritten) } else { 0 };
+        let results = (0..8).map(|case| f(with(a, case & 1 != 0), with(b, case & 2 != 0), with(c, case & 4 != 0)));
+        let (all, any) = results.fold((u64::MAX, 0), |(all, any), result| (all & result, any | result));
+        let differs = all ^ any;
+        let unwritten =
+            (0..8).filter(|byte| differs >> (8 * byte) & 0xff != 0).fold(0, |bytes, byte| bytes | 1 << byte);
+        Deferred::with_bytes(all, unwritten, number)
     }
 
     fn part(self, from: u32, bits: u32) -> Deferred {

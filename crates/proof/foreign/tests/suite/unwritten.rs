@@ -97,6 +97,45 @@ fn parts_are_told_apart() {
     assert_eq!(finding(&format!("{wide}@%p st.global.u32 [%a], %z;")).0, "byte 4 of local memory");
 }
 
+/// What goes into a result bit by bit leaves the other bits as they are: nvcc packs a size with nothing above it, and takes the
+/// low half. Of the two words in `%c` the upper one is unwritten.
+#[test]
+fn bits_are_told_apart_by_what_keeps_them() {
+    let packed = "mov.u32 %y, 0x01020384;\nmov.b64 %c, {%y, %x};\n";
+    for (body, known) in [
+        ("cvt.u32.u64 %z, %c;", Some(0x0102_0384_u32)),
+        ("cvt.s32.s64 %z, %c;", Some(0x0102_0384_u32)),
+        ("cvt.u32.u8 %z, %c;", Some(0x84)),
+        ("cvt.s32.s8 %z, %c;", Some(0xffff_ff84)),
+        ("cvt.s64.s32 %c, %c; shr.u64 %c, %c, 32; cvt.u32.u64 %z, %c;", Some(0)),
+        ("cvt.u32.u64 %z, %c; shl.b32 %z, %z, 8;", Some(0x0203_8400)),
+        ("shr.u64 %c, %c, 8; cvt.u32.u64 %z, %c;", None),
+        ("shr.u64 %c, %c, 8; and.b64 %c, %c, 0xffffff; cvt.u32.u64 %z, %c;", Some(0x01_0203)),
+        ("shr.u64 %c, %c, 8; and.b64 %c, %c, 0x1000000; cvt.u32.u64 %z, %c;", None),
+        ("shl.b64 %c, %c, 32; shr.u64 %c, %c, 32; cvt.u32.u64 %z, %c;", Some(0x0102_0384_u32)),
+        ("shr.u64 %c, %c, %t; cvt.u32.u64 %z, %c;", Some(0x0102_0384_u32)),
+        ("shr.u64 %c, %c, %x; cvt.u32.u64 %z, %c;", None),
+        ("or.b64 %c, %c, 0xffffffff00000000; shr.u64 %c, %c, 32; cvt.u32.u64 %z, %c;", Some(0xffff_ffff)),
+        ("xor.b64 %c, %c, 3; cvt.u32.u64 %z, %c;", Some(0x0102_0387)),
+        ("not.b64 %c, %c; cvt.u32.u64 %z, %c;", Some(0xfefd_fc7b)),
+        ("not.b64 %c, %c; shr.u64 %c, %c, 32; cvt.u32.u64 %z, %c;", None),
+        ("bfe.u64 %c, %c, 8, 16; cvt.u32.u64 %z, %c;", Some(0x0203)),
+        ("bfe.u64 %c, %c, 24, 9; cvt.u32.u64 %z, %c;", None),
+        ("prmt.b32 %z, %y, %x, 0x0123;", Some(0x8403_0201)),
+        ("prmt.b32 %z, %y, %x, 0x4321;", None),
+        ("shf.l.clamp.b32 %z, %y, %x, 32;", Some(0x0102_0384_u32)),
+        ("lop3.b32 %z, %y, %x, 0, 0xf0;", Some(0x0102_0384_u32)),
+        ("lop3.b32 %z, %y, %x, 0, 0xc0;", None),
+        ("add.u64 %c, %c, 1; shr.u64 %c, %c, 32; cvt.u32.u64 %z, %c;", None),
+    ] {
+        let body = format!("{packed}{body}\n@%p st.global.u32 [%a], %z;");
+        match known {
+            Some(known) => assert_eq!(verdict(&body, &format!("words[0] == {known}")), Verdict::Holds, "{body}"),
+            None => assert_eq!(finding(&body).0, "register `%x`", "{body}"),
+        }
+    }
+}
+
 #[test]
 fn values_that_compilers_carry_along_do_not_matter() {
     for body in [

@@ -5,7 +5,7 @@ use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Bin, Carry, Lanes, Op, Rounded, Rounding, Tern, Un};
+use crate::code::{Bin, Bitwise, Carry, Lanes, Op, Rounded, Rounding, Tern, Un};
 use crate::meaning::exact::Which;
 use crate::meaning::float::{self, Modes};
 use crate::meaning::half::{self, Finish};
@@ -18,18 +18,25 @@ fn numeric(ty: Type) -> bool {
 
 pub(super) fn un(names: &mut Names, list: &[Operand], ty: Type, to: Type, f: Un) -> Parsed<Op> {
     let [d, a] = operands(names, list)?;
-    Ok(Op::Un { f, a: names.src(a, ty)?, d: names.destination(d, to)? })
+    Ok(Op::Un { f, bitwise: Bitwise::NOT, a: names.src(a, ty)?, d: names.destination(d, to)? })
 }
 
 pub(super) fn bin(names: &mut Names, list: &[Operand], ty: Type, to: Type, f: Bin) -> Parsed<Op> {
     let [d, a, b] = operands(names, list)?;
-    Ok(Op::Bin { f, a: names.src(a, ty)?, b: names.src(b, ty)?, d: names.destination(d, to)? })
+    Ok(Op::Bin { f, bitwise: Bitwise::NOT, a: names.src(a, ty)?, b: names.src(b, ty)?, d: names.destination(d, to)? })
 }
 
 pub(super) fn tern(names: &mut Names, list: &[Operand], tys: [Type; 3], to: Type, f: Tern) -> Parsed<Op> {
     let [d, a, b, c] = operands(names, list)?;
     let [ta, tb, tc] = tys;
-    Ok(Op::Tern { f, a: names.src(a, ta)?, b: names.src(b, tb)?, c: names.src(c, tc)?, d: names.destination(d, to)? })
+    Ok(Op::Tern {
+        f,
+        bitwise: Bitwise::NOT,
+        a: names.src(a, ta)?,
+        b: names.src(b, tb)?,
+        c: names.src(c, tc)?,
+        d: names.destination(d, to)?,
+    })
 }
 
 fn twice(ty: Type) -> Type {
@@ -175,7 +182,11 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         let (f, is_open) = (int::two(which, ty), int::leaves_open(ty));
         let by = b.as_reg().is_none().then(|| b.get::<u64>(&[], &names.constants));
         let may_be_open = by.is_none_or(|by| is_open(0, by) || ty.sort == Sort::Signed && by & ty.mask() == ty.mask());
-        return Ok(if may_be_open { Op::Partial { f, d, a, b, is_open } } else { Op::Bin { f, d, a, b } });
+        return Ok(if may_be_open {
+            Op::Partial { f, d, a, b, is_open }
+        } else {
+            Op::Bin { f, bitwise: Bitwise::NOT, d, a, b }
+        });
     }
     let to = if which == int::Two::MulWide { twice(ty) } else { ty };
     bin(names, list, ty, to, int::two(which, ty))
@@ -343,10 +354,10 @@ pub fn logic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     let ty = m.ty(|ty| ty.sort == Sort::Pred || ty.sort == Sort::Bits && ty.bits >= 16)?;
     m.end()?;
     match m.name {
-        "and" => bin(names, list, ty, ty, |a, b| a & b),
-        "or" => bin(names, list, ty, ty, |a, b| a | b),
-        "xor" => bin(names, list, ty, ty, |a, b| a ^ b),
-        "not" => un(names, list, ty, ty, int::not(ty.bits)),
+        "and" => bin(names, list, ty, ty, |a, b| a & b).map(|op| op.bit_by_bit(2)),
+        "or" => bin(names, list, ty, ty, |a, b| a | b).map(|op| op.bit_by_bit(2)),
+        "xor" => bin(names, list, ty, ty, |a, b| a ^ b).map(|op| op.bit_by_bit(2)),
+        "not" => un(names, list, ty, ty, int::not(ty.bits)).map(|op| op.bit_by_bit(1)),
         _ if ty == Type::PRED => m.fail("Illegal type .pred for instruction 'cnot'"),
         _ => un(names, list, ty, ty, |a| u64::from(a == 0)),
     }
@@ -359,7 +370,13 @@ pub fn shift(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     m.end()?;
     let [d, a, b] = operands(names, list)?;
     let f = if left { int::shl(ty.bits) } else { int::shr(ty) };
-    Ok(Op::Bin { f, a: names.src(a, ty)?, b: names.src(b, Type::U32)?, d: names.destination(d, ty)? })
+    Ok(Op::Bin {
+        f,
+        bitwise: Bitwise(1),
+        a: names.src(a, ty)?,
+        b: names.src(b, Type::U32)?,
+        d: names.destination(d, ty)?,
+    })
 }
 
 /// Decodes the sum of products of matrices: `d, a, b`, floats of 32 bits.

@@ -41,7 +41,7 @@ pub fn count(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
 pub fn extract(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(|ty| ty.is_integer() && ty.bits >= 32)?;
     m.end()?;
-    tern(names, list, [ty, Type::U32, Type::U32], ty, int::bfe(ty))
+    tern(names, list, [ty, Type::U32, Type::U32], ty, int::bfe(ty)).map(|op| op.bit_by_bit(1))
 }
 
 /// Decodes `bfi`.
@@ -65,7 +65,7 @@ pub fn funnel(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Par
     let wrap = either(m, "wrap", "clamp")?;
     m.ty(|ty| ty == Type::B32)?;
     m.end()?;
-    tern(names, list, [Type::B32, Type::B32, Type::U32], Type::B32, bits::funnel(left, wrap))
+    tern(names, list, [Type::B32, Type::B32, Type::U32], Type::B32, bits::funnel(left, wrap)).map(|op| op.bit_by_bit(2))
 }
 
 /// Decodes `lop3.b32 d, a, b, c, table` and `lop3.{or,and}.b32 d|p, a, b, c, table, {!}q`.
@@ -130,7 +130,7 @@ pub fn permute(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pa
     mode.map(|mode| m.has(mode));
     m.end()?;
     match bits::permute(mode) {
-        Some(f) => tern(names, list, [Type::B32; 3], Type::B32, f),
+        Some(f) => tern(names, list, [Type::B32; 3], Type::B32, f).map(|op| op.bit_by_bit(2)),
         None => m.fail(format!("Illegal modifier '.{}' for instruction 'prmt'", mode.unwrap_or_default())),
     }
 }

@@ -5,7 +5,7 @@ use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Convert, Integral, Join, Lanes, NO_REG, Op, Reg, Rounding, Test, TestJoin};
+use crate::code::{Bitwise, Convert, Integral, Join, Lanes, NO_REG, Op, Reg, Rounding, Test, TestJoin};
 use crate::meaning::bits;
 use crate::meaning::compare::{self, test};
 use crate::types::{Sort, Type};
@@ -124,6 +124,7 @@ pub fn slct(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     }
     let [d, a, b, c] = operands(names, list)?;
     Ok(Op::Tern {
+        bitwise: Bitwise::NOT,
         f: bits::choose(by, flush),
         a: names.src(a, ty)?,
         b: names.src(b, ty)?,
@@ -167,7 +168,7 @@ pub fn testp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
         ("subnormal", _) => |a| u64::from(f64::from_bits(a).is_subnormal()),
         _ => return m.fail(format!("Illegal modifier '.{kind}' for instruction 'testp'")),
     };
-    Ok(Op::Un { f, a: names.src(a, ty)?, d: names.destination(d, Type::PRED)? })
+    Ok(Op::Un { f, bitwise: Bitwise::NOT, a: names.src(a, ty)?, d: names.destination(d, Type::PRED)? })
 }
 
 /// Decodes `cvt{.rounding}{.relu}{.ftz}{.sat}.to.from d, a`, and `cvt{.rounding}{.relu}.f16x2.f32 d, a, b` (9.7.9.21).

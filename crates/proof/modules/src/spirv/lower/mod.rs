@@ -33,7 +33,7 @@ use super::parts::Parts;
 use super::setting::{BuiltInVariable, Setting, Shape};
 use super::types::{Leaf, Scalar, Type, Types};
 use crate::assigned::all_assigned;
-use crate::code::{Bin, Guard, Kernel, NO_REG, Op, Reg, Source, Src, Step, Tern, Un};
+use crate::code::{Bin, Bitwise, Guard, Kernel, NO_REG, Op, Reg, Source, Src, Step, Tern, Un};
 use crate::refused::{Refused, RefusedKind};
 use crate::types::Space;
 
@@ -351,7 +351,7 @@ impl Lowering<'_> {
             return Ok(self.constant(f(a)));
         }
         let d = self.register("");
-        self.emit(Op::Un { f, d, a })?;
+        self.emit(Op::Un { f, bitwise: Bitwise::NOT, d, a })?;
         Ok(Src::reg(d))
     }
 
@@ -360,7 +360,7 @@ impl Lowering<'_> {
             return Ok(self.constant(f(a, b)));
         }
         let d = self.register("");
-        self.emit(Op::Bin { f, d, a, b })?;
+        self.emit(Op::Bin { f, bitwise: Bitwise::NOT, d, a, b })?;
         Ok(Src::reg(d))
     }
 
@@ -369,7 +369,7 @@ impl Lowering<'_> {
             return Ok(self.constant(f(a, b, c)));
         }
         let d = self.register("");
-        self.emit(Op::Tern { f, d, a, b, c })?;
+        self.emit(Op::Tern { f, bitwise: Bitwise::NOT, d, a, b, c })?;
         Ok(Src::reg(d))
     }
 
