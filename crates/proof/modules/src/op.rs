@@ -40,6 +40,7 @@ pub enum Op {
     },
     Quad {
         f: Quad,
+        bitwise: Bitwise,
         d: Reg,
         a: Src,
         b: Src,
@@ -239,7 +240,9 @@ impl Op {
     /// The same operation on numbers, whose first operands go into the result bit by bit.
     #[must_use]
     pub fn bit_by_bit(mut self, operands: u8) -> Op {
-        if let Op::Un { bitwise, .. } | Op::Bin { bitwise, .. } | Op::Tern { bitwise, .. } = &mut self {
+        if let Op::Un { bitwise, .. } | Op::Bin { bitwise, .. } | Op::Tern { bitwise, .. } | Op::Quad { bitwise, .. } =
+            &mut self
+        {
             *bitwise = Bitwise(operands);
         }
         self

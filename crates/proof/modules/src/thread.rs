@@ -132,7 +132,9 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         Op::Tern { f, bitwise, d, a, b, c } => {
             registers[*d as usize] = get!(a).bitwise(get!(b), get!(c), *bitwise, f);
         }
-        Op::Quad { f, d, a, b, c, e } => registers[*d as usize] = get!(a).zip4(get!(b), get!(c), get!(e), f),
+        Op::Quad { f, bitwise, d, a, b, c, e } => {
+            registers[*d as usize] = get!(a).bitwise4(get!(b), get!(c), get!(e), *bitwise, f);
+        }
         Op::Rounded { how, d, a, b, c } => {
             registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| exact::apply(**how, a, b, c));
         }

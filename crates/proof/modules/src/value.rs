@@ -52,6 +52,19 @@ pub trait Value: Copy + Debug {
         self.zip3(second, third, f)
     }
 
+    /// The result of an instruction with four operands, of which the first ones go into it bit by bit.
+    #[inline(always)]
+    fn bitwise4(
+        self,
+        second: Self,
+        third: Self,
+        fourth: Self,
+        _: Bitwise,
+        f: impl Fn(u64, u64, u64, u64) -> u64,
+    ) -> Self {
+        self.zip4(second, third, fourth, f)
+    }
+
     /// The bits of this value from a bit on: those of a part of it.
     #[inline(always)]
     fn part(self, from: u32, bits: u32) -> Self {
@@ -231,6 +244,22 @@ impl Value for Deferred {
         let unwritten =
             (0..8).filter(|byte| differs >> (8 * byte) & 0xff != 0).fold(0, |bytes, byte| bytes | 1 << byte);
         Deferred::with_bytes(all, unwritten, number)
+    }
+
+    fn bitwise4(
+        self,
+        second: Deferred,
+        third: Deferred,
+        fourth: Deferred,
+        bitwise: Bitwise,
+        f: impl Fn(u64, u64, u64, u64) -> u64,
+    ) -> Deferred {
+        match fourth {
+            Deferred::Known(d) => self.bitwise(second, third, bitwise, |a, b, c| f(a, b, c, d)),
+            Deferred::Any(_) | Deferred::Unwritten(_) | Deferred::Partly { .. } | Deferred::Pending => {
+                self.zip4(second, third, fourth, f)
+            }
+        }
     }
 
     fn part(self, from: u32, bits: u32) -> Deferred {

@@ -126,6 +126,8 @@ fn bits_are_told_apart_by_what_keeps_them() {
         ("shf.l.clamp.b32 %z, %y, %x, 32;", Some(0x0102_0384_u32)),
         ("lop3.b32 %z, %y, %x, 0, 0xf0;", Some(0x0102_0384_u32)),
         ("lop3.b32 %z, %y, %x, 0, 0xc0;", None),
+        ("bfi.b32 %z, %y, %x, 8, 16; bfe.u32 %z, %z, 8, 16;", Some(0x0384)),
+        ("bfi.b32 %z, %y, %x, 8, 16;", None),
         ("add.u64 %c, %c, 1; shr.u64 %c, %c, 32; cvt.u32.u64 %z, %c;", None),
     ] {
         let body = format!("{packed}{body}\n@%p st.global.u32 [%a], %z;");

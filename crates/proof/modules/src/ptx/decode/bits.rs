@@ -8,7 +8,7 @@ use super::compare;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{NO_REG, Op, TableJoin};
+use crate::code::{Bitwise, NO_REG, Op, TableJoin};
 use crate::meaning::bits::{self, Packing};
 use crate::meaning::int;
 use crate::types::{Sort, Type};
@@ -51,6 +51,7 @@ pub fn insert(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Par
     let [d, a, b, position, length] = operands(names, list)?;
     Ok(Op::Quad {
         f: bits::insert(ty.bits),
+        bitwise: Bitwise(2),
         a: names.src(a, ty)?,
         b: names.src(b, ty)?,
         c: names.src(position, Type::U32)?,
@@ -86,7 +87,7 @@ pub fn lop3(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     let [a, b, c] = [source(a)?, source(b)?, source(c)?];
     let Some((join, q)) = join.zip(joined) else {
         let d = names.destination(d, Type::B32)?;
-        return Ok(Op::Quad { f: bits::lop3, a, b, c, e: names.constant(*table), d });
+        return Ok(Op::Quad { f: bits::lop3, bitwise: Bitwise(3), a, b, c, e: names.constant(*table), d });
     };
     let Operand::Pair(d, p) = d else {
         return m.fail("'lop3' with a predicate needs a predicate to write: 'd|p'");

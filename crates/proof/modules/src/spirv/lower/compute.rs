@@ -3,7 +3,7 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::Lowering;
-use crate::code::{Bin, Convert, Guard, Integral, Op, Rounding, Src};
+use crate::code::{Bin, Bitwise, Convert, Guard, Integral, Op, Rounding, Src};
 use crate::meaning::bits;
 use crate::refused::Refused;
 use crate::spirv::arithmetic::{self, Meaning};
@@ -398,7 +398,8 @@ impl Lowering<'_> {
         let mut parts = Vec::new();
         for (&insert, &base) in insert.iter().zip(&base) {
             let d = self.register("");
-            self.emit(Op::Quad { f: bits::insert(ty.bits), d, a: insert, b: base, c: offset, e: count })?;
+            let (f, bitwise) = (bits::insert(ty.bits), Bitwise(2));
+            self.emit(Op::Quad { f, bitwise, d, a: insert, b: base, c: offset, e: count })?;
             parts.push(self.unless(beyond, Src::reg(d))?);
         }
         self.set_parts(instruction, parts)
