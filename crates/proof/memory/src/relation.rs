@@ -317,6 +317,34 @@ impl Relation {
         relation
     }
 
+    /// The composition `self ; next` with a transitive relation: what an event leads to need not be looked at again where it
+    /// has been reached.
+    pub fn then_transitive(&self, next: &Relation) -> Relation {
+        if self.width == 1 {
+            return self.then(next);
+        }
+        let mut relation = Relation::new(self.events);
+        for a in events(self.events) {
+            relation.row_mut(a).copy_from_slice(&next.reached(self.row(a)));
+        }
+        relation
+    }
+
+    /// What the events of these words are related to, where this relation holds all that follows from the pairs of what it
+    /// relates them to.
+    fn reached(&self, from: &[u64]) -> Vec<u64> {
+        let mut reached = vec![0; self.width];
+        for (word, &all) in from.iter().enumerate() {
+            let mut left = all & !reached[word];
+            while left != 0 {
+                let event = word * BITS + left.trailing_zeros() as usize;
+                reached.iter_mut().zip(self.row(event)).for_each(|(to, from)| *to |= from);
+                left &= left - 1 & !reached[word];
+            }
+        }
+        reached
+    }
+
     /// The inverse `self^-1`.
     pub fn inverse(&self) -> Relation {
         let mut relation = Relation::new(self.events);
@@ -343,6 +371,16 @@ impl Relation {
             }
             return relation;
         }
+        if let Some(order) = self.ends_first() {
+            for (number, event) in order.into_iter().enumerate() {
+                if ends_early(self.events, number) {
+                    break;
+                }
+                let behind = relation.reached(self.row(event));
+                relation.row_mut(event).iter_mut().zip(&behind).for_each(|(to, from)| *to |= from);
+            }
+            return relation;
+        }
         let mut row = vec![0; self.width];
         for middle in events(self.events) {
             row.copy_from_slice(relation.row(middle));
@@ -357,6 +395,39 @@ impl Relation {
             }
         }
         relation
+    }
+
+    /// All events, each behind those that it is related to; `None` where there is a cycle.
+    fn ends_first(&self) -> Option<Vec<usize>> {
+        let (mut order, mut seen, mut open) = (Vec::new(), Set::new(self.events), Set::new(self.events));
+        // The events that are being looked at, each with the word of its row that is next.
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        for start in 0..self.events {
+            if seen.contains(start) {
+                continue;
+            }
+            path.push((start, 0));
+            while let Some(&mut (event, ref mut word)) = path.last_mut() {
+                seen.insert(event);
+                open.insert(event);
+                let row = self.row(event);
+                let unseen = |word: &usize| row[*word] & !seen.words[*word];
+                match (*word..self.width).find(|word| unseen(word) != 0) {
+                    Some(next) => {
+                        *word = next;
+                        let next = next * BITS + unseen(&next).trailing_zeros() as usize;
+                        path.push((next, 0));
+                    }
+                    None if row.iter().zip(&open.words).any(|(to, open)| to & open != 0) => return None,
+                    None => {
+                        open.remove(event);
+                        order.push(event);
+                        path.pop();
+                    }
+                }
+            }
+        }
+        Some(order)
     }
 
     /// Relates `a` to `b` in a transitive relation, and everything that transitivity then relates.
@@ -460,6 +531,12 @@ mod tests {
         relation
     }
 
+    /// The transitive closure, by its definition.
+    fn closed(relation: &Relation) -> Relation {
+        let next = relation | &relation.then(relation);
+        if next == *relation { next } else { closed(&next) }
+    }
+
     proptest! {
         #[test]
         fn operators_mean_what_their_names_say(
@@ -476,13 +553,12 @@ mod tests {
             prop_assert_eq!(a.inverse(), Relation::of(n, |x, y| a.has(y, x)));
             prop_assert_eq!(a.from(&set), Relation::of(n, |x, y| set.contains(x) && a.has(x, y)));
             prop_assert_eq!(a.to(&set), Relation::of(n, |x, y| set.contains(y) && a.has(x, y)));
-            let mut closure = a.clone();
-            loop {
-                let next = &closure | &closure.then(&closure);
-                if next == closure { break }
-                closure = next;
-            }
+            let closure = closed(&a);
             prop_assert_eq!(a.plus(), closure.clone());
+            prop_assert_eq!(b.then_transitive(&closure), b.then(&closure));
+            let forwards: Vec<_> = a.pairs().filter(|(x, y)| x != y).map(|(x, y)| (x.min(y), x.max(y))).collect();
+            let forwards = relation(n, &forwards);
+            prop_assert_eq!(forwards.plus(), closed(&forwards));
             for (first, second) in b.pairs() {
                 let mut longer = closure.clone();
                 longer.insert_closed(first, second);

@@ -3,7 +3,7 @@
 use wattle_memory::{Analysis, EventId, Kind, Level, Set, ThreadId};
 
 use super::Setup;
-use super::feasibility::later;
+use super::feasibility::Feasible;
 use super::gates::open_gate;
 use super::process::{Action, Written};
 use super::searcher::Search;
@@ -58,12 +58,13 @@ pub(super) fn best<'c>(
     let first = *order.first()?;
     let going = choices.iter().filter(|choice| choice.goes_on()).count();
     // To ask whether a write can come takes longer than all else.
-    let may_come = |choice: &Choice| {
+    let mut feasible = Feasible::new(setup, state, analysis, choices);
+    let mut may_come = |choice: &Choice| {
         let others = gate || going > usize::from(choice.goes_on());
-        choice.goes_on() && others && later(setup, state, analysis, choices, choice.read, gate)
+        choice.goes_on() && others && feasible.later(choice.read, gate)
     };
-    let of_group = order.iter().take_while(|choice| group(choice) == group(first));
-    let best = of_group.copied().find(|choice| !may_come(choice)).unwrap_or(first);
+    let mut of_group = order.iter().copied().take_while(|choice| group(choice) == group(first));
+    let best = of_group.find(|choice| !may_come(choice)).unwrap_or(first);
     // A plain read has one source once all that comes before it is decided.
     let comes_before = |other: &&Choice| analysis.happens_before.has(other.read, best.read);
     let is_plain = setup.assume_race_free && !state.graph.event(best.read).label.atomic;

@@ -5,6 +5,8 @@
 
 use wattle_memory::{Analysis, EventId, Kind, LocationId, Set, ThreadId, stop};
 
+use rustc_hash::FxHashMap;
+
 use super::Setup;
 use super::choices::{Choice, best, may_wait};
 use super::gates::open_gate;
@@ -13,13 +15,6 @@ use super::searcher::Search;
 use super::state::{Runner, State, Status};
 
 /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
-///
-/// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may write
-/// whatever its code contains; a write whose value waits for such a read may get it; and so may reads that wait for
-/// those writes. What nothing of this reaches will not happen.
-///
-/// Where the search is asked to end, the answer is `true` at once: of thousands of reads each is asked about, and each answer
-/// looks at all of them.
 pub(super) fn later(
     setup: &Setup<'_>,
     state: &State<'_>,
@@ -28,43 +23,7 @@ pub(super) fn later(
     read: EventId,
     gate: bool,
 ) -> bool {
-    let Some(location) = state.graph.event(read).location else { return true };
-    if stop::requested() {
-        return true;
-    }
-    // Weak writes, which take no part in the order of the others, are ignored where nothing races.
-    if setup.assume_race_free && is_overtaken(setup, state, read) {
-        return false;
-    }
-    let mut feasible = Feasible::new(setup, state, analysis, choices);
-    for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
-        feasible.add(choice.thread, choice.read);
-    }
-    for (thread, runner) in state.runners.iter().enumerate() {
-        let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);
-        feasible.moving[thread] |= waits && (gate || feasible.moving.contains(&true));
-    }
-    // The other pending reads of a thread, and those without a source: each may come to have one.
-    let mut pending: Vec<(ThreadId, EventId)> =
-        (0..state.runners.len()).flat_map(|thread| state.pending(thread).map(move |read| (thread, read))).collect();
-    let mut known = Set::new(state.graph.len());
-    feasible.reads.iter().chain([&read]).for_each(|&known_read| known.insert(known_read));
-    pending.retain(|&(_, other)| !known.contains(other));
-    loop {
-        if feasible.may_come(location, read) {
-            return true;
-        }
-        let next = pending.iter().position(|&(_, other)| {
-            state.graph.event(other).location.is_none_or(|location| feasible.may_come(location, other))
-        });
-        let Some(next) = next else { return false };
-        let (thread, other) = pending.remove(next);
-        feasible.add(thread, other);
-        for (thread, runner) in state.runners.iter().enumerate() {
-            feasible.moving[thread] |=
-                matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);
-        }
-    }
+    Feasible::new(setup, state, analysis, choices).later(read, gate)
 }
 
 impl Search<'_, '_> {
@@ -93,13 +52,16 @@ impl Search<'_, '_> {
 
     /// Whether some read has no source and can never have one.
     pub(super) fn is_hopeless(&self, state: &State<'_>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+        let mut feasible = Feasible::new(self.setup, state, analysis, choices);
+        let mut choosing = Set::new(state.graph.len());
+        choices.iter().for_each(|choice| choosing.insert(choice.read));
         (0..state.runners.len()).any(|thread| {
             state.pending(thread).any(|read| {
-                let chooses = choices.iter().any(|choice| choice.read == read);
+                let chooses = choosing.contains(read);
                 let waits = || {
                     state.spinning(read).is_some_and(|spinning| may_wait(self.setup, state, analysis, read, spinning))
                 };
-                !chooses && !waits() && !later(self.setup, state, analysis, choices, read, gate)
+                !chooses && !waits() && !feasible.later(read, gate)
             })
         })
     }
@@ -134,23 +96,37 @@ fn is_overtaken(setup: &Setup<'_>, state: &State<'_>, read: EventId) -> bool {
             .any(last)
 }
 
-/// The reads that may still be given a source, and the threads that may still run.
-struct Feasible<'s, 'w> {
+/// What may still happen in a state: the reads that may still be given a source, and the threads that may still run.
+///
+/// Of thousands of reads each is asked about, and each answer looks at all of them: what is the same for all is found once.
+pub(super) struct Feasible<'s, 'w> {
+    setup: &'s Setup<'w>,
     state: &'s State<'w>,
     analysis: &'s Analysis,
     choices: &'s [Choice],
     /// The writes whose value is not known.
     open: Vec<EventId>,
-    /// The reads that may still get a source.
-    reads: Vec<EventId>,
-    /// The threads that may still continue.
-    moving: Vec<bool>,
+    /// Those of them whose place is known, by place.
+    open_at: FxHashMap<LocationId, Vec<EventId>>,
+    /// Those whose place is not.
+    open_anywhere: Vec<EventId>,
     /// The last event of each thread, where all that it does later comes behind that.
     last: Vec<Option<EventId>>,
+    /// The pending reads, each with its thread.
+    pending: Vec<(ThreadId, EventId)>,
+    /// The threads that have reads which may still get a source, each with the first of them in the graph.
+    reading: Vec<(ThreadId, EventId)>,
+    /// The threads that may still continue.
+    moving: Vec<bool>,
 }
 
 impl<'s, 'w> Feasible<'s, 'w> {
-    fn new(setup: &Setup<'_>, state: &'s State<'w>, analysis: &'s Analysis, choices: &'s [Choice]) -> Self {
+    pub(super) fn new(
+        setup: &'s Setup<'w>,
+        state: &'s State<'w>,
+        analysis: &'s Analysis,
+        choices: &'s [Choice],
+    ) -> Self {
         let mut last = vec![None; state.runners.len()];
         if setup.model.excludes_later_writes() {
             let known = analysis.happens_before.events().min(state.graph.len());
@@ -163,20 +139,80 @@ impl<'s, 'w> Feasible<'s, 'w> {
             of.filter(|(_, runner)| !runner.promised.is_empty()).for_each(|(last, _)| *last = None);
         }
         let event = |&event: &EventId| state.graph.event(event);
-        let open = |id: &EventId| event(id).label.kind == Kind::Write && event(id).value.is_none();
-        Feasible {
-            state,
-            analysis,
-            choices,
-            open: (0..state.graph.len()).filter(open).collect(),
-            reads: Vec::new(),
-            moving: vec![false; state.runners.len()],
-            last,
+        let is_open = |id: &EventId| event(id).label.kind == Kind::Write && event(id).value.is_none();
+        let open: Vec<EventId> = (0..state.graph.len()).filter(is_open).collect();
+        let (mut open_at, mut open_anywhere) = (FxHashMap::<_, Vec<_>>::default(), Vec::new());
+        for &write in &open {
+            match event(&write).location {
+                Some(location) => open_at.entry(location).or_default().push(write),
+                None => open_anywhere.push(write),
+            }
+        }
+        let of_thread = |thread| state.pending(thread).map(move |read| (thread, read));
+        let pending = (0..state.runners.len()).flat_map(of_thread).collect();
+        let moving = vec![false; state.runners.len()];
+        let reading = Vec::new();
+        Feasible { setup, state, analysis, choices, open, open_at, open_anywhere, last, pending, reading, moving }
+    }
+
+    /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
+    ///
+    /// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may write
+    /// whatever its code contains; a write whose value waits for such a read may get it; and so may reads that wait for
+    /// those writes. What nothing of this reaches will not happen.
+    ///
+    /// Where the search is asked to end, the answer is `true` at once.
+    pub(super) fn later(&mut self, read: EventId, gate: bool) -> bool {
+        let state = self.state;
+        let Some(location) = state.graph.event(read).location else { return true };
+        if stop::requested() {
+            return true;
+        }
+        // Weak writes, which take no part in the order of the others, are ignored where nothing races.
+        if self.setup.assume_race_free && is_overtaken(self.setup, state, read) {
+            return false;
+        }
+        self.reading.clear();
+        self.moving.fill(false);
+        let mut known = Set::new(state.graph.len());
+        known.insert(read);
+        for choice in self.choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
+            known.insert(choice.read);
+            self.add(choice.thread, choice.read);
+        }
+        for (thread, runner) in state.runners.iter().enumerate() {
+            let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);
+            self.moving[thread] |= waits && (gate || self.moving.contains(&true));
+        }
+        // The other pending reads of a thread, and those without a source: each may come to have one.
+        let mut pending: Vec<_> = self.pending.iter().copied().filter(|&(_, other)| !known.contains(other)).collect();
+        loop {
+            if self.may_come(location, read) {
+                return true;
+            }
+            let before = pending.len();
+            pending.retain(|&(thread, other)| {
+                let comes = state.graph.event(other).location.is_none_or(|location| self.may_come(location, other));
+                if comes {
+                    self.add(thread, other);
+                }
+                !comes
+            });
+            if pending.len() == before {
+                return false;
+            }
+            for (thread, runner) in state.runners.iter().enumerate() {
+                self.moving[thread] |=
+                    matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);
+            }
         }
     }
 
     fn add(&mut self, thread: ThreadId, read: EventId) {
-        self.reads.push(read);
+        match self.reading.iter_mut().find(|(reading, _)| *reading == thread) {
+            Some((_, first)) => *first = read.min(*first),
+            None => self.reading.push((thread, read)),
+        }
         for (other, runner) in self.state.runners.iter().enumerate() {
             let ends = matches!(runner.status, Status::Done | Status::Halted);
             self.moving[other] |= !ends && self.state.meet(thread, other);
@@ -193,7 +229,8 @@ impl<'s, 'w> Feasible<'s, 'w> {
             let comes_after = || self.last[thread].is_some_and(|last| self.analysis.happens_before.has(read, last));
             moving && before() && !comes_after() && self.state.runners[thread].ahead.may_write(address)
         };
-        self.moving.iter().enumerate().any(by_code) || self.open.iter().any(|&write| self.opens(write, location, read))
+        let mut open = self.open_at.get(&location).into_iter().flatten().chain(&self.open_anywhere);
+        self.moving.iter().enumerate().any(by_code) || open.any(|&write| self.opens(write, location, read))
     }
 
     /// The value for which a compare-exchange that has not read yet is known to wait, and the one that it then writes;
@@ -253,12 +290,14 @@ impl<'s, 'w> Feasible<'s, 'w> {
         values.contains(&expected)
     }
 
-    /// Whether the value of a read can be part of an event's.
-    fn can_reach(&self, read: EventId, event: EventId) -> bool {
-        match (self.state.graph.event(read).thread, self.state.graph.event(event).thread) {
-            (Some(one), Some(other)) => self.state.meet(one, other),
-            _ => false,
-        }
+    /// Whether the value of a read that may still get a source can be part of an event's; of its own thread only one of the
+    /// reads up to `before`.
+    fn is_reached(&self, event: EventId, before: EventId) -> bool {
+        let Some(other) = self.state.graph.event(event).thread else { return false };
+        let reaches = |&(thread, first): &(ThreadId, EventId)| {
+            self.state.meet(thread, other) && (thread != other || first <= before)
+        };
+        self.reading.iter().any(reaches)
     }
 
     /// Whether a write without a value is one of the location whose address or value may still become known.
@@ -281,11 +320,9 @@ impl<'s, 'w> Feasible<'s, 'w> {
             Some(half) if self.state.is_pending(half) => {
                 let elsewhere = graph.event(half).location.is_some_and(|known| known != location);
                 // The written value depends on the value read, or on an operand that comes from an earlier read.
-                let before = |known: EventId| known <= half || !graph.same_thread(known, half);
-                let earlier = |&known: &EventId| known != read && before(known) && self.can_reach(known, half);
-                !elsewhere && self.reads.iter().any(earlier) && self.may_succeed(half)
+                !elsewhere && self.is_reached(half, half) && self.may_succeed(half)
             }
-            _ => self.reads.iter().any(|&known| known != read && self.can_reach(known, write)),
+            _ => self.is_reached(write, EventId::MAX),
         }
     }
 }

@@ -322,9 +322,13 @@ impl World {
 
     /// Whether a search has met cells that are too wide, or something that it cannot judge: its result means nothing.
     pub(crate) fn is_spoilt(&self) -> bool {
-        self.widths.are_too_wide()
-            || self.unfixed.has_grown()
-            || self.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.is_outgrown() || self.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// Whether a run has met cells that are wider than what it accesses, or values that nothing fixes where none were known,
+    /// so that it has to begin again.
+    pub(crate) fn is_outgrown(&self) -> bool {
+        self.widths.are_too_wide() || self.unfixed.has_grown()
     }
 
     /// Makes cells as wide as a search wanted them; returns whether it has to begin again.

@@ -310,7 +310,7 @@ fn require(holds: bool, axiom: &'static str, section: &'static str) -> Result<()
 /// The order that barriers give: what precedes an arrival comes before what follows a passage.
 fn barrier_hops(graph: &Graph, po: &Relation) -> Relation {
     let order = graph.barrier_order();
-    if order.is_empty() { order } else { po.then(&order).then(po) }
+    if order.is_empty() { order } else { po.then(&order).then_transitive(po) }
 }
 
 /// The order that the system gives: what is not after `first` in its thread comes before what is not before `second` in
