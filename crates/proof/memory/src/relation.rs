@@ -308,10 +308,31 @@ impl Relation {
             }
             return relation;
         }
+        if next.width == self.width && next.events >= self.events {
+            match self.width {
+                2 => return self.then_of::<2>(next, relation),
+                3 => return self.then_of::<3>(next, relation),
+                4 => return self.then_of::<4>(next, relation),
+                _ => {}
+            }
+        }
         for a in events(self.events) {
             for b in self.after(a) {
                 let row = relation.row_mut(a);
                 row.iter_mut().zip(next.row(b)).for_each(|(to, from)| *to |= from);
+            }
+        }
+        relation
+    }
+
+    /// The composition of relations with rows of `W` words, which the compiler keeps in registers: of the graphs that are
+    /// searched, most have up to 256 events.
+    fn then_of<const W: usize>(&self, next: &Relation, mut relation: Relation) -> Relation {
+        let next = next.bits.as_chunks::<W>().0;
+        for (to, row) in relation.bits.as_chunks_mut::<W>().0.iter_mut().zip(self.bits.as_chunks::<W>().0) {
+            for middle in Ones::new(row) {
+                let behind = &next[middle];
+                (0..W).for_each(|word| to[word] |= behind[word]);
             }
         }
         relation
@@ -325,15 +346,14 @@ impl Relation {
         }
         let mut relation = Relation::new(self.events);
         for a in events(self.events) {
-            relation.row_mut(a).copy_from_slice(&next.reached(self.row(a)));
+            next.reach(self.row(a), relation.row_mut(a));
         }
         relation
     }
 
-    /// What the events of these words are related to, where this relation holds all that follows from the pairs of what it
-    /// relates them to.
-    fn reached(&self, from: &[u64]) -> Vec<u64> {
-        let mut reached = vec![0; self.width];
+    /// Adds what the events of the words `from` are related to, where this relation holds all that follows from the pairs of
+    /// what it relates them to, and `reached` has none of it or all.
+    fn reach(&self, from: &[u64], reached: &mut [u64]) {
         for (word, &all) in from.iter().enumerate() {
             let mut left = all & !reached[word];
             while left != 0 {
@@ -342,7 +362,6 @@ impl Relation {
                 left &= left - 1 & !reached[word];
             }
         }
-        reached
     }
 
     /// The inverse `self^-1`.
@@ -372,11 +391,13 @@ impl Relation {
             return relation;
         }
         if let Some(order) = self.ends_first() {
+            let mut behind = vec![0; self.width];
             for (number, event) in order.into_iter().enumerate() {
                 if ends_early(self.events, number) {
                     break;
                 }
-                let behind = relation.reached(self.row(event));
+                behind.fill(0);
+                relation.reach(self.row(event), &mut behind);
                 relation.row_mut(event).iter_mut().zip(&behind).for_each(|(to, from)| *to |= from);
             }
             return relation;

@@ -110,8 +110,10 @@ pub(super) struct Feasible<'s, 'w> {
     open_at: FxHashMap<LocationId, Vec<EventId>>,
     /// Those whose place is not.
     open_anywhere: Vec<EventId>,
-    /// The last event of each thread, where all that it does later comes behind that.
-    last: Vec<Option<EventId>>,
+    /// The threads whose code may write to a place, of those that have been asked about.
+    writers: FxHashMap<LocationId, Vec<ThreadId>>,
+    /// The last events of each thread behind which comes all that it does later, of some kind each.
+    last: Vec<Vec<EventId>>,
     /// The pending reads, each with its thread.
     pending: Vec<(ThreadId, EventId)>,
     /// The threads that have reads which may still get a source, each with the first of them in the graph.
@@ -127,16 +129,27 @@ impl<'s, 'w> Feasible<'s, 'w> {
         analysis: &'s Analysis,
         choices: &'s [Choice],
     ) -> Self {
-        let mut last = vec![None; state.runners.len()];
-        if setup.model.excludes_later_writes() {
-            let known = analysis.happens_before.events().min(state.graph.len());
-            let own = |event: EventId| state.graph.event(event).thread.map(|thread| (thread, event));
+        let mut last = vec![Vec::new(); state.runners.len()];
+        let (known, has_classes) = (analysis.happens_before.events().min(state.graph.len()), setup.model.has_classes());
+        // What a thread has promised stands behind what it may still do.
+        let of = |event: EventId| {
+            let thread = state.graph.event(event).thread?;
             // The graph has other threads too: those before and behind all that run.
-            let run = (0..known).filter_map(own).filter(|&(thread, _)| thread < state.runners.len());
-            run.for_each(|(thread, event)| last[thread] = Some(event));
-            // What a thread has promised stands behind what it may still do.
-            let of = last.iter_mut().zip(&state.runners);
-            of.filter(|(_, runner)| !runner.promised.is_empty()).for_each(|(last, _)| *last = None);
+            state.runners.get(thread).filter(|runner| runner.promised.is_empty()).map(|_| (thread, event))
+        };
+        for (thread, event) in (0..known).rev().filter_map(of) {
+            let label = |event: EventId| state.graph.event(event).label;
+            let is_acquire = label(event).acquire && matches!(label(event).kind, Kind::Fence | Kind::Barrier);
+            let last: &mut Vec<EventId> = &mut last[thread];
+            // One of each set of classes is enough.
+            let is_new = || last.iter().all(|&last| label(last).semantics != label(event).semantics);
+            let counts = match has_classes {
+                true => is_acquire && setup.assume_race_free && is_new(),
+                false => last.is_empty(),
+            };
+            if counts {
+                last.push(event);
+            }
         }
         let event = |&event: &EventId| state.graph.event(event);
         let is_open = |id: &EventId| event(id).label.kind == Kind::Write && event(id).value.is_none();
@@ -151,8 +164,21 @@ impl<'s, 'w> Feasible<'s, 'w> {
         let of_thread = |thread| state.pending(thread).map(move |read| (thread, read));
         let pending = (0..state.runners.len()).flat_map(of_thread).collect();
         let moving = vec![false; state.runners.len()];
-        let reading = Vec::new();
-        Feasible { setup, state, analysis, choices, open, open_at, open_anywhere, last, pending, reading, moving }
+        let (reading, writers) = (Vec::new(), FxHashMap::default());
+        Feasible {
+            setup,
+            state,
+            analysis,
+            choices,
+            open,
+            open_at,
+            open_anywhere,
+            writers,
+            last,
+            pending,
+            reading,
+            moving,
+        }
     }
 
     /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
@@ -213,24 +239,34 @@ impl<'s, 'w> Feasible<'s, 'w> {
             Some((_, first)) => *first = read.min(*first),
             None => self.reading.push((thread, read)),
         }
-        for (other, runner) in self.state.runners.iter().enumerate() {
-            let ends = matches!(runner.status, Status::Done | Status::Halted);
-            self.moving[other] |= !ends && self.state.meet(thread, other);
+        let ends = |thread: ThreadId| matches!(self.state.runners[thread].status, Status::Done | Status::Halted);
+        self.moving[thread] |= !ends(thread);
+        if self.state.exchanges(thread) {
+            let others = self.moving.iter_mut().enumerate();
+            others.for_each(|(other, moving)| *moving |= !ends(other) && self.state.meet(thread, other));
         }
     }
 
     /// Whether a write of the location may come that `read` can read from.
-    fn may_come(&self, location: LocationId, read: EventId) -> bool {
-        let own = self.state.graph.event(read).thread;
-        let Some(&address) = self.state.addresses.get(location) else { return true };
-        let by_code = |(thread, &moving): (ThreadId, &bool)| {
+    fn may_come(&mut self, location: LocationId, read: EventId) -> bool {
+        let state = self.state;
+        let own = state.graph.event(read).thread;
+        let Some(&address) = state.addresses.get(location) else { return true };
+        let writes = |&thread: &ThreadId| state.runners[thread].ahead.may_write(address);
+        let writers = self.writers.entry(location).or_insert_with(|| (0..state.runners.len()).filter(writes).collect());
+        let by_code = |&thread: &ThreadId| {
             // A read added early may stand behind writes of its own thread that have not been added.
-            let before = || Some(thread) != own || self.state.runners[thread].promised.contains(&read);
-            let comes_after = || self.last[thread].is_some_and(|last| self.analysis.happens_before.has(read, last));
-            moving && before() && !comes_after() && self.state.runners[thread].ahead.may_write(address)
+            let before = || Some(thread) != own || state.runners[thread].promised.contains(&read);
+            let excludes = |&last: &EventId| {
+                self.analysis.happens_before.has(read, last)
+                    && self.setup.model.excludes_later_writes(&state.graph, read, last)
+            };
+            let comes_after = || self.last[thread].iter().any(excludes);
+            self.moving[thread] && before() && !comes_after()
         };
+        let by_code = writers.iter().any(by_code);
         let mut open = self.open_at.get(&location).into_iter().flatten().chain(&self.open_anywhere);
-        self.moving.iter().enumerate().any(by_code) || open.any(|&write| self.opens(write, location, read))
+        by_code || open.any(|&write| self.opens(write, location, read))
     }
 
     /// The value for which a compare-exchange that has not read yet is known to wait, and the one that it then writes;

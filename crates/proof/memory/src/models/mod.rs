@@ -46,8 +46,8 @@ struct Rules {
     has_classes: bool,
     /// Whether a thread's accesses to cells that no other thread uses can order its other accesses.
     private_cells_order: bool,
-    /// Whether what follows in a thread comes after what comes before it, and no read reads from a write that so comes after it.
-    excludes_later_writes: bool,
+    /// Whether the read, which happens before the event `last`, reads from nothing that `last`'s thread does behind it.
+    excludes_later_writes: fn(&Graph, EventId, EventId) -> bool,
     /// The conflicting accesses that race.
     races: Races,
     /// The specification's words for what stories explain.
@@ -179,9 +179,10 @@ impl Model {
         self.rules().private_cells_order
     }
 
-    /// Whether no read can read from what a thread does behind an event that comes after the read in happens-before.
-    pub fn excludes_later_writes(self) -> bool {
-        self.rules().excludes_later_writes
+    /// Whether a read, which happens before the event `last`, can read from nothing that `last`'s thread does behind it, where
+    /// no accesses race that may not.
+    pub fn excludes_later_writes(self, graph: &Graph, read: EventId, last: EventId) -> bool {
+        (self.rules().excludes_later_writes)(graph, read, last)
     }
 
     /// Whether two fences take part in one order.

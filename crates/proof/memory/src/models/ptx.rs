@@ -22,7 +22,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     has_classes: false,
     private_cells_order: false,
-    excludes_later_writes: true,
+    excludes_later_writes: |_, _, _| true,
     races: Races::Allowed(Race { except: morally_strong, clause: DATA_RACE }),
     definitions: DEFINITIONS,
 };

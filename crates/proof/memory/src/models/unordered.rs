@@ -19,7 +19,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     has_classes: false,
     private_cells_order: true,
-    excludes_later_writes: false,
+    excludes_later_writes: |_, _, _| false,
     races: Races::Never,
     definitions: Definitions::NONE,
 };

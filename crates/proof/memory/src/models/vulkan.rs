@@ -29,7 +29,7 @@ pub(super) const RULES: Rules = Rules {
     has_references: true,
     has_classes: true,
     private_cells_order: false,
-    excludes_later_writes: false,
+    excludes_later_writes,
     races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),
     definitions: DEFINITIONS,
 };
@@ -129,6 +129,19 @@ fn mutually_ordered(graph: &Graph, a: EventId, b: EventId) -> bool {
 /// Whether a read that reads from `write` comes before `other`, given that those two are ordered.
 fn read_before(graph: &Graph, analysis: &Analysis, (write, read): (EventId, EventId), other: EventId) -> bool {
     graph.event(write).thread.is_none() || mutually_ordered(graph, write, other) || analysis.ordered.has(write, read)
+}
+
+/// Whether a read that happens before `last` happens before what follows `last` in its thread and accesses the read's location,
+/// where no access races. Happens-before goes on behind an acquire fence or barrier about the location's class; the read does
+/// not synchronize itself, so all that orders it with `last` is about its own class.
+fn excludes_later_writes(graph: &Graph, read: EventId, last: EventId) -> bool {
+    let (read, last) = (graph.event(read).label, graph.event(last).label);
+    let goes_on = matches!(last.kind, Kind::Fence | Kind::Barrier) && last.acquire;
+    goes_on
+        && last.semantics.includes(read.storage)
+        && read.semantics == Classes::NONE
+        && !read.private
+        && graph.system_order().is_empty()
 }
 
 /// The relations that are computed from the graph alone.

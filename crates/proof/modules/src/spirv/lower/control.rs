@@ -76,8 +76,7 @@ impl Lowering<'_> {
                 done.push(number);
             } else if reached.insert(label) {
                 let block = &function.blocks[number];
-                let last = block.body.clone().map(|number| self.module.instruction(number)).next_back();
-                let last = last.ok_or_else(|| Refused::new(self.line, "a block without an end"))?;
+                let last = self.last(block).ok_or_else(|| Refused::new(self.line, "a block without an end"))?;
                 open.push((label, true));
                 // What is last in the text is looked at first, and so comes last.
                 let mut next: Vec<Id> = targets(last).into_iter().collect();
@@ -91,6 +90,12 @@ impl Lowering<'_> {
             done.sort_unstable();
         }
         Ok(done.into_iter().map(|number| &function.blocks[number]).collect())
+    }
+
+    /// The last instruction of a block; Slang writes debug information behind it.
+    fn last(&self, block: &Block) -> Option<&Instruction> {
+        let mut body = block.body.clone().map(|number| self.module.instruction(number));
+        body.rfind(|last| !matches!(last.op, Opcode::Line | Opcode::NoLine) && !self.module.is_debug(last))
     }
 
     /// Gives the phis of a block their registers.
@@ -161,8 +166,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        let last = block.body.clone().map(|number| self.module.instruction(number)).next_back();
-        match last {
+        match self.last(block) {
             Some(last) if ends(last) => Ok(()),
             _ => Err(Refused::new(self.line, "the block does not end with a branch or a return")),
         }

@@ -193,6 +193,16 @@ impl Lowering<'_> {
         }
         let name = self.module.name(id);
         let wrong = |why: String| instruction.refused(format!("`%{name}`: {why}"));
+        if let (Space::Global, Some(&Type::Many { of, len, .. })) = (space, self.types.get(to))
+            && len != Some(1)
+            && matches!(self.types.get(of), Some(Type::Struct(_)))
+            && self.module.model != MemoryModel::OpenCL
+        {
+            return Err(wrong(
+                "an array of buffers, each of which is memory of its own, is not supported: declare them one by one"
+                    .into(),
+            ));
+        }
         let initializer = match instruction.operands.get(1) {
             Some(&initializer) => Some(self.initial_bytes(to, initializer, instruction)?),
             None => None,
