@@ -226,7 +226,7 @@ fn judge_all(
     asserted: &[Condition],
     options: &Options,
 ) -> (Option<World>, Vec<u32>, Result<Report, Unsupported>) {
-    let (mut last, mut sizes) = (None, Vec::new());
+    let (mut last, mut sizes, mut held, mut open) = (None, Vec::new(), Vec::new(), None);
     let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
     for (size, mut world) in worlds {
         let Report { verdict, statistics, note } = match spirv::judge_claimed(&mut world, claim, asserted, options) {
@@ -238,18 +238,26 @@ fn judge_all(
         all.note = if violated { note } else { all.note.or(note) };
         last = Some(world);
         match verdict {
-            Verdict::Holds => sizes.extend(size),
+            Verdict::Holds => {
+                sizes.extend(size);
+                held.extend(size.map(|size| size.to_string()));
+            }
             Verdict::Violated(..) => {
                 return (last, Vec::from_iter(size), Ok(Report { verdict, ..all }));
             }
             Verdict::Unknown(why) => {
                 sizes.extend(size);
-                let why = size.map_or(why.clone(), |size| format!("{why} (with subgroups of {size})"));
-                if all.verdict == Verdict::Holds {
-                    all.verdict = Verdict::Unknown(why);
-                }
+                open.get_or_insert((why, size));
             }
         }
+    }
+    if let Some((why, size)) = open {
+        let held =
+            if held.is_empty() { String::new() } else { format!("; it holds with those of {}", held.join(", ")) };
+        all.verdict = Verdict::Unknown(match size {
+            Some(size) => format!("{why} (with subgroups of {size}{held})"),
+            None => why,
+        });
     }
     (last, sizes, Ok(all))
 }

@@ -139,7 +139,10 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
         return Ok(Launches { worlds: vec![(None, world(given)?)], claim: header.claim });
     }
     let (mut worlds, mut whole) = (Vec::new(), false);
-    for &size in Target::Vulkan.warp_sizes() {
+    // Subgroups of one have the most executions, and GPUs have larger ones.
+    let mut possible = Target::Vulkan.warp_sizes().to_vec();
+    possible.sort_by_key(|size| *size == 1);
+    for size in possible {
         let next = world(Some(size))?;
         // A workgroup that is one subgroup is one of any larger size, unless the size is asked for.
         let is_whole = u64::from(size) >= next.launch().block_len() && !module.asks_size_of_subgroups();

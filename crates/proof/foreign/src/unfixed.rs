@@ -4,16 +4,20 @@
 //!
 //! A search finds out that a cell holds one, and then begins again: so all of its reads give one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wattle_check::search::Address;
 use wattle_memory::ThreadId;
 
+/// A thread: its launch, its block there, and its own number in that.
+pub type Storer = (u32, u32, u32);
+
 /// What holds values that nothing fixes, and what they decide.
 #[derive(Debug, Default)]
 pub struct Unfixed {
-    cells: BTreeSet<Address>,
+    /// The cells that hold one, each with the thread that stores it there if that is one alone.
+    cells: BTreeMap<Address, Option<Storer>>,
     /// The memories any cell of which may hold one.
     memories: BTreeSet<u32>,
     /// The lanes that give one to the others of their warp, each with the instance of the warp's meeting.
@@ -26,7 +30,7 @@ pub struct Unfixed {
 /// What a search has found that was not known before.
 #[derive(Debug, Default)]
 struct Found {
-    cells: BTreeSet<Address>,
+    cells: BTreeMap<Address, Option<Storer>>,
     memories: BTreeSet<u32>,
     given: BTreeSet<(u64, ThreadId)>,
 }
@@ -44,22 +48,35 @@ impl Unfixed {
 
     /// Whether a cell may hold one.
     pub fn holds(&self, address: Address) -> bool {
-        self.memories.contains(&address.memory) || self.cells.contains(&address)
+        self.memories.contains(&address.memory) || self.cells.contains_key(&address)
+    }
+
+    /// Whether a thread that reads a cell may get one. What it has not stored yet it does not read: where no other thread stores
+    /// one there, the cell has had the others' values until then.
+    pub fn gives(&self, address: Address, reader: Storer, has_stored: bool) -> bool {
+        let only_later = self.cells.get(&address) == Some(&Some(reader)) && !has_stored;
+        self.holds(address) && (!only_later || self.memories.contains(&address.memory))
     }
 
     /// The cells that hold one, and the first of each memory that may hold one anywhere.
     pub fn all(&self) -> impl Iterator<Item = Address> {
         let anywhere = self.memories.iter().map(|&memory| Address { memory, element: 0 });
-        self.cells.iter().copied().chain(anywhere)
+        self.cells.keys().copied().chain(anywhere)
     }
 
-    /// Records that a cell holds one; returns whether that is new, so that the search has to begin again.
-    pub fn found(&self, address: Address) -> bool {
-        let is_new = !self.holds(address);
-        if is_new {
-            self.new_ones().cells.insert(address);
+    /// Records that a cell holds one, by a thread or from the beginning; returns whether that is new, so that the search has to
+    /// begin again.
+    pub fn found(&self, address: Address, by: Option<Storer>) -> bool {
+        let is_known = match self.cells.get(&address) {
+            Some(known) => known.is_none() || *known == by,
+            None => self.memories.contains(&address.memory),
+        };
+        if !is_known {
+            let mut found = self.new_ones();
+            let one = found.cells.entry(address).or_insert(by);
+            *one = one.filter(|one| Some(*one) == by && !self.cells.contains_key(&address));
         }
-        is_new
+        !is_known
     }
 
     /// Records that any cell of a memory may hold one.

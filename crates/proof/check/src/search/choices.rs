@@ -106,7 +106,7 @@ impl Search<'_, '_> {
             if write > read && graph.same_thread(read, write) {
                 return false;
             }
-            !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, read, write)
+            !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, analysis, read, write)
         };
         let spins = |&write: &EventId| {
             let event = graph.event(write);
@@ -120,7 +120,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether another read-modify-write has read from the write already, and both cannot.
-    pub(super) fn taken(&self, state: &State<'_>, read: EventId, write: EventId) -> bool {
+    pub(super) fn taken(&self, state: &State<'_>, analysis: &Analysis, read: EventId, write: EventId) -> bool {
         let graph = &state.graph;
         let Some(half) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
@@ -140,9 +140,11 @@ impl Search<'_, '_> {
         let orders = |a, b| self.setup.model.orders_writes(graph, a, b);
         let initial = graph.event(write).thread.is_none();
         let taker = |&other: &EventId| {
+            let taken = graph.other_half(other).filter(|&half| graph.source(half) == Some(write));
+            let comes_first = |taken| [read, own, taken, other].iter().all(|&event| analysis.ordered.has(write, event));
             other != half
-                && (initial || (orders(write, own) && orders(write, other)))
-                && graph.other_half(other).is_some_and(|half| graph.source(half) == Some(write))
+                && taken
+                    .is_some_and(|taken| initial || orders(write, own) && orders(write, other) || comes_first(taken))
                 && orders(own, other)
                 && graph.event(other).location == location
         };

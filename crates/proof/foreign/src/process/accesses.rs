@@ -109,7 +109,7 @@ impl ModuleThread {
                 }
                 if read.len() < cells.all.len() {
                     let (target, label) = (cells.target(read.len()), label(world, access, cells.space, false));
-                    let any = address.is_any() || target.is_some_and(|target| world.unfixed.holds(target.address));
+                    let any = address.is_any() || self.may_get_any(world, target);
                     self.open = Some(Open::Load { at, address, read, any });
                     return Some(Action::Read { target, label, source: self.statement(at) });
                 }
@@ -223,7 +223,7 @@ impl ModuleThread {
         if self.leaves_any(world, &cells, 0, address, written) {
             return Some(Action::Halt);
         }
-        let any = address.is_any() || cells.target(0).is_some_and(|target| world.unfixed.holds(target.address));
+        let any = address.is_any() || self.may_get_any(world, cells.target(0));
         if self.part(world).copies {
             world.copies.doubt();
         }

@@ -60,6 +60,8 @@ pub struct ModuleThread {
     /// The number of writes before it is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
     writes: u32,
+    /// The cells in which it has left values that nothing fixes.
+    left: Vec<Address>,
 }
 
 impl ModuleThread {
@@ -81,6 +83,7 @@ impl ModuleThread {
             behind: false,
             halts_after: None,
             writes: 0,
+            left: Vec::new(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What SPIR-V has and PTX has not: fences and barriers in the model's own terms, atomic operations on a thread's own
 //! memory, values that nothing fixes.
 
-use wattle_check::search::{Action, Members};
+use wattle_check::search::{Action, Members, Target};
 use wattle_memory::Level;
 use wattle_modules::code::{Access, NO_REG, Op, Ordering, Reg, Rmw, Src, Step};
 use wattle_modules::meaning::atomic;
@@ -9,6 +9,7 @@ use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
 use crate::access::Cells;
+use crate::unfixed::Storer;
 use crate::world::World;
 
 impl ModuleThread {
@@ -41,7 +42,7 @@ impl ModuleThread {
     /// Whether a store leaves a value that nothing fixes in a cell that is not known for one, so that the search has to
     /// begin again: by its value, or by its address.
     pub(super) fn leaves_any(
-        &self,
+        &mut self,
         world: &World,
         cells: &Cells,
         number: usize,
@@ -49,8 +50,22 @@ impl ModuleThread {
         value: Deferred,
     ) -> bool {
         let Some(target) = cells.target(number) else { return false };
+        if value.is_any() && !self.left.contains(&target.address) {
+            self.left.push(target.address);
+        }
         address.is_any() && world.unfixed.found_anywhere(target.address.memory)
-            || value.is_any() && world.unfixed.found(target.address)
+            || value.is_any() && world.unfixed.found(target.address, Some(self.storer()))
+    }
+
+    fn storer(&self) -> Storer {
+        (self.part, self.block, self.thread)
+    }
+
+    /// Whether a cell may give the thread a value that nothing fixes.
+    pub(super) fn may_get_any(&self, world: &World, target: Option<Target>) -> bool {
+        target.is_some_and(|Target { address, .. }| {
+            world.unfixed.gives(address, self.storer(), self.left.contains(&address))
+        })
     }
 
     /// An atomic operation on the thread's own memory, which nobody else sees.

@@ -264,7 +264,7 @@ impl Seen<'_> {
             if event.label.kind == Kind::Read && graph.source(read).is_some_and(unwritten) {
                 let cell = execution.cells.iter().find(|(_, known)| Some(*known) == event.location);
                 if let Some((address, _)) = cell {
-                    self.world.unfixed.found(*address);
+                    self.world.unfixed.found(*address, None);
                 }
             }
         }

@@ -61,6 +61,16 @@ fn phis_are_moved_at_once() {
     );
 }
 
+/// Slang writes debug information behind the end of a block.
+#[test]
+fn debug_information_behind_a_block() {
+    let set = "%debug = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"\nOpMemoryModel";
+    let text =
+        module(&head("1, 1, 1"), "Vulkan", "OpStore %out0 %5\nOpReturn\n%scope = OpExtInst %void %debug DebugNoScope");
+    let text = text.replace("OpMemoryModel", set).replace("; @Input", "; @Output: forall (%out[0][0] == 5)\n; @Input");
+    assert_eq!(ask(&text, "assertion"), Answer::Yes);
+}
+
 #[test]
 fn switches_and_calls() {
     gives(
@@ -109,6 +119,32 @@ fn undefined_values_are_any() {
     let local = "%var = OpVariable %local Function\n{}%x = OpLoad %uint %var\nOpStore %out0 %x\nOpReturn";
     assert_eq!(claim("forall (%out[0][0] == 5)", &local.replace("{}", "OpStore %var %5\n")), Answer::Yes);
     assert!(matches!(claim("forall (%out[0][0] == 0)", &local.replace("{}", "")), Answer::No(_)));
+}
+
+/// What a thread leaves open in a cell it has not read before, unless another thread leaves something open there too: a shader
+/// that decides by what it then overwrites with a sine is judged.
+#[test]
+fn what_is_left_open_is_read_later() {
+    let claim = |config: &str, body: &str| {
+        ask(&module(&format!("{}\n; @Output: forall (%out[0][0] == 1)", head(config)), "Vulkan", body), "assertion")
+    };
+    let decides = |when: &str| {
+        format!(
+            "{when}%x = OpLoad %uint %data0\n%c = OpIEqual %bool %x %0\nOpSelectionMerge %b None\n\
+             OpBranchConditional %c %a %b\n%a = OpLabel\nOpStore %out0 %1\nOpBranch %b\n%b = OpLabel\n"
+        )
+    };
+    let undefined = "%u = OpUndef %uint\n%v = OpIAdd %uint %u %1\n";
+    let store = "OpStore %data0 %v\n";
+    assert_eq!(claim("1, 1, 1", &format!("{undefined}{}{store}OpReturn", decides(""))), Answer::Yes);
+    assert_ne!(claim("1, 1, 1", &format!("{undefined}{}OpReturn", decides(store))), Answer::Yes);
+    // Two threads, each of which may read what the other one leaves.
+    assert_ne!(claim("1, 2, 1", &format!("{undefined}{}{store}OpReturn", decides(""))), Answer::Yes);
+    // Thread 1 alone leaves something open, and thread 0 may read it.
+    let by_one = "%t = OpIEqual %bool %thread %1\nOpSelectionMerge %e None\nOpBranchConditional %t %d %e\n%d = OpLabel\n\
+                  OpStore %data0 %v\nOpBranch %e\n%e = OpLabel\n";
+    let both = format!("{undefined}{}{by_one}OpReturn", decides(""));
+    assert_ne!(claim("1, 2, 1", &both), Answer::Yes);
 }
 
 #[test]

@@ -37,6 +37,12 @@ fn instructions() {
         ("Logical Vulkan", "Logical OpenCL", "the memory model OpenCL with addresses Logical is not supported"),
         ("%out = {{0, 0, 0, 0}}, ", "", "its length is given at launch"),
         ("%data = {{", "%data = {{0, 0}, {", "more parts are given than it has"),
+        (
+            "%data = OpVariable %buffer StorageBuffer",
+            "%both = OpTypeArray %block %2\n%buffers = OpTypePointer StorageBuffer %both\n\
+             %data = OpVariable %buffers StorageBuffer",
+            "`%data`: an array of buffers, each of which is memory of its own, is not supported",
+        ),
         ("Binding 1", "Binding 0", "another variable has binding 0"),
         ("%data = {{", "%what = {{", "the module has no result `%what`, which is given contents"),
         ("%words = OpTypeRuntimeArray %uint", "%words = OpTypeRuntimeArray %words", "its type is declared nowhere"),
