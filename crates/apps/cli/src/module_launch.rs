@@ -142,13 +142,24 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     // Subgroups of one have the most executions, and GPUs have larger ones.
     let mut possible = Target::Vulkan.warp_sizes().to_vec();
     possible.sort_by_key(|size| *size == 1);
+    let mut refused = None;
     for size in possible {
-        let next = world(Some(size))?;
+        // A module with quads or clusters is for subgroups that have them.
+        let next = match world(Some(size)) {
+            Ok(next) => next,
+            Err(why) => {
+                refused.get_or_insert(why);
+                continue;
+            }
+        };
         // A workgroup that is one subgroup is one of any larger size, unless the size is asked for.
         let is_whole = u64::from(size) >= next.launch().block_len() && !module.asks_size_of_subgroups();
         if !is_whole || !std::mem::replace(&mut whole, true) {
             worlds.push((Some(size), next));
         }
+    }
+    if let (true, Some(why)) = (worlds.is_empty(), refused) {
+        return Err(why);
     }
     let sizes: Vec<u32> = worlds.iter().filter_map(|(size, _)| *size).collect();
     worlds.iter_mut().for_each(|(_, world)| world.also_with_subgroups_of(&sizes));

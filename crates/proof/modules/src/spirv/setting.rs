@@ -180,35 +180,45 @@ impl Shape {
     }
 
     /// The values of a built-in for a thread; `None` for one that this reader does not know.
-    pub fn built_in(&self, which: BuiltIn, workgroup: u32, thread: u32) -> Option<[u64; 3]> {
+    pub fn built_in(&self, which: BuiltIn, workgroup: u32, thread: u32) -> Option<[u64; 4]> {
         let part = |linear: u32, of: [u32; 3]| {
             let [x, y, z] = of.map(|extent| extent.max(1));
             [linear % x, linear / x % y, linear / x / y % z].map(u64::from)
         };
-        let one = |value: u32| [value.into(), 0, 0];
+        let one = |value: u32| [value.into(), 0, 0, 0];
+        let three = |[x, y, z]: [u64; 3]| [x, y, z, 0];
         let subgroup = self.subgroup.max(1);
         let (group, local) = (part(workgroup, self.workgroups), part(thread, self.local_size));
+        let lane = thread % subgroup;
+        let below = |end: u32| 1u128.checked_shl(end).map_or(u128::MAX, |bit| bit - 1);
+        let lanes = |mask: u128| [0, 32, 64, 96].map(|from| (mask >> from) as u64 & 0xFFFF_FFFF);
         let total = |number: usize| u64::from(self.local_size[number]) * u64::from(self.workgroups[number]);
         Some(match which {
-            BuiltIn::NumWorkgroups => self.workgroups.map(u64::from),
-            BuiltIn::WorkgroupSize | BuiltIn::EnqueuedWorkgroupSize => self.local_size.map(u64::from),
-            BuiltIn::WorkgroupId => group,
-            BuiltIn::LocalInvocationId => local,
+            BuiltIn::NumWorkgroups => three(self.workgroups.map(u64::from)),
+            BuiltIn::WorkgroupSize | BuiltIn::EnqueuedWorkgroupSize => three(self.local_size.map(u64::from)),
+            BuiltIn::WorkgroupId => three(group),
+            BuiltIn::LocalInvocationId => three(local),
             BuiltIn::GlobalInvocationId => {
-                [0, 1, 2].map(|number| group[number] * u64::from(self.local_size[number]) + local[number])
+                three([0, 1, 2].map(|number| group[number] * u64::from(self.local_size[number]) + local[number]))
             }
-            BuiltIn::GlobalSize => [0, 1, 2].map(total),
-            BuiltIn::GlobalOffset => [0; 3],
+            BuiltIn::GlobalSize => three([0, 1, 2].map(total)),
+            BuiltIn::GlobalOffset => [0; 4],
             BuiltIn::GlobalLinearId => {
                 let [x, y, z] =
                     [0, 1, 2].map(|number| group[number] * u64::from(self.local_size[number]) + local[number]);
-                [(z * total(1) + y) * total(0) + x, 0, 0]
+                [(z * total(1) + y) * total(0) + x, 0, 0, 0]
             }
             BuiltIn::LocalInvocationIndex => one(thread),
             BuiltIn::SubgroupSize | BuiltIn::SubgroupMaxSize => one(subgroup),
             BuiltIn::NumSubgroups => one(self.threads().div_ceil(subgroup)),
             BuiltIn::SubgroupId => one(thread / subgroup),
             BuiltIn::SubgroupLocalInvocationId => one(thread % subgroup),
+            // "… Bits in the bitmask beyond those are zero" (Vulkan 1.3, "SubgroupEqMask" and those after it).
+            BuiltIn::SubgroupEqMask => lanes(!below(lane) & below(lane + 1)),
+            BuiltIn::SubgroupGeMask => lanes(!below(lane) & below(subgroup)),
+            BuiltIn::SubgroupGtMask => lanes(!below(lane + 1) & below(subgroup)),
+            BuiltIn::SubgroupLeMask => lanes(below(lane + 1)),
+            BuiltIn::SubgroupLtMask => lanes(below(lane)),
             // As few as the shape needs: that is all that shows of how many the host has named.
             BuiltIn::WorkDim => {
                 let is_used = |d: &usize| self.local_size[*d] > 1 || self.workgroups[*d] > 1;

@@ -7,7 +7,7 @@ use super::{ask, head, module};
 /// Constants that the other modules have no need of.
 const MORE: &str = "%8 = OpConstant %uint 8\n%v4uint = OpTypeVector %uint 4\n\
                     %f0_5 = OpConstant %float 0.5\n%f3 = OpConstant %float 3.0\n\
-                    %long = OpTypeInt 64 0\n%l32 = OpConstant %long 32\n";
+                    %long = OpTypeInt 64 0\n%l32 = OpConstant %long 32\n%masks = OpTypePointer Input %v4uint\n";
 
 /// A module whose function has these instructions.
 fn with_more(head: &str, body: &str) -> String {
@@ -68,6 +68,11 @@ fn each_lane_gets_what_it_should() {
              %down = OpShiftRightLogical %long %up %l32\n%result = OpUConvert %uint %down",
             [0, 1, 2, 3],
         ),
+        // Quads.
+        ("%result = OpGroupNonUniformQuadSwap %uint %3 %thread %0", [1, 0, 3, 2]),
+        ("%result = OpGroupNonUniformQuadSwap %uint %3 %thread %1", [2, 3, 0, 1]),
+        ("%result = OpGroupNonUniformQuadSwap %uint %3 %thread %2", [3, 2, 1, 0]),
+        ("%result = OpGroupNonUniformQuadBroadcast %uint %3 %thread %2", [2; 4]),
         // Floats whose sums are exact.
         (
             "%float0 = OpConvertUToF %float %thread\n%half = OpFMul %float %float0 %f0_5\n\
@@ -109,6 +114,29 @@ fn each_lane_gets_what_it_should() {
         let mut wrong = results;
         wrong[3] ^= 1;
         assert!(matches!(answer(body, wrong), Answer::No(_)), "{body}");
+    }
+}
+
+/// The masks of the lanes before and behind each lane: GLSL's `gl_SubgroupLtMask` and those like it.
+#[test]
+fn masks_of_lanes() {
+    for (mask, results) in [
+        ("SubgroupEqMask", [1, 2, 4, 8]),
+        ("SubgroupGeMask", [15, 14, 12, 8]),
+        ("SubgroupGtMask", [14, 12, 8, 0]),
+        ("SubgroupLeMask", [1, 3, 7, 15]),
+        ("SubgroupLtMask", [0, 1, 3, 7]),
+    ] {
+        let stores = "%all = OpLoad %v4uint %mask\n%low = OpCompositeExtract %uint %all 0\n\
+                      %high = OpCompositeExtract %uint %all 3\n%result = OpIAdd %uint %low %high\n\
+                      %mine = OpAccessChain %word %out %0 %thread\nOpStore %mine %result NonPrivatePointer\nOpReturn";
+        let [a, b, c, d] = results;
+        let claim = format!(
+            "; @Output: forall (%out[0][0] == {a} and %out[0][1] == {b} and %out[0][2] == {c} and %out[0][3] == {d})"
+        );
+        let text = with_more(&format!("{}\n{claim}", head("4, 1, 1")), stores);
+        let variable = format!("OpDecorate %mask BuiltIn {mask}\n%mask = OpVariable %masks Input\n%main = OpFunction");
+        assert_eq!(ask(&text.replace("%main = OpFunction", &variable), "assertion"), Answer::Yes, "{mask}");
     }
 }
 

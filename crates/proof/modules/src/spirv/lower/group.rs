@@ -65,7 +65,10 @@ impl Lowering<'_> {
                 | Opcode::SubgroupBallotKHR
         );
         let operands = instruction.rest(usize::from(has_scope));
-        if let Some(how) = exchange(instruction.op) {
+        if matches!(instruction.op, Opcode::GroupNonUniformQuadBroadcast | Opcode::GroupNonUniformQuadSwap) {
+            self.of_subgroup(instruction, has_scope)?;
+            self.of_quad(instruction, operands)?;
+        } else if let Some(how) = exchange(instruction.op) {
             self.of_subgroup(instruction, has_scope)?;
             self.exchange(instruction, how, operands)?;
         } else if let Some(by) = combiner(instruction.op) {
@@ -144,6 +147,36 @@ impl Lowering<'_> {
             Some(&lane) if !is_first => self.scalar(lane, instruction)?,
             _ => self.constant(0),
         };
+        self.exchange_all(instruction, how, parts, b)
+    }
+
+    /// What the four lanes of a quad do together: neighbours in the subgroup, of which two are a row.
+    fn of_quad(&mut self, instruction: &Instruction, operands: &[u32]) -> Result<(), Refused> {
+        if self.shape.subgroup < 4 {
+            return Err(instruction.refused(format!("a subgroup of {} has no quads", self.shape.subgroup)));
+        }
+        let (_, parts) = self.value_of(instruction, operands.first())?;
+        let which = *operands.get(1).ok_or_else(|| instruction.refused("it lacks an operand"))?;
+        let which = self.scalar(which, instruction)?;
+        // A broadcast names a lane of the quad; a swap is with the lane beside (0), above (1) or across (2).
+        let (how, b) = match instruction.op {
+            Opcode::GroupNonUniformQuadSwap => (Exchange::Butterfly, self.one(|direction| direction + 1, which)?),
+            _ => {
+                let lane = self.lane()?;
+                (Exchange::Index, self.two(|lane, which| lane & !3 | which & 3, lane, which)?)
+            }
+        };
+        self.exchange_all(instruction, how, parts, b)
+    }
+
+    /// An exchange of each part of a value.
+    fn exchange_all(
+        &mut self,
+        instruction: &Instruction,
+        how: Exchange,
+        parts: Vec<Src>,
+        b: Src,
+    ) -> Result<(), Refused> {
         let without_source = self.without_source(how, b)?;
         let mut results = Vec::new();
         for a in parts {
