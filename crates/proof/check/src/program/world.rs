@@ -1,8 +1,10 @@
 //! The state that the threads of the launches share.
 
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use wattle_ir::{Access, ParamKind, Place, Site};
 use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
@@ -67,8 +69,9 @@ pub struct World {
 /// A barrier's program, its instruction, and the iterations of the loops around it.
 type BarrierInstance = (u32, u32, Vec<u64>);
 
-/// The writes that threads may still make, by launch and thread; `None` where they are not known.
-type Seen = HashMap<(u32, Thread<Deferred>), Option<Arc<[Ahead]>>, rustc_hash::FxBuildHasher>;
+/// The writes that threads may still make, each with its launch and thread, by the hash of these; `None` where they are not
+/// known.
+type Seen = FxHashMap<u64, Vec<(u32, Thread<Deferred>, Option<Arc<[Ahead]>>)>>;
 
 impl std::fmt::Debug for World {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -184,13 +187,14 @@ impl World {
     /// The writes that a thread may still make, if they are known.
     pub(super) fn writes_ahead(&self, launch: u32, thread: &Thread<Deferred>) -> Option<Arc<[Ahead]>> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (launch, thread.clone());
-        if let Some(known) = ahead.get(&key) {
+        // A thread is copied only where it is new: it holds all of its local memory.
+        let alike = ahead.entry(FxBuildHasher.hash_one((launch, thread))).or_default();
+        if let Some((.., known)) = alike.iter().find(|(of, other, _)| *of == launch && other == thread) {
             return known.clone();
         }
         let world = &self.launches[launch as usize];
         let writes = thread.writes_ahead(&world.program, &world.environment).map(Arc::from);
-        ahead.insert(key, writes.clone());
+        alike.push((launch, thread.clone(), writes.clone()));
         writes
     }
 

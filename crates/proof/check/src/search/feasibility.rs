@@ -110,8 +110,8 @@ pub(super) struct Feasible<'s, 'w> {
     open_at: FxHashMap<LocationId, Vec<EventId>>,
     /// Those whose place is not.
     open_anywhere: Vec<EventId>,
-    /// The threads whose code may write to a place, of those that have been asked about.
-    writers: FxHashMap<LocationId, Vec<ThreadId>>,
+    /// Whether the code of a thread may write to a place, as far as it has been asked.
+    writers: FxHashMap<LocationId, Vec<Option<bool>>>,
     /// The last events of each thread behind which comes all that it does later, of some kind each.
     last: Vec<Vec<EventId>>,
     /// The pending reads, each with its thread.
@@ -252,9 +252,8 @@ impl<'s, 'w> Feasible<'s, 'w> {
         let state = self.state;
         let own = state.graph.event(read).thread;
         let Some(&address) = state.addresses.get(location) else { return true };
-        let writes = |&thread: &ThreadId| state.runners[thread].ahead.may_write(address);
-        let writers = self.writers.entry(location).or_insert_with(|| (0..state.runners.len()).filter(writes).collect());
-        let by_code = |&thread: &ThreadId| {
+        let writers = self.writers.entry(location).or_insert_with(|| vec![None; state.runners.len()]);
+        let by_code = |thread: ThreadId| {
             // A read added early may stand behind writes of its own thread that have not been added.
             let before = || Some(thread) != own || state.runners[thread].promised.contains(&read);
             let excludes = |&last: &EventId| {
@@ -262,9 +261,10 @@ impl<'s, 'w> Feasible<'s, 'w> {
                     && self.setup.model.excludes_later_writes(&state.graph, read, last)
             };
             let comes_after = || self.last[thread].iter().any(excludes);
-            self.moving[thread] && before() && !comes_after()
+            let mut writes = || *writers[thread].get_or_insert_with(|| state.runners[thread].ahead.may_write(address));
+            self.moving[thread] && before() && !comes_after() && writes()
         };
-        let by_code = writers.iter().any(by_code);
+        let by_code = (0..state.runners.len()).any(by_code);
         let mut open = self.open_at.get(&location).into_iter().flatten().chain(&self.open_anywhere);
         by_code || open.any(|&write| self.opens(write, location, read))
     }
