@@ -194,6 +194,11 @@ impl Flow {
         self.live.get(at)
     }
 
+    /// The instructions that may come next behind one.
+    pub fn next(&self, steps: &[Step], at: usize) -> Vec<usize> {
+        successors(steps, at)
+    }
+
     /// Whether the thread's position in its launch is read from an instruction on.
     pub fn reads_position(&self, at: usize) -> bool {
         self.positions.get(at).copied().unwrap_or(true)

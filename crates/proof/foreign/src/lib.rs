@@ -58,6 +58,7 @@ mod reason;
 pub mod spirv;
 mod steps;
 mod structure;
+mod timers;
 mod turns;
 mod unfair;
 mod unfixed;

@@ -30,6 +30,7 @@ use crate::prepare::{chosen, is_given, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
 use crate::spirv::{Origin, SpirvLaunch};
+use crate::timers;
 use crate::turns::Turns;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
@@ -418,12 +419,14 @@ impl World {
         let numbered =
             |(number, part): (u32, &'_ Part)| (0..part.kernel().steps.len() as u32).map(move |at| (number, at));
         for (number, at) in (0..).zip(&self.parts).flat_map(numbered) {
-            let step = &self.parts[number as usize].kernel().steps[at as usize];
+            let part = &self.parts[number as usize];
+            let step = &part.kernel().steps[at as usize];
             let Op::Special { which, .. } = step.op else { continue };
             let why = match which {
+                Special::Timer if timers::only_sleeps(part.kernel(), &part.flow) => continue,
                 Special::Clock | Special::Timer => {
-                    "a clock has any value, and no single one is judged: leave out what reads it (`cuda::atomic_ref::wait` does, to back \
-                     off; a loop of loads waits as well)"
+                    "a clock has any value, and no single one is judged: leave out what reads it, unless it is `%globaltimer` and decides \
+                     nothing but how long a thread sleeps"
                 }
                 Special::Sm | Special::Sms | Special::Grid | Special::Warps => "this register depends on the device",
                 Special::Thread(_)

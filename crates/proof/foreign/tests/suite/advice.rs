@@ -246,6 +246,22 @@ fn a_scope_that_is_too_narrow_is_widened() {
     assert_eq!(fix.at, "both.ptx:14");
 }
 
+/// A library's function, inlined, of which one thread alone accesses what the others do: the barrier stands before the whole
+/// call, as between two reductions of CUB in one storage.
+#[test]
+fn a_barrier_stands_before_a_call_with_branches() {
+    let text = ".version 8.6\n.target sm_90\n.address_size 64\n.file 1 \"k.cu\"\n.entry k(.param .u64 r)\n{\n\
+                .reg .u64 %r; .reg .u32 %t, %v; .reg .pred %p; .shared .u32 tile;\n\
+                .loc 1 2 1\nld.param.u64 %r, [r];\nmov.u32 %t, %tid.x;\nsetp.ne.u32 %p, %t, 0;\n@%p bra A;\n\
+                st.shared.u32 [tile], 7;\nA:\nbar.sync 0;\n\
+                .loc 1 3 1\nsetp.ne.u32 %p, %t, 0;\n@%p bra B;\nld.shared.u32 %v, [tile];\nst.global.u32 [%r], %v;\nB:\n\
+                .loc 1 4 1\nsetp.ne.u32 %p, %t, 1;\n@%p bra C;\nst.shared.u32 [tile], 8;\nC:\nret;\n}\n";
+    let source = Source { file: "k.ptx".into(), text: text.into() };
+    let advice = advised(source, None, launch(1, 2, 0, &["r=u32[1]:0"]), "r[0] == 7");
+    let [fix] = &advice.fixes[..] else { panic!("{advice:?}") };
+    assert_eq!((fix.at.as_str(), fix.text.as_str()), ("k.cu:4:1", BLOCK));
+}
+
 #[test]
 fn what_no_fence_mends_gets_none() {
     let (source, launch) = two_blocks("st.relaxed.gpu.u32 [%a], 1;", "st.relaxed.gpu.u32 [%a], 2;");

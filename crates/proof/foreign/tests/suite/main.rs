@@ -22,6 +22,7 @@ mod reasons;
 mod scor;
 mod simulated;
 mod spirv;
+mod timers;
 mod triton;
 mod unwritten;
 mod zoo;

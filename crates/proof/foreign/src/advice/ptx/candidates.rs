@@ -25,7 +25,13 @@ pub(super) fn of(world: &World) -> Candidates {
     let mut seen = HashSet::new();
     // The place whose accesses follow one another, and the last of them.
     let mut run: Option<(String, usize)> = None;
+    // The first instruction of the statement that the accesses are of: a library's may have branches before them.
+    let (mut statement, mut starts): (Option<(String, usize)>, _) = (None, Vec::new());
     for (at, step) in world.kernel().steps.iter().enumerate() {
+        let place = world.place_of(at);
+        if statement.as_ref().is_none_or(|(last, _)| *last != place) {
+            statement = Some((place.clone(), at));
+        }
         let text = lines.get((world.line(at) as usize).saturating_sub(1)).copied().unwrap_or_default();
         // A function that is called at several places stands in the text once.
         if text::parts(text).is_none() || !seen.insert(world.line(at)) {
@@ -67,17 +73,25 @@ pub(super) fn of(world: &World) -> Candidates {
                 add(fences, world, at, "add __threadfence() before it", Edit::Before(fence));
             }
         }
-        let place = world.place_of(at);
         if run.as_ref().is_none_or(|(last, _)| *last != place) {
             if let Some((_, last)) = run {
                 around(world, last, Edit::After, "behind it", &mut found);
             }
             around(world, at, Edit::Before, "before it", &mut found);
+            let branches =
+                |first: usize| world.kernel().steps[first..at].iter().any(|step| matches!(step.op, Op::Branch { .. }));
+            if let Some(&(_, first)) = statement.as_ref().filter(|(_, first)| branches(*first)) {
+                starts.push(first);
+            }
         }
         run = Some((place, at));
     }
     if let Some((_, last)) = run {
         around(world, last, Edit::After, "behind it", &mut found);
+    }
+    for first in starts {
+        found.block.push(change(world, first, "add __syncthreads() before it", Edit::Before(BLOCK)));
+        found.warp.push(change(world, first, "add __syncwarp() before it", Edit::Before(WARP)));
     }
     found
 }
@@ -90,15 +104,19 @@ fn around(world: &World, at: usize, edit: fn(&'static str) -> Edit, side: &str, 
 
 /// Adds a change at an instruction: to the same change at its place in the source, if there is one.
 fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: Edit) {
-    let (place, edit) = (world.place_of(at), (world.line(at), edit));
+    let place = world.place_of(at);
     let known = changes.iter_mut().find(|known| known.at == place && known.text == text);
     if let Some(Change { edits: Edits::Lines(lines), .. }) = known {
-        lines.push(edit);
+        lines.push((world.line(at), edit));
         return;
     }
-    let instruction = world.text(at);
-    let (text, kernel, edits) = (text.to_owned(), world.kernel().name.clone(), Edits::Lines(vec![edit]));
-    changes.push(Change { at: place, text, instruction, kernel, module: 0, edits });
+    changes.push(change(world, at, text, edit));
+}
+
+/// A change at an instruction.
+fn change(world: &World, at: usize, text: &str, edit: Edit) -> Change {
+    let (kernel, edits) = (world.kernel().name.clone(), Edits::Lines(vec![(world.line(at), edit)]));
+    Change { at: world.place_of(at), text: text.to_owned(), instruction: world.text(at), kernel, module: 0, edits }
 }
 
 /// The access of a race with an order and device scope: a read that acquires, or a write that releases; `None` where it is of a
