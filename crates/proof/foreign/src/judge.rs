@@ -271,7 +271,10 @@ fn verdict_on(world: &World, asserted: &[Condition], memory: &[(Address, u64)]) 
 /// Why nothing can be said about an assertion.
 fn left_open(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u64>) -> String {
     let (text, values) = (condition.text(), condition.show(world.ranges(), item));
-    format!("`{text}` looks at what nothing fixes ({values}): memory that nobody has written, or an undefined result")
+    format!(
+        "`{text}` looks at what nothing fixes ({values}): memory that nobody has written, or a result that the specification leaves \
+         open, as of `sin` or of an undefined operation"
+    )
 }
 
 fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> Option<u64>) -> Violation {

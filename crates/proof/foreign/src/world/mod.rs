@@ -384,7 +384,8 @@ impl World {
         Some(match self.parts.iter().any(|part| part.spirv.is_some()) {
             true => {
                 format!(
-                    "a value that nothing fixes decides what happens at {place}: give contents with @Input or --arg"
+                    "a value that nothing fixes decides what happens at {place}: of memory without contents (give it some with \
+                     @Input or --arg), or a result that the specification leaves to devices, as of `sin`"
                 )
             }
             false => format!(
