@@ -147,6 +147,23 @@ fn what_is_left_open_is_read_later() {
     assert_ne!(claim("1, 2, 1", &both), Answer::Yes);
 }
 
+/// A read before a barrier reads what another thread writes behind it, unless the barrier is about the class of that memory.
+#[test]
+fn a_barrier_orders_the_classes_that_it_names() {
+    let answer = |semantics: &str| {
+        let claim = "; @Output: exists (%out[0][0] == 1)";
+        let body = format!(
+            "%r = OpAtomicLoad %uint %data0 %5 %0\nOpControlBarrier %2 %2 {semantics}\n%one = OpIEqual %bool %thread %1\n\
+             OpSelectionMerge %b None\nOpBranchConditional %one %a %b\n%a = OpLabel\nOpAtomicStore %data0 %5 %0 %1\n\
+             OpBranch %b\n%b = OpLabel\n%mine = OpAccessChain %word %out %0 %thread\nOpStore %mine %r NonPrivatePointer\n\
+             OpReturn"
+        );
+        ask(&module(&format!("{}\n{claim}", head("1, 2, 1")), "Vulkan", &body), "assertion")
+    };
+    assert_eq!(answer("%264"), Answer::Yes, "of a workgroup's memory");
+    assert!(matches!(answer("%72"), Answer::No(_)), "of buffers");
+}
+
 #[test]
 fn beyond_a_variable() {
     let claim = |body: &str| {
