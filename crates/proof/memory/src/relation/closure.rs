@@ -27,7 +27,7 @@ impl Relation {
             while left != 0 {
                 let event = word * BITS + left.trailing_zeros() as usize;
                 reached.iter_mut().zip(self.row(event)).for_each(|(to, from)| *to |= from);
-                left &= left - 1 & !reached[word];
+                left &= (left - 1) & !reached[word];
             }
         }
     }
