@@ -19,7 +19,7 @@ pub fn implemented(at: proc_macro::Span) -> Option<String> {
 }
 
 fn head(at: proc_macro::Span) -> Option<Head> {
-    innermost(&*source(at.local_file()?)?, at.line(), at.column())
+    innermost(&source(at.local_file()?)?, at.line(), at.column())
 }
 
 fn source(path: PathBuf) -> Option<Rc<str>> {
