@@ -130,7 +130,12 @@ fn item(text: &str, ranges: &[Range]) -> Result<(Item, Number), String> {
             "`{text}` computes, and a side is a number or one item: let the kernel store what it computes"
         ));
     }
-    let (name, way) = text.split_at(text.find(['[', '.']).unwrap_or(text.len()));
+    // A name may have a dot in it: that of a struct's member.
+    let begins = |range: &&Range| {
+        text.strip_prefix(range.name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
+    };
+    let longest = ranges.iter().filter(begins).map(|range| range.name.len()).max();
+    let (name, way) = text.split_at(longest.or(text.find(['[', '.'])).unwrap_or(text.len()));
     let name = name.trim();
     let by_member = || ranges.iter().position(|range| range.member.as_deref() == Some(name));
     let memory = ranges.iter().position(|range| range.name == name).or_else(by_member).ok_or_else(|| {

@@ -78,7 +78,14 @@ pub(crate) fn parameters(
             }
             Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
             Given::Struct(members) => {
-                let pointer = &mut |name: &str, buffer: &Buffer| range_of(name, buffer, ranges);
+                let taken: Vec<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
+                // A member's buffer has its name, unless another has it: then that of the struct stands before it.
+                let pointer = &mut |member: &str, buffer: &Buffer| {
+                    let is_taken =
+                        taken.iter().any(|name| name == member) || ranges.iter().any(|range| range.name == member);
+                    let whole = if is_taken { format!("{name}.{member}") } else { member.to_owned() };
+                    range_of(&whole, buffer, ranges)
+                };
                 struct_bytes(members, pointer).map_err(|why| wrong(format!("`{name}`: {why}")))?.0
             }
         };

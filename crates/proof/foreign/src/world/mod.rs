@@ -103,8 +103,10 @@ impl World {
             let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
             initial.resize(global.bytes as usize, Some(0));
             let item = if global.bytes == 4 { Some(Number::U32) } else { None };
+            // An argument of that name is what the launch means by it.
+            let is_taken = launch.arguments.iter().any(|argument| argument.name == global.name);
             ranges.push(Range {
-                name: global.name.clone(),
+                name: if is_taken { format!("module.{}", global.name) } else { global.name.clone() },
                 item,
                 bytes: global.bytes,
                 initial,

@@ -1,6 +1,6 @@
 //! Kernels that have an answer, however their cells are cut, their loops fail and their updates are ordered.
 
-use wattle_foreign::Verdict;
+use wattle_foreign::{Source, Verdict};
 
 use crate::bad_input::{kernel, kind, verdict};
 
@@ -64,4 +64,13 @@ fn a_loop_that_fails_in_too_many_ways_is_named() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// A variable of the module that has the name of an argument is another buffer.
+#[test]
+fn a_variable_and_an_argument_of_one_name() {
+    let Source { file, text } = kernel("mov.u32 %x, 7;\nst.global.u32 [%a], %x;");
+    let text = text.replacen(".entry k", ".global .align 4 .u32 sum = 5;\n.entry k", 1);
+    let verdict = verdict(Source { file, text }, 1, &["sum=u32[1]:0"], &["sum == 7 && module.sum == 5"]);
+    assert_eq!(verdict, Verdict::Holds);
 }
