@@ -43,7 +43,8 @@ unsafe impl<T: KernelType> KernelType for ByMut<T> {
     message = "this method takes `&mut self`, and what it is called on cannot be changed here",
     label = "cannot be changed",
     note = "call it on a variable that is `let mut`, or on an item of `acc.items(&mut out)`; take an element of another view out: \
-            `let mut e = x[i]; e.next(); x[i] = e;`"
+            `let mut e = x[i]; e.next(); x[i] = e;`; what it gives as an argument of a call on the same variable is worked out \
+            before: `let n = rng.next(); rng.add(n);`"
 )]
 pub unsafe trait Changeable {}
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::parse::is_faulting;
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{AngleBracketedGenericArguments, Attribute, BinOp, Generics, Member, Path, Type, Visibility};
+use syn::{AngleBracketedGenericArguments, Attribute, BinOp, ExprPath, Generics, Member, Path, Type, Visibility};
 
 /// A kernel or a device function.
 pub struct Function {
@@ -287,7 +287,7 @@ pub enum Callee {
     /// A device function of a module.
     Function(Path),
     /// A device function of a type or trait.
-    Associated(Path),
+    Associated(ExprPath),
     /// One that is called as a method: its receiver is the first argument.
     Method(Method),
     /// A parameter that is a function.

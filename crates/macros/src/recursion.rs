@@ -19,9 +19,9 @@ pub fn refuse(name: &Ident, body: Block) -> Result<Block> {
     body.walk(&mut |x| {
         let ExprKind::Call { callee, .. } = &x.kind else { return };
         let calls_itself = match callee {
-            Callee::Function(path) | Callee::Associated(path) => is_own(path),
+            Callee::Function(path) | Callee::Associated(syn::ExprPath { qself: None, path, .. }) => is_own(path),
             Callee::Method(Method { name: called, of: Some(of), .. }) => called == name && of.is_ident("Self"),
-            Callee::Method(_) | Callee::Parameter(_) => false,
+            Callee::Associated(_) | Callee::Method(_) | Callee::Parameter(_) => false,
         };
         if calls_itself {
             let message = format!(

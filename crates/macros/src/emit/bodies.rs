@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::names::{self, private};
 use crate::rules::Rules;
 use crate::signature::{Standing, parse};
+use crate::surroundings;
 
 /// A function whose bodies are written as values.
 struct Bodies<'f> {
@@ -217,7 +218,9 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
             #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
         ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause
     };
-    let by_receiver = has_receiver.then(|| {
+    // Of a trait's function the trait has it: an `impl` could not say which of two traits' functions it means.
+    let is_of_trait = !is_declaration && surroundings::implemented(name.span().unwrap()).is_some();
+    let by_receiver = (has_receiver && !is_of_trait).then(|| {
         let (method, (_, arguments)) = (names::by_receiver(name), super::generics(&function));
         let of_function = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
         quote! {

@@ -81,13 +81,22 @@ impl Parser {
     fn unknown_method(&self, call: &syn::ExprMethodCall, name: &str) -> Option<String> {
         let known = "it can call the methods of `Acc` and of views, mathematical functions, and functions that are marked \
                      `#[device_fn]`";
-        if let Some(nearest) = nearest(name) {
-            return Some(format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}"));
+        let of = match without_parentheses(&call.receiver) {
+            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
+            _ => None,
+        };
+        let is_of_library =
+            of.is_some_and(|of| self.views.contains_key(&of.number) || self.is_kernel && of.number == 0);
+        let is_number = || match self.type_of(&call.receiver) {
+            Some(syn::Type::Path(ty)) => ty.path.get_ident().is_some_and(|ty| self.is_type_of_numbers(ty)),
+            _ => false,
+        };
+        match nearest(name) {
+            Some(nearest) if is_of_library || is_number() => {
+                Some(format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}"))
+            }
+            _ => is_of_library.then(|| format!("a kernel cannot call `{name}`; {known}")),
         }
-        let syn::Expr::Path(path) = without_parentheses(&call.receiver) else { return None };
-        let of = self.find(path.path.get_ident()?)?.number;
-        let is_of_library = self.views.contains_key(&of) || self.is_kernel && of == 0;
-        is_of_library.then(|| format!("a kernel cannot call `{name}`; {known}"))
     }
 
     /// What `items` goes over: `&mut out`, or several at once, `(&mut x, &mut y)`, for which it has another name.
@@ -160,8 +169,8 @@ impl Parser {
                 return self.tuple_structure(path, &call.args);
             }
         }
-        let callee = match is_of_type(path) {
-            true => Callee::Associated(path.clone()),
+        let callee = match function.qself.is_some() || is_of_type(path) {
+            true => Callee::Associated(function.clone()),
             false => Callee::Function(path.clone()),
         };
         self.call_of(callee, None, &call.args, call.span())

@@ -18,18 +18,15 @@ use crate::ast::{Block, Callee, Expr, ExprKind, Local, Pattern, Place, Statement
 struct Part {
     of: Local,
     x: syn::Expr,
-    /// Whether an index is on the way.
-    is_within: bool,
 }
 
 impl Part {
     /// Whether the two may be one place.
     fn overlaps(&self, other: &Part) -> bool {
-        let (own, others) = (self.x.to_token_stream().to_string(), other.x.to_token_stream().to_string());
-        let begins =
-            |x: &str, with: &str| x.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-        self.of.number == other.of.number
-            && (self.is_within || other.is_within || begins(&own, &others) || begins(&others, &own))
+        let (own, others) = (fields(&self.x), fields(&other.x));
+        let parts = own.iter().zip(&others).find(|(one, another)| one != another || one.is_none());
+        let is_apart = matches!(parts, Some((Some(_), Some(_))));
+        self.of.number == other.of.number && !is_apart
     }
 }
 
@@ -60,8 +57,10 @@ impl Parser {
         self.scoped(|parser| {
             let (mut arguments, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
             let mut taken: Vec<Part> = Vec::new();
+            let calls = parser.called_on.len();
             let on = match on {
                 Some(on) => {
+                    parser.called_on.push(on.of.number);
                     let x = parser.with_indices(on.x.clone(), &mut before)?;
                     taken.push(on);
                     Some(x)
@@ -105,6 +104,7 @@ impl Parser {
                 };
                 after.push(Statement::Do(put(place, &back, at)));
             }
+            parser.called_on.truncate(calls);
             let result = parser.unnamed("result");
             // As the function returns them: the first one outermost.
             let pattern = backs
@@ -148,10 +148,9 @@ impl Parser {
     /// What a method may change that is called on it: a variable that is `mut`, an item, or a part of one.
     fn changeable(&self, x: &syn::Expr) -> Option<Part> {
         let x = without_parentheses(x);
-        let (root, is_within) = root(x);
-        let of = self.find(root?)?;
-        let is_own = of.mutable || of.is_item;
-        (is_own && !self.views.contains_key(&of.number)).then(|| Part { x: in_its_place(&of, x), of, is_within })
+        let of = self.find(root(x).0?)?;
+        let is_own = (of.mutable || of.is_item) && !self.called_on.contains(&of.number);
+        (is_own && !self.views.contains_key(&of.number)).then(|| Part { x: in_its_place(&of, x), of })
     }
 
     /// The receiver of a method that does not change it: an item by its name.
@@ -190,7 +189,7 @@ impl Parser {
             };
         }
         let is_taken = is_within || local.is_item || lends;
-        Ok(is_taken.then(|| Part { x: in_its_place(&local, without_parentheses(of)), of: local, is_within }))
+        Ok(is_taken.then(|| Part { x: in_its_place(&local, without_parentheses(of)), of: local }))
     }
 
     /// A value that is worked out before those behind it.
@@ -236,6 +235,17 @@ fn root(x: &syn::Expr) -> (Option<&Ident>, bool) {
         syn::Expr::Field(field) => root(&field.base),
         syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => root(&unary.expr),
         _ => (None, false),
+    }
+}
+
+/// The way from its variable to a part: the fields by their names, and `None` for an index.
+fn fields(x: &syn::Expr) -> Vec<Option<String>> {
+    match without_parentheses(x) {
+        syn::Expr::Index(index) => [fields(&index.expr), vec![None]].concat(),
+        syn::Expr::Field(field) => {
+            [fields(&field.base), vec![Some(field.member.to_token_stream().to_string())]].concat()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -285,7 +295,7 @@ fn display(local: &Local) -> String {
 /// The name of the method that is called.
 fn method(callee: &Callee) -> String {
     match callee {
-        Callee::Function(path) | Callee::Associated(path) => {
+        Callee::Function(path) | Callee::Associated(syn::ExprPath { path, .. }) => {
             path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()
         }
         Callee::Method(method) => method.name.to_string(),

@@ -56,6 +56,8 @@ pub struct Parser {
     targets: Target,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
+    /// The variables on which methods are called whose arguments are being parsed: these change none of them.
+    called_on: Vec<usize>,
     /// The types of variables, by number, where they are written.
     types: HashMap<usize, syn::Type>,
     own_generics: OwnGenerics,
@@ -87,6 +89,7 @@ impl Parser {
             around: Vec::new(),
             targets: 0,
             views: HashMap::new(),
+            called_on: Vec::new(),
             types: HashMap::new(),
             own_generics: OwnGenerics::of(generics),
             counts: HashMap::new(),
@@ -205,7 +208,9 @@ impl Parser {
                 },
                 UnOp::Not(_) => ExprKind::Not(self.boxed(&unary.expr)?),
                 _ => match self.base(&unary.expr)? {
-                    Expr { kind: ExprKind::Local(local), .. } if local.is_reference => ExprKind::Local(local),
+                    Expr { kind: ExprKind::Local(local), .. } if local.is_reference || places::is_self(&local) => {
+                        ExprKind::Local(local)
+                    }
                     item => ExprKind::Deref(Box::new(item)),
                 },
             },

@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     ("methods of fields", of_fields),
     ("methods of what is bound", of_bindings),
     ("methods of traits", of_traits),
+    ("methods of one variable in each other", of_one_variable),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
@@ -59,7 +60,7 @@ impl Ray {
 
     #[device_fn]
     fn advance(&mut self, t: f32) -> f32 {
-        self.origin = self.at(t);
+        self.origin = self.origin.plus(self.direction.times(t));
         self.origin.inner(self.origin)
     }
 }
@@ -234,5 +235,78 @@ fn of_traits(device: &Device) -> Outcome {
     assert_eq!(out.read(&queue)?, [64.0 + 343.0, 0.125 + 3.375, 16.0]);
     queue.launch(ThreadSpec::new(1, 1), cubes(&vectors, &vectors, &out))?;
     assert_eq!(out.read(&queue)?[2], 18.0);
+    Ok(())
+}
+
+/// A trait that one type has twice: which function is meant its trait says.
+trait Into2<T> {
+    #[device_fn]
+    fn into2(self) -> T;
+}
+
+impl Into2<f32> for Counter {
+    #[device_fn]
+    fn into2(self) -> f32 {
+        self.count as f32
+    }
+}
+
+impl Into2<u32> for Counter {
+    #[device_fn]
+    fn into2(self) -> u32 {
+        self.count + 1
+    }
+}
+
+impl Counter {
+    /// A name that is like one of kernels' own, `store`.
+    #[device_fn]
+    fn score(&self) -> u32 {
+        10 * self.count
+    }
+
+    #[device_fn]
+    fn with(&self, by: u32) -> Counter {
+        let copy = *self;
+        Counter { count: copy.count + by }
+    }
+
+    #[device_fn]
+    fn add(&mut self, by: Counter) {
+        self.count += by.count;
+    }
+}
+
+/// Two parts of one variable.
+#[device_fn]
+fn swap(counter: &mut Counter, vector: &mut Vector) {
+    counter.count = vector.y as u32;
+    vector.x = 1.0;
+}
+
+#[kernel]
+fn one_variable(acc: &Acc, given: Read<Counter>, out: Shared<u32>) {
+    let mut counter = given[0];
+    out[0] = counter.with(counter.score()).with(1).score();
+    counter.add(counter.with(3));
+    out[1] = counter.count;
+    let mut both = [counter, Counter { count: 1 }];
+    both[1].add(both[0].with(both[1].score()));
+    out[2] = both[1].count;
+    let mut walk = Walk { ray: ray(1.0), counters: both };
+    swap(&mut walk.counters[0], &mut walk.ray.direction);
+    out[5] = walk.counters[0].count;
+    let mut vector = Vector { x: 2.0, y: 1.0 };
+    vector = vector.times(vector.inner(vector));
+    out[3] = vector.x as u32;
+    out[4] = <Counter as Into2<u32>>::into2(given[0]) + <Counter as Into2<f32>>::into2(given[0]) as u32;
+}
+
+fn of_one_variable(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (given, out) = (device.from_slice(&[Counter { count: 2 }])?, device.alloc_zeroed::<u32>(6)?);
+    queue.launch(ThreadSpec::new(1, 1), one_variable(&given, &out))?;
+    // 2, and with 20 and 1 it is 23; then 2 + 5; then 1 + (7 + 10).
+    assert_eq!(out.read(&queue)?, [230, 7, 18, 10, 5, 1]);
     Ok(())
 }
