@@ -194,7 +194,9 @@ impl Parser {
 
     /// A value that is worked out before those behind it.
     fn held(&mut self, x: Expr, what: &str, before: &mut Vec<Statement>) -> Expr {
-        if x.is_pure() {
+        let may_change = |x: &Expr| matches!(&x.kind, ExprKind::Local(local) if local.mutable || local.is_later);
+        let is_lent = matches!(x.kind, ExprKind::Exclusive(_));
+        if x.is_pure() && (is_lent || !x.any(&may_change)) {
             return x;
         }
         let (local, span) = (self.unnamed(what), x.span);
@@ -207,7 +209,14 @@ impl Parser {
         Ok(match place {
             syn::Expr::Index(mut index) => {
                 index.expr = Box::new(self.with_indices(*index.expr, before)?);
-                let is_fixed = matches!(without_parentheses(&index.index), syn::Expr::Path(_) | syn::Expr::Lit(_));
+                let is_fixed = match without_parentheses(&index.index) {
+                    syn::Expr::Lit(_) => true,
+                    syn::Expr::Path(path) => {
+                        let local = path.path.get_ident().and_then(|name| self.find(name));
+                        local.is_none_or(|local| !local.mutable && !local.is_later)
+                    }
+                    _ => false,
+                };
                 if !is_fixed && !matches!(&*index.index, syn::Expr::Range(_)) {
                     let value = self.expr(&index.index)?;
                     let name: Ident = format_ident!("__wattle_at{}", self.next, span = Span::mixed_site());

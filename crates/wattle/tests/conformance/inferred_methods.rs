@@ -284,6 +284,12 @@ fn swap(counter: &mut Counter, vector: &mut Vector) {
     vector.x = 1.0;
 }
 
+#[device_fn]
+fn raised(counter: &mut Counter) -> u32 {
+    counter.count *= 2;
+    counter.count
+}
+
 #[kernel]
 fn one_variable(acc: &Acc, given: Read<Counter>, out: Shared<u32>) {
     let mut counter = given[0];
@@ -296,6 +302,37 @@ fn one_variable(acc: &Acc, given: Read<Counter>, out: Shared<u32>) {
     let mut walk = Walk { ray: ray(1.0), counters: both };
     swap(&mut walk.counters[0], &mut walk.ray.direction);
     out[5] = walk.counters[0].count;
+    // What a call is on, and its index, are those from before its arguments.
+    let (mut i, mut k, mut c) = (0, 0, Counter { count: 3 });
+    let three = [Counter { count: 100 }, Counter { count: 200 }, Counter { count: 300 }];
+    out[6] = three[i]
+        .with({
+            i += 1;
+            i
+        })
+        .count
+        + three[i]
+            .with({
+                i += 1;
+                three[i].count
+            })
+            .count;
+    let mut all = three;
+    all[k].add(Counter {
+        count: {
+            k += 2;
+            k
+        },
+    });
+    out[7] = all[0].count
+        + all[k].count
+        + (all[k])
+            .with({
+                k = 1;
+                k
+            })
+            .count;
+    out[8] = Counter { count: c.count }.with(raised(&mut c)).count;
     let mut vector = Vector { x: 2.0, y: 1.0 };
     vector = vector.times(vector.inner(vector));
     out[3] = vector.x as u32;
@@ -304,9 +341,9 @@ fn one_variable(acc: &Acc, given: Read<Counter>, out: Shared<u32>) {
 
 fn of_one_variable(device: &Device) -> Outcome {
     let queue = device.queue()?;
-    let (given, out) = (device.from_slice(&[Counter { count: 2 }])?, device.alloc_zeroed::<u32>(6)?);
+    let (given, out) = (device.from_slice(&[Counter { count: 2 }])?, device.alloc_zeroed::<u32>(9)?);
     queue.launch(ThreadSpec::new(1, 1), one_variable(&given, &out))?;
     // 2, and with 20 and 1 it is 23; then 2 + 5; then 1 + (7 + 10).
-    assert_eq!(out.read(&queue)?, [230, 7, 18, 10, 5, 1]);
+    assert_eq!(out.read(&queue)?, [230, 7, 18, 10, 5, 1, 101 + 500, 102 + 300 + 301, 9]);
     Ok(())
 }
