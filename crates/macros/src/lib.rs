@@ -409,9 +409,9 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, of
 /// whatever expression has the type: `ray.at(t).plus(offset).length()`. A method that has the name of one of kernels' own, `min`
-/// or `len`, is called by its path; one that has the name of a view's, `load`, also where the type is written,
-/// `let cell: Cell = …;`. Written by another macro, whose source is elsewhere, it says where it stands:
-/// `#[device_fn(associated)]`.
+/// or `len`, or of one of Rust's that kernels have not, `sum` or `get`, is called by its path; one that has the name of a view's,
+/// `load`, also where the type is written, `let cell: Cell = …;`. Written by another macro, whose source is elsewhere, it says
+/// where it stands: `#[device_fn(associated)]`.
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {

@@ -38,7 +38,13 @@ impl Parser {
             return Ok(ExprKind::Math { name, operands });
         }
         if let Some((_, instead)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
-            return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}"));
+            // Names that a type of the user's may have as well.
+            let may_be_users = matches!(&*name, "get" | "swap" | "map" | "sum" | "log");
+            let by_path = match may_be_users && self.type_of(&call.receiver).is_none() {
+                true => format!("; that of a type of yours is called by its path, `Type::{name}(…)`"),
+                false => String::new(),
+            };
+            return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}{by_path}"));
         }
         if let Some(message) = absent(&name, true).filter(|_| !is_method(&name)) {
             return error(&call.method, &message);
