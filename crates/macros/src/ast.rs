@@ -83,6 +83,18 @@ pub struct Local {
     pub is_later: bool,
 }
 
+impl Local {
+    /// Whether it is `self`, which has another name in what is written of it.
+    pub fn is_self(&self) -> bool {
+        self.name == "__wattle_self"
+    }
+
+    /// Its name in the source.
+    pub fn display(&self) -> String {
+        if self.is_self() { "self".to_owned() } else { self.name.to_string() }
+    }
+}
+
 pub struct Block {
     pub statements: Vec<Statement>,
     /// The value, where there is one.

@@ -94,8 +94,8 @@ impl Bodies<'_> {
             .zip(&parts)
             .enumerate()
             .map(|(number, ((pattern, _), part))| match self.lent.get(&number) {
-                Some(Local { name, .. }) => {
-                    let text = if name == "__wattle_self" { "self".to_owned() } else { name.to_string() };
+                Some(local @ Local { name, .. }) => {
+                    let text = local.display();
                     quote!(let #name = #builder.variable(#part.0, #text);)
                 }
                 None => build.parameter(pattern, quote!(#part)),

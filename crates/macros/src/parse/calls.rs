@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
 use super::absent::absent;
-use super::names::{ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
+use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
 use super::types::is_number;
 use super::{Parser, error, words};
 use crate::ast::{Callee, Expr, ExprKind, Local, View};
@@ -38,9 +38,7 @@ impl Parser {
             return Ok(ExprKind::Math { name, operands });
         }
         if let Some((_, instead)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
-            // Names that a type of the user's may have as well.
-            let may_be_users = matches!(&*name, "get" | "swap" | "map" | "sum" | "log");
-            let by_path = match may_be_users && self.type_of(&call.receiver).is_none() {
+            let by_path = match ALSO_USERS.contains(&&*name) && self.type_of(&call.receiver).is_none() {
                 true => format!("; that of a type of yours is called by its path, `Type::{name}(…)`"),
                 false => String::new(),
             };

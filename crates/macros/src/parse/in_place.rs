@@ -120,7 +120,7 @@ impl Parser {
                         let message = format!(
                             "the arguments change `{0}`, on which the method is called; work them out before: `let n = …; \
                              {0}.{1}(n)`",
-                            display(of),
+                            of.display(),
                             method(&callee)
                         );
                         return Err(syn::Error::new(span, message));
@@ -293,12 +293,6 @@ fn changes(x: &Expr, number: usize) -> bool {
         },
         _ => false,
     }
-}
-
-/// The name of a variable in the source.
-fn display(local: &Local) -> String {
-    let name = local.name.to_string();
-    if name == "__wattle_self" { "self".to_owned() } else { name }
 }
 
 /// The name of the method that is called.

@@ -208,7 +208,7 @@ impl Parser {
                 },
                 UnOp::Not(_) => ExprKind::Not(self.boxed(&unary.expr)?),
                 _ => match self.base(&unary.expr)? {
-                    Expr { kind: ExprKind::Local(local), .. } if local.is_reference || places::is_self(&local) => {
+                    Expr { kind: ExprKind::Local(local), .. } if local.is_reference || local.is_self() => {
                         ExprKind::Local(local)
                     }
                     item => ExprKind::Deref(Box::new(item)),

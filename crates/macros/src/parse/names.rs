@@ -62,6 +62,9 @@ pub const SHARED: [&str; 5] = ["shared", "shared_nd", "shared_3d", "shared_4d", 
 /// The methods that declare an array of atomics in shared memory.
 pub const SHARED_ATOMIC: [&str; 2] = ["shared_atomic", "shared_atomic_at_launch"];
 
+/// Those of [`ELSEWHERE`] whose names a type of the user's may have as well.
+pub const ALSO_USERS: [&str; 5] = ["get", "swap", "map", "sum", "log"];
+
 /// Methods of the standard library that have another name here, or that cannot be.
 pub const ELSEWHERE: &[(&str, &str)] = &[
     ("iter", "write `for x in a` for an array, and index a view in a loop: `for i in 0..x.len() { x[i] }`"),

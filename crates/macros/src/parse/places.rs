@@ -149,14 +149,9 @@ impl Parser {
     }
 }
 
-/// Whether it is `self`, which has another name in what is written of it.
-pub(super) fn is_self(local: &crate::ast::Local) -> bool {
-    local.name == "__wattle_self"
-}
-
 /// Refuses an assignment to a `self` that stays as it is.
 fn check_self(local: &crate::ast::Local, x: &syn::Expr) -> Result<()> {
-    match is_self(local) && !local.mutable {
+    match local.is_self() && !local.mutable {
         true => {
             error(x, "`self` stays as it is here; a method that changes it takes `&mut self`, or `mut self` for a copy")
         }

@@ -14,12 +14,14 @@ fn with_more(head: &str, body: &str) -> String {
     module(head, "Vulkan", body).replace("%main = OpFunction", &format!("{MORE}%main = OpFunction"))
 }
 
+/// The claim that the four threads have left these results.
+fn claim([a, b, c, d]: [u32; 4]) -> String {
+    format!("; @Output: forall (%out[0][0] == {a} and %out[0][1] == {b} and %out[0][2] == {c} and %out[0][3] == {d})")
+}
+
 /// The answer where each thread stores a result of its own, and the four are claimed.
 fn answer(body: &str, results: [u32; 4]) -> Answer {
-    let [a, b, c, d] = results;
-    let claim = format!(
-        "; @Output: forall (%out[0][0] == {a} and %out[0][1] == {b} and %out[0][2] == {c} and %out[0][3] == {d})"
-    );
+    let claim = claim(results);
     let stores = "%mine = OpAccessChain %word %out %0 %thread\nOpStore %mine %result NonPrivatePointer\nOpReturn";
     ask(&with_more(&format!("{}\n{claim}", head("4, 1, 1")), &format!("{body}\n{stores}")), "assertion")
 }
@@ -130,10 +132,7 @@ fn masks_of_lanes() {
         let stores = "%all = OpLoad %v4uint %mask\n%low = OpCompositeExtract %uint %all 0\n\
                       %high = OpCompositeExtract %uint %all 3\n%result = OpIAdd %uint %low %high\n\
                       %mine = OpAccessChain %word %out %0 %thread\nOpStore %mine %result NonPrivatePointer\nOpReturn";
-        let [a, b, c, d] = results;
-        let claim = format!(
-            "; @Output: forall (%out[0][0] == {a} and %out[0][1] == {b} and %out[0][2] == {c} and %out[0][3] == {d})"
-        );
+        let claim = claim(results);
         let text = with_more(&format!("{}\n{claim}", head("4, 1, 1")), stores);
         let variable = format!("OpDecorate %mask BuiltIn {mask}\n%mask = OpVariable %masks Input\n%main = OpFunction");
         assert_eq!(ask(&text.replace("%main = OpFunction", &variable), "assertion"), Answer::Yes, "{mask}");
