@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::parse::is_faulting;
+use crate::parse::{OfNumbers, is_faulting};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{AngleBracketedGenericArguments, Attribute, BinOp, ExprPath, Generics, Member, Path, Type, Visibility};
 
@@ -312,6 +312,8 @@ pub struct Method {
     pub generics: Option<AngleBracketedGenericArguments>,
     /// The receiver's type, where it is written; elsewhere rustc finds the function by the type that it infers.
     pub of: Option<Path>,
+    /// The method of numbers of this name, where the receiver may be a number as well.
+    pub of_numbers: Option<&'static OfNumbers>,
 }
 
 /// A function without a name, which captures nothing.

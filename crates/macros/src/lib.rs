@@ -23,6 +23,7 @@ mod source;
 mod surroundings;
 
 use proc_macro::TokenStream;
+use emit::Written;
 use rules::Arguments;
 use syn::{ItemFn, parse_macro_input};
 
@@ -437,7 +438,7 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
         return quote::quote!(#error #without_attribute).into();
     }
     let expanded = match is_associated {
-        true => emit::associated(item, rules, is_declaration),
+        true => emit::associated(item, rules, if is_declaration { Written::Declaration } else { Written::Both }),
         false => emit::device_fn(item, rules),
     };
     expanded.unwrap_or_else(syn::Error::into_compile_error).into()

@@ -6,7 +6,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use wattle_operations::{atomics, warps};
 
-use crate::ast::{Class, Expr, ExprKind, Function, Method, Parameter};
+use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
 
 /// The code of a function in which indices are `u64`: what it names of the library is of those.
 pub fn widened(code: TokenStream) -> TokenStream {
@@ -125,25 +125,6 @@ const METHODS: [(&str, &[&str]); 10] = [
     ("Mask", &["word", "count", "contains", "count_below", "lowest"]),
 ];
 
-impl Method {
-    /// The function that is called. `receiver` gives the receiver's type, as rustc infers it.
-    pub fn function(&self, receiver: TokenStream) -> TokenStream {
-        let Method { name, generics, of } = self;
-        match of {
-            Some(of) => quote!(#of::#name #generics),
-            None => {
-                let (hidden, span) = (by_receiver(name), name.span());
-                quote_spanned! {span=>
-                    ::wattle::__private::of_receiver(
-                        ::wattle::__private::#receiver,
-                        |of, ask| of.#hidden #generics(ask),
-                    )
-                }
-            }
-        }
-    }
-}
-
 /// The method that `#[device_fn]` writes beside a function with a receiver: rustc finds it by the receiver's type.
 pub fn by_receiver(function: &Ident) -> Ident {
     format_ident!("__device_fn_{function}", span = function.span())
@@ -200,8 +181,17 @@ pub fn is_operator(of: &str, function: &Ident) -> bool {
 /// Whether a type of this name, which is no view, may have the library's method: one of the user's may be another name for an
 /// array.
 pub fn may_have(ty: &str, method: &str) -> bool {
-    let is_librarys = ["Acc", "Warp", "WarpMask", "ThisDevice"].contains(&ty);
-    owner_of(method).is_some_and(|owner| is_librarys || owner == FUNCTIONS)
+    owner_of(method).is_some_and(|owner| is_type_of_library(ty) || owner == FUNCTIONS)
+}
+
+/// Whether it is the name of a type of the library that has methods in kernels and is no view.
+pub fn is_type_of_library(ty: &str) -> bool {
+    ["Acc", "Warp", "WarpMask", "ThisDevice"].contains(&ty)
+}
+
+/// Whether it is a method that values have, arrays and ranges.
+pub fn is_of_values(method: &str) -> bool {
+    owner_of(method) == Some(FUNCTIONS)
 }
 
 /// The methods of `Acc`, views and what they give, as users write them.

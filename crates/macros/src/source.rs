@@ -10,25 +10,42 @@ use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
-/// The names of a file's functions and imports.
+/// The names of a file's functions, types and imports.
 #[derive(Default)]
 struct Names {
     known: HashSet<String>,
+    /// Functions that have a receiver.
+    methods: HashSet<String>,
+    structs: HashSet<String>,
     /// Whether names may come from elsewhere: by an import of all names of a module, or from a macro.
     is_open: bool,
 }
 
 /// Whether the file at this place may have a function of that name; `true` where there is no file to look at.
 pub fn may_define(name: &str, at: Span) -> bool {
+    names(at).is_none_or(|names| names.is_open || names.known.contains(name))
+}
+
+/// Whether the file at this place has a function of that name with a receiver.
+pub fn has_method(name: &str, at: Span) -> bool {
+    names(at).is_some_and(|names| names.methods.contains(name))
+}
+
+/// Whether the file at this place has a struct of that name.
+pub fn has_struct(name: &str, at: Span) -> bool {
+    names(at).is_some_and(|names| names.structs.contains(name))
+}
+
+/// The names of the file at this place, where there is one to look at.
+fn names(at: Span) -> Option<Rc<Names>> {
     thread_local!(static FILES: RefCell<HashMap<PathBuf, Option<Rc<Names>>>> = RefCell::default());
     // The compiler's span: a macro that the compiler runs has no others, so this does not panic.
-    let Some(path) = at.unwrap().local_file() else { return true };
+    let path = at.unwrap().local_file()?;
     let read = |path: &PathBuf| {
         let tokens = std::fs::read_to_string(path).ok()?.parse().ok()?;
         Some(Rc::new(Names::of(tokens)))
     };
-    let names = FILES.with_borrow_mut(|files| files.entry(path).or_insert_with_key(read).clone());
-    names.is_none_or(|names| names.is_open || names.known.contains(name))
+    FILES.with_borrow_mut(|files| files.entry(path).or_insert_with_key(read).clone())
 }
 
 impl Names {
@@ -49,12 +66,23 @@ impl Names {
                 }
                 TokenTree::Ident(word) if word == "fn" => match tokens.peek() {
                     Some(TokenTree::Ident(name)) => {
-                        self.known.insert(name.to_string());
+                        let name = name.to_string();
+                        // Its parameters are the first parentheses that begin with `self`, if any before its body do.
+                        let mut head = tokens.clone().take_while(|token| !is_body(token));
+                        if head.any(|token| matches!(token, TokenTree::Group(group) if has_receiver(group.stream()))) {
+                            self.methods.insert(name.clone());
+                        }
+                        self.known.insert(name);
                     }
                     // A macro gives the name.
                     Some(TokenTree::Punct(sign)) if sign.as_char() == '$' => self.is_open = true,
                     _ => {}
                 },
+                TokenTree::Ident(word) if word == "struct" => {
+                    if let Some(TokenTree::Ident(name)) = tokens.peek() {
+                        self.structs.insert(name.to_string());
+                    }
+                }
                 TokenTree::Ident(word) if word == "use" => {
                     let import = tokens.by_ref().take_while(|token| !is_sign(token, ';'));
                     self.import(import.collect(), depth);
@@ -93,6 +121,25 @@ impl Names {
     }
 }
 
+/// Whether a function's head ends here.
+fn is_body(token: &TokenTree) -> bool {
+    is_sign(token, ';') || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+/// Whether these are parameters that begin with a receiver.
+fn has_receiver(parameters: TokenStream) -> bool {
+    let mut is_lifetime = false;
+    let first = parameters.into_iter().find(|token| match token {
+        TokenTree::Punct(sign) => {
+            is_lifetime = sign.as_char() == '\'';
+            !is_lifetime && sign.as_char() != '&'
+        }
+        TokenTree::Ident(word) => !std::mem::take(&mut is_lifetime) && word != "mut",
+        TokenTree::Group(_) | TokenTree::Literal(_) => true,
+    });
+    matches!(first, Some(TokenTree::Ident(word)) if word == "self")
+}
+
 fn is_sign(token: &TokenTree, sign: char) -> bool {
     matches!(token, TokenTree::Punct(found) if found.as_char() == sign)
 }
@@ -112,6 +159,16 @@ mod tests {
         assert!(may_define("max", "use crate::math::{self, max};"));
         assert!(may_define("max", "use crate::math::*; fn f() {}"));
         assert!(may_define("max", "macro_rules! f { ($n:ident) => { fn $n() {} } } f!(max);"));
+    }
+
+    #[test]
+    fn methods_have_receivers() {
+        let text = "impl<'a> A { fn a(&'a mut self) {} fn b<F: Fn(u32) -> u32>(mut self, f: F) {} fn c(x: &Self) {} } \
+                    fn d(f: fn(u32)) { self.e(self) } trait B { fn f(self: Self, x: u32); }";
+        let methods = Names::of(text.parse().expect("a source")).methods;
+        let mut methods: Vec<_> = methods.iter().map(String::as_str).collect();
+        methods.sort_unstable();
+        assert_eq!(methods, ["a", "b", "f"]);
     }
 
     #[test]

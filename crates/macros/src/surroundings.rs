@@ -8,6 +8,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use syn::{Item, ItemImpl, TypeParamBound};
+
+use crate::parse::is_bound_of_numbers;
+use crate::signature::bounds;
+
 /// Whether the source at this place is directly in an `impl` or `trait`; `false` where there is no source to look at.
 pub fn is_in_impl(at: proc_macro::Span) -> bool {
     head(at).is_some_and(|head| head.is_impl)
@@ -16,6 +21,43 @@ pub fn is_in_impl(at: proc_macro::Span) -> bool {
 /// The name of the trait that the `impl` around this place is of, as far as there is a source to look at.
 pub fn implemented(at: proc_macro::Span) -> Option<String> {
     head(at).filter(|head| head.is_for).and_then(|head| head.last)
+}
+
+/// What the `impl` or `trait` around a function says of `Self`, as far as there is a source to look at.
+#[derive(Debug, Default, PartialEq)]
+pub struct OfSelf {
+    /// The traits of numbers that it has: those of the type parameter that it is, or of which the trait is one.
+    pub numbers: Vec<TypeParamBound>,
+    /// Whether it is an `impl` with type parameters or constants.
+    pub is_generic_impl: bool,
+}
+
+/// What the source says of `Self` at this place.
+pub fn of_self(at: proc_macro::Span) -> OfSelf {
+    let found = at.local_file().and_then(source).and_then(|text| {
+        let head = innermost(&text, at.line(), at.column()).filter(|head| head.is_impl)?;
+        said_of_self(&format!("{} {{}}", &text[head.begin..head.end]))
+    });
+    found.unwrap_or_default()
+}
+
+fn said_of_self(item: &str) -> Option<OfSelf> {
+    let numbers = |bounds: &mut dyn Iterator<Item = &TypeParamBound>| {
+        bounds.filter(|bound| is_bound_of_numbers(bound)).cloned().collect()
+    };
+    Some(match syn::parse_str(item).ok()? {
+        Item::Trait(of) => OfSelf { numbers: numbers(&mut of.supertraits.iter()), is_generic_impl: false },
+        Item::Impl(ItemImpl { generics, self_ty, .. }) => {
+            let parameter = generics.type_params().find(|generic| match &*self_ty {
+                syn::Type::Path(path) => path.path.is_ident(&generic.ident),
+                _ => false,
+            });
+            let numbers = parameter.map(|generic| numbers(&mut bounds(&generics, generic))).unwrap_or_default();
+            let is_generic_impl = generics.type_params().next().is_some() || generics.const_params().next().is_some();
+            OfSelf { numbers, is_generic_impl }
+        }
+        _ => return None,
+    })
 }
 
 fn head(at: proc_macro::Span) -> Option<Head> {
@@ -36,8 +78,11 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<Head> {
     let end = start + text.get(start..)?.chars().take(column - 1).map(char::len_utf8).sum::<usize>();
     let mut open = Vec::new();
     let mut head = Head::default();
-    let mut rest = text.get(..end)?;
+    let text = text.get(..end)?;
+    let mut rest = text;
     while let Some(first) = rest.chars().next() {
+        let at = text.len() - rest.len();
+        let after = || Head { begin: at + first.len_utf8(), ..Head::default() };
         let len = skipped(rest).unwrap_or_else(|| {
             if first.is_alphabetic() || first == '_' {
                 let len = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -46,14 +91,14 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<Head> {
             }
             let is_arrow = std::mem::replace(&mut head.dash, first == '-');
             match first {
-                '{' => open.push(std::mem::take(&mut head)),
+                '{' => open.push(Head { end: at, ..std::mem::replace(&mut head, after()) }),
                 '<' => head.angles += 1,
                 '>' if !is_arrow => head.angles = head.angles.saturating_sub(1),
                 '}' => {
                     open.pop();
-                    head = Head::default();
+                    head = after();
                 }
-                ';' if head.depth == 0 => head = Head::default(),
+                ';' if head.depth == 0 => head = after(),
                 '(' | '[' => head.depth += 1,
                 ')' | ']' => head.depth = head.depth.saturating_sub(1),
                 _ => {}
@@ -68,6 +113,9 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<Head> {
 /// What has been read of an item before its braces.
 #[derive(Default)]
 struct Head {
+    /// Where it begins in the text, and where its braces do.
+    begin: usize,
+    end: usize,
     /// Parentheses and brackets that are open: attributes, visibilities, parameters.
     depth: usize,
     /// Angle brackets that are open.
@@ -155,7 +203,7 @@ fn comment(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::innermost;
+    use super::{OfSelf, innermost, said_of_self};
 
     fn at(text: &str) -> Option<bool> {
         let before = text.split('@').next().unwrap();
@@ -169,6 +217,24 @@ mod tests {
         assert_eq!(of("impl<T: Fn(u8) -> u8> std::ops::Add<B<T>> for A { "), Some("Add".to_owned()));
         assert_eq!(of("impl<T: Add> A<T> where T: Add { "), None);
         assert_eq!(of("impl<T: Add> B for A<T> { "), Some("B".to_owned()));
+    }
+
+    #[test]
+    fn what_is_said_of_self() {
+        let of = |text: &str| {
+            let head = innermost(text, 1, text.len() + 1)?;
+            said_of_self(&format!("{} {{}}", &text[head.begin..head.end]))
+        };
+        let said = |numbers: &[&str], is_generic_impl| {
+            let numbers = numbers.iter().map(|bound| syn::parse_str(bound).expect("a bound")).collect();
+            Some(OfSelf { numbers, is_generic_impl })
+        };
+        assert_eq!(of("fn f() {} /// Its.\n pub trait A: Copy + Float { "), said(&["Float"], false));
+        assert_eq!(of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "), said(&["wattle::prelude::Int"], true));
+        assert_eq!(of("mod m { #[x(y)]\nimpl<const N: usize> A for [f32; N] { "), said(&[], true));
+        assert_eq!(of("impl<T: Float> A<T> for B { "), said(&[], true));
+        assert_eq!(of("impl A for B { fn g() {} "), said(&[], false));
+        assert_eq!(of("impl A for $t { "), None);
     }
 
     #[test]

@@ -76,6 +76,8 @@ mod math;
 mod over_arrays;
 #[path = "conformance/own_methods.rs"]
 mod own_methods;
+#[path = "conformance/named_alike.rs"]
+mod named_alike;
 #[path = "conformance/panics.rs"]
 mod panics;
 #[path = "conformance/peers.rs"]
@@ -214,6 +216,11 @@ fn tuple_structs() {
 #[test]
 fn inferred_methods() {
     harness::run("methods whose receiver's type is inferred", inferred_methods::CASES);
+}
+
+#[test]
+fn named_alike() {
+    harness::run("methods named as the library's", named_alike::CASES);
 }
 
 #[test]

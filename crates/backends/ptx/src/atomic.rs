@@ -1,6 +1,6 @@
 //! Atomic operations: one instruction each, which carries its order and scope.
 //!
-//! Source: PTX ISA 8.8, 9.7.13.5 "atom" and 9.7.13.6 "red", 9.7.9.8 "ld", 9.7.9.11 "st".
+//! Source: PTX ISA 8.8, 9.7.13.5 "atom", 9.7.9.8 "ld", 9.7.9.11 "st".
 
 use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type};
 use wattle_memory::Label;
@@ -33,10 +33,10 @@ impl Emitter<'_> {
         (read, write): (Label, Label),
     ) {
         let (operand, at) = (self.value(operand), self.element(place, index));
-        let (ty, used) = (self.kernel.element_of(place), self.read.contains(&dst));
+        let ty = self.kernel.element_of(place);
         // Legal kernels have no other updates.
         if let Some((name, of)) = instruction(op, ty) {
-            self.update(dst, name, of, ty, &at, operand, &ordering(&[read, write]), used);
+            self.update(dst, name, of, ty, &at, operand, &ordering(&[read, write]));
         }
     }
 
@@ -71,8 +71,8 @@ impl Emitter<'_> {
         self.pointer(place, &index)
     }
 
-    /// Emits an update that is one instruction. Where nothing reads the old value it is a reduction, unless it
-    /// acquires, which reductions cannot, or exchanges.
+    /// Emits an update that is one instruction. It is `atom` where nothing reads the old value too: the read of `red` begins no
+    /// acquire pattern with a fence behind it (PTX ISA 8.8), and ptxas makes a reduction of `atom` where no fence follows.
     #[allow(clippy::too_many_arguments)]
     fn update(
         &mut self,
@@ -83,7 +83,6 @@ impl Emitter<'_> {
         at: &Address,
         operand: Value,
         ordering: &str,
-        used: bool,
     ) {
         let space = at.space;
         // There is no subtraction: the negated operand is added.
@@ -98,11 +97,6 @@ impl Emitter<'_> {
             }
             same => same,
         };
-        let acquires = ordering.starts_with("acq");
-        if !used && !acquires && name != "exch" {
-            ins!(self, "red.{ordering}.{space}.{name}.{of} {at}, {operand}");
-            return;
-        }
         let to = self.slot(dst);
         if name != "exch" || !ty.is_float() {
             ins!(self, "atom.{ordering}.{space}.{name}.{of} {to}, {at}, {operand}");

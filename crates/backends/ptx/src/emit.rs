@@ -33,8 +33,6 @@ pub struct Emitter<'k> {
     pub(crate) builtins: FxHashMap<(Builtin, u8), Value>,
     /// The register of each slot.
     pub(crate) slots: Vec<Value>,
-    /// The slots that some expression reads.
-    pub(crate) read: FxHashSet<SlotId>,
     pub(crate) locals: Vec<Local>,
     /// The addresses at which arrays begin, by their names and offsets, once the prologue has them.
     pub(crate) bases: FxHashMap<String, Value>,
@@ -67,7 +65,6 @@ pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
         let (site, most) = (kernel.site, MOST_PARAMETER_BYTES);
         return Err(Lacking::Parameters { kernel: kernel.name.clone(), site, bytes, most });
     }
-    let read = kernel.exprs.iter().filter_map(|expr| expr.parts().slot.copied());
     let mut emitter = Emitter {
         asm: Assembler::new(),
         kernel,
@@ -79,7 +76,6 @@ pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
         arguments: FxHashMap::default(),
         builtins: FxHashMap::default(),
         slots: Vec::new(),
-        read: read.collect(),
         locals: Vec::new(),
         bases: FxHashMap::default(),
         unaligned: FxHashMap::default(),

@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::names::{self, private};
 use crate::rules::Rules;
 use crate::signature::{Standing, parse};
-use crate::surroundings;
+use crate::surroundings::{self, OfSelf};
 
 /// A function whose bodies are written as values.
 struct Bodies<'f> {
@@ -186,15 +186,29 @@ fn given(parameter: &Parameter) -> Type {
     }
 }
 
-/// A device function of an `impl` or `trait`; of a trait it may be the declaration alone.
-pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Result<TokenStream> {
+/// Which functions are written for a device function of an `impl` or `trait`.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Written {
+    /// The function of its name, and the method beside it that finds it by its receiver.
+    Both,
+    /// Both, of which a trait has the declaration alone.
+    Declaration,
+    /// The method that is found by its receiver.
+    Method,
+}
+
+/// A device function of an `impl` or `trait`.
+pub fn associated(mut item: ItemFn, rules: Rules, written: Written) -> Result<TokenStream> {
     let has_receiver = item.sig.receiver().is_some();
-    if has_receiver {
-        item.sig
-            .generics
-            .make_where_clause()
-            .predicates
-            .push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType));
+    if has_receiver && written != Written::Method {
+        let OfSelf { numbers, is_generic_impl } = surroundings::of_self(item.sig.ident.span().unwrap());
+        let predicates = &mut item.sig.generics.make_where_clause().predicates;
+        // Where `Self` is of parameters, a bound would hide what stands for it in a builder.
+        match numbers.as_slice() {
+            [] if is_generic_impl => {}
+            [] => predicates.push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType)),
+            numbers => predicates.push(syn::parse_quote!(Self: #(#numbers)+*)),
+        }
     }
     let function = parse(item, Standing::Associated, rules)?;
     let (name, ask) = (&function.name, private("ask"));
@@ -219,9 +233,10 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
         ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause
     };
     // Of a trait's function the trait has it: an `impl` could not say which of two traits' functions it means.
-    let is_of_trait = !is_declaration && surroundings::implemented(name.span().unwrap()).is_some();
+    let is_of_trait = written == Written::Both && surroundings::implemented(name.span().unwrap()).is_some();
+    let method = names::by_receiver(name);
     let by_receiver = (has_receiver && !is_of_trait).then(|| {
-        let (method, (_, arguments)) = (names::by_receiver(name), super::generics(&function));
+        let (_, arguments) = super::generics(&function);
         let of_function = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
         quote! {
             #(#of_function)*
@@ -236,7 +251,7 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
             }
         }
     });
-    if is_declaration {
+    if written == Written::Declaration {
         return Ok(quote!(#(#attributes)* #head; #by_receiver));
     }
     let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
@@ -251,6 +266,17 @@ pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Resul
         is_refused: refused.is_some(),
     };
     let bodies = rules.apply(bodies.write(&ask));
+    if written == Written::Method {
+        return Ok(quote! {
+            #[inline]
+            #fn_token #method #generics (
+                self,
+                #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
+            ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause {
+                #bodies
+            }
+        });
+    }
     Ok(quote! {
         #(#attributes)*
         #[inline]

@@ -3,9 +3,10 @@
 mod bodies;
 mod device_fn;
 mod kernel;
+mod methods;
 mod vectors;
 
-pub use bodies::{associated, closure};
+pub use bodies::{Written, associated, closure};
 pub use device_fn::device_fn;
 pub use kernel::kernel;
 

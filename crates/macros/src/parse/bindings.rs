@@ -50,6 +50,7 @@ impl Parser {
         };
         // Before the pattern, whose name may be that of a variable in the value.
         let known = ty.clone().or_else(|| self.type_of(&init.expr));
+        let (is_number, is_librarys) = (self.is_number(&init.expr), self.is_librarys(&init.expr));
         let mut pattern = self.pattern(pattern, otherwise.is_some())?;
         if let Pattern::Local(local) = &mut pattern
             && ty.is_none()
@@ -68,6 +69,12 @@ impl Parser {
             }
             if let Some(known) = known {
                 self.has_type(local, &known);
+            }
+            if is_number {
+                self.known_numbers.insert(local.number);
+            }
+            if is_librarys {
+                self.librarys.insert(local.number);
             }
         }
         Ok(Statement::Let { pattern, ty, value, otherwise, span: local.let_token.span })

@@ -26,7 +26,11 @@ impl Parser {
         if let Some(own) = self.own_method(call)? {
             return Ok(own);
         }
-        if let Some(arguments) = math(&name) {
+        if let Some(own) = self.named_alike(call)? {
+            return Ok(own);
+        }
+        if let Some(method) = math(&name) {
+            let arguments = method.operands.len();
             if call.args.len() != arguments {
                 let message = format!("`{name}` takes {arguments} arguments here, besides what it is called on");
                 return error(&call.method, &message);
@@ -50,7 +54,7 @@ impl Parser {
         if !is_method(&name) {
             return match self.unknown_method(call, &name) {
                 Some(message) => error(&call.method, &message),
-                None => self.call_on(call, None),
+                None => self.call_on(call, None, None),
             };
         }
         if matches!(name.as_str(), "step_by" | "rev")
@@ -181,7 +185,7 @@ impl Parser {
     }
 
     /// Whether it is a type of numbers, or a type parameter that is one.
-    fn is_type_of_numbers(&self, name: &Ident) -> bool {
+    pub(super) fn is_type_of_numbers(&self, name: &Ident) -> bool {
         self.numbers.contains(name) || is_number(&name.to_string())
     }
 

@@ -37,7 +37,7 @@ use calls::without_parentheses;
 pub use closures::closure;
 use jumps::{Around, AroundKind};
 use literals::{number, numbers};
-pub use names::{SHARED, is_faulting};
+pub use names::{OfNumbers, SHARED, is_faulting};
 use receivers::OwnGenerics;
 use scope::Scope;
 use types::check_cast;
@@ -60,6 +60,10 @@ pub struct Parser {
     called_on: Vec<usize>,
     /// The types of variables, by number, where they are written.
     types: HashMap<usize, syn::Type>,
+    /// The variables that are numbers or truth values, by number, as far as it shows without their types.
+    known_numbers: HashSet<usize>,
+    /// The variables that are what a method of the library has given, by number.
+    librarys: HashSet<usize>,
     own_generics: OwnGenerics,
     /// How many arguments the variables that are functions take, by number, where that is written.
     counts: HashMap<usize, usize>,
@@ -91,6 +95,8 @@ impl Parser {
             views: HashMap::new(),
             called_on: Vec::new(),
             types: HashMap::new(),
+            known_numbers: HashSet::new(),
+            librarys: HashSet::new(),
             own_generics: OwnGenerics::of(generics),
             counts: HashMap::new(),
             next: 0,
@@ -288,6 +294,7 @@ impl Parser {
                     {
                         parser.has_type(local, &element);
                     }
+                    parser.mark_index(&source, &pattern);
                     parser.within(&repeat.label, AroundKind::For, |parser, target| {
                         Ok(ExprKind::For { target, pattern, source, body: parser.block(&repeat.body)? })
                     })

@@ -4,52 +4,82 @@ use wattle_operations::{compositions, faulting, operations};
 
 use crate::names::methods_of_views_and_threads;
 
+/// A method of numbers, as the tables say it.
+pub struct OfNumbers {
+    /// `fn` and its like where kernels write it as a method, `op` where they write it with a sign of Rust's.
+    how: &'static str,
+    pub name: &'static str,
+    /// The trait of the numbers that have it.
+    pub class: &'static str,
+    /// The types of the operands behind the first one: `Self`, of which nothing is written too, is that one's.
+    pub operands: &'static [&'static str],
+    pub result: &'static str,
+}
+
 macro_rules! rows {
     ($($arity:ident {$(
         $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
         $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
     )+})+) => {
-        &[$($((stringify!($how), stringify!($method), &[$(stringify!($y)),*]),)+)+]
+        &[$($(OfNumbers {
+            how: stringify!($how),
+            name: stringify!($method),
+            class: stringify!($class),
+            operands: &[$(concat!($(stringify!($of))?)),*],
+            result: stringify!($out),
+        },)+)+]
     };
 }
 
-/// The operations of the table: how kernels write them, the method, and its arguments.
-const OPERATIONS: &[(&str, &str, &[&str])] = operations!(rows);
+/// The operations of the table.
+const OPERATIONS: &[OfNumbers] = operations!(rows);
 /// The methods that are built of them.
-const COMPOSITIONS: &[(&str, &str, &[&str])] = compositions!(rows);
+const COMPOSITIONS: &[OfNumbers] = compositions!(rows);
 
 macro_rules! faulting_rows {
     ($($(#[$doc:meta])* $class:ident $fault:ident $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*)
         {$($meaning:tt)+})+) => {
-        &[$((stringify!($method), &[$(stringify!($y)),*]),)+]
+        &[$(OfNumbers {
+            how: "fn",
+            name: stringify!($method),
+            class: stringify!($class),
+            operands: &[$(concat!($(stringify!($of))?)),*],
+            result: "Self",
+        },)+]
     };
 }
 
-/// The methods that can fail, and their arguments.
-const FAULTING: &[(&str, &[&str])] = faulting!(faulting_rows);
+/// The methods that can fail.
+const FAULTING: &[OfNumbers] = faulting!(faulting_rows);
 
-/// The methods of no table, and how many arguments they have.
-const OTHERS: [(&str, usize); 5] = [("clamp", 2), ("to_bits", 0), ("sin_cos", 0), ("pow", 1), ("mul_add", 2)];
+/// The methods of no table.
+const OTHERS: &[OfNumbers] = &[
+    OfNumbers { how: "fn", name: "clamp", class: "Number", operands: &["", ""], result: "Self" },
+    OfNumbers { how: "fn", name: "to_bits", class: "Float", operands: &[], result: "Self::Bits" },
+    OfNumbers { how: "fn", name: "sin_cos", class: "Float", operands: &[], result: "(Self, Self)" },
+    OfNumbers { how: "fn", name: "pow", class: "Number", operands: &["Self::Exponent"], result: "Self" },
+    OfNumbers { how: "fn", name: "mul_add", class: "Float", operands: &["", ""], result: "Self" },
+];
 
-/// How many arguments a method of numbers has, if it is one.
-pub fn math(name: &str) -> Option<usize> {
-    let known = OPERATIONS.iter().chain(COMPOSITIONS).find(|(how, known, _)| *how != "op" && *known == name);
-    let faulting = || FAULTING.iter().find(|(known, _)| *known == name).map(|(_, arguments)| arguments.len());
-    let other = || OTHERS.iter().find(|(known, _)| *known == name).map(|(_, count)| *count);
-    known.map(|(_, _, arguments)| arguments.len()).or_else(faulting).or_else(other)
+/// The methods of numbers.
+fn of_numbers() -> impl Iterator<Item = &'static OfNumbers> {
+    [OPERATIONS, COMPOSITIONS, FAULTING, OTHERS].into_iter().flatten().filter(|known| known.how != "op")
+}
+
+/// The method of numbers of this name.
+pub fn math(name: &str) -> Option<&'static OfNumbers> {
+    of_numbers().find(|known| known.name == name)
 }
 
 /// Whether a method of numbers can fail, so that it needs to know its thread.
 pub fn is_faulting(name: &str) -> bool {
-    FAULTING.iter().any(|(known, _)| *known == name)
+    FAULTING.iter().any(|known| known.name == name)
 }
 
 /// The method whose name is nearest to this one, if it is near enough to have been meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let methods = OPERATIONS.iter().chain(COMPOSITIONS).filter(|(how, ..)| *how != "op").map(|(_, known, _)| *known);
-    let others = FAULTING.iter().map(|(known, _)| *known).chain(OTHERS.map(|(known, _)| known));
-    let near = methods
-        .chain(others)
+    let near = of_numbers()
+        .map(|known| known.name)
         .chain(methods_of_views_and_threads())
         .map(|known| (strsim::levenshtein(name, known), known))
         .min()?;

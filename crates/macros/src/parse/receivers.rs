@@ -6,12 +6,13 @@ use syn::{GenericArgument, PathArguments, Result, Type};
 
 use super::bounds::{is_bound_of_library, is_bound_of_numbers};
 use super::calls::without_parentheses;
-use super::names::math;
+use super::names::{OfNumbers, math};
 use super::types::is_number;
 use super::{Parser, check_type};
-use crate::ast::{Callee, ExprKind, Local, Method};
-use crate::names::may_have;
+use crate::ast::{Callee, Expr, ExprKind, Local, Method, Pattern};
+use crate::names::{is_method, is_of_values, is_type_of_library, may_have};
 use crate::signature::bounds;
+use crate::source;
 
 /// The type parameters of a function that may have functions of the user's.
 pub(super) struct OwnGenerics {
@@ -90,12 +91,83 @@ impl Parser {
         if is_generic(&self.own_generics.numbers) {
             return Ok(None);
         }
-        self.call_on(call, Some(ty.path)).map(Some)
+        self.call_on(call, Some(ty.path), None).map(Some)
+    }
+
+    /// A call of a method that the library has too, where it may be one of the user's: the file has a method of that name, and
+    /// what it is called on does not show to be the library's.
+    pub(super) fn named_alike(&mut self, call: &syn::ExprMethodCall) -> Result<Option<ExprKind>> {
+        let name = call.method.to_string();
+        if !source::has_method(&name, call.method.span()) || self.is_number(&call.receiver) {
+            return Ok(None);
+        }
+        let ty = self.type_of(&call.receiver);
+        let path = match &ty {
+            Some(Type::Path(ty)) if ty.qself.is_none() => ty.path.get_ident(),
+            Some(_) => return Ok(None),
+            None => None,
+        };
+        if let Some(of) = path.filter(|of| source::has_struct(&of.to_string(), call.method.span())) {
+            return self.call_on(call, Some(of.clone().into()), None).map(Some);
+        }
+        let is_librarys = path.is_some_and(|of| is_type_of_library(&of.to_string())) || self.is_librarys(&call.receiver);
+        if is_librarys || is_of_values(&name) {
+            return Ok(None);
+        }
+        self.call_on(call, None, math(&name)).map(Some)
+    }
+
+    /// Whether it is a view, the `Acc`, or what a method of one of these gives.
+    pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
+        match without_parentheses(x) {
+            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)).is_some_and(|local| {
+                self.views.contains_key(&local.number)
+                    || self.is_kernel && local.number == 0
+                    || self.librarys.contains(&local.number)
+            }),
+            syn::Expr::MethodCall(call) => is_method(&call.method.to_string()) && self.is_librarys(&call.receiver),
+            syn::Expr::Range(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it is a number or a truth value, as far as it shows.
+    pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
+        let has_number_type = || match self.type_of(x) {
+            Some(Type::Path(ty)) => ty.path.get_ident().is_some_and(|ty| self.is_type_of_numbers(ty)),
+            _ => false,
+        };
+        match without_parentheses(x) {
+            syn::Expr::Lit(_) | syn::Expr::Cast(_) | syn::Expr::Binary(_) => true,
+            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_) | syn::UnOp::Not(_)) => true,
+            syn::Expr::Path(path) => {
+                let local = path.path.get_ident().and_then(|name| self.find(name));
+                local.is_some_and(|local| self.known_numbers.contains(&local.number)) || has_number_type()
+            }
+            syn::Expr::MethodCall(call) => {
+                let name = call.method.to_string();
+                let is_of_number = || !source::has_method(&name, call.method.span()) || self.is_number(&call.receiver);
+                math(&name).is_some() && is_of_number()
+            }
+            _ => has_number_type(),
+        }
+    }
+
+    /// Notes that a loop's variable counts.
+    pub(super) fn mark_index(&mut self, source: &Expr, pattern: &Pattern) {
+        if let (ExprKind::Range { .. }, Pattern::Local(local)) = (&source.kind, pattern) {
+            self.known_numbers.insert(local.number);
+        }
     }
 
     /// A call of a function of the receiver's type, which is written or is `None`.
-    pub(super) fn call_on(&mut self, call: &syn::ExprMethodCall, of: Option<syn::Path>) -> Result<ExprKind> {
-        let method = Method { name: call.method.clone(), generics: call.turbofish.clone(), of };
+    pub(super) fn call_on(
+        &mut self,
+        call: &syn::ExprMethodCall,
+        of: Option<syn::Path>,
+        of_numbers: Option<&'static OfNumbers>,
+    ) -> Result<ExprKind> {
+        let method = Method { name: call.method.clone(), generics: call.turbofish.clone(), of, of_numbers };
         self.call_of(Callee::Method(method), Some(&call.receiver), &call.args, call.span())
     }
 }

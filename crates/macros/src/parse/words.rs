@@ -220,7 +220,7 @@ pub(super) fn variable(name: &str) -> Option<String> {
 pub(super) fn method(name: &str) -> Option<String> {
     let known = |name: &str| {
         let of_c = OF_C.iter().find(|(of_c, _)| *of_c == name).map_or(name, |(_, method)| method);
-        Some((of_c.to_owned(), math(of_c)?))
+        Some((of_c.to_owned(), math(of_c)?.operands.len()))
     };
     let (method, arguments) = known(name).or_else(|| known(name.strip_suffix('f')?))?;
     Some(match (method.as_str(), arguments) {

@@ -37,6 +37,13 @@ fn passed(graph: &Graph, from: EventId, to: EventId, at: &impl Fn(EventId) -> St
         );
         return say(sentence, Term::Release);
     }
+    if graph.event(read).label.reduces {
+        let sentence = format!(
+            "nothing acquires: the reduction at {} gives its thread no value, so no fence behind it acquires",
+            at(read)
+        );
+        return say(sentence, Term::Acquire);
+    }
     if acquires.is_empty() {
         let sentence = format!(
             "nothing acquires: the read at {} is relaxed, and no fence that acquires stands between it and {}",

@@ -159,10 +159,8 @@ impl Printer<'_> {
                     }
                 };
                 let exchanges = kind == AtomicKind::Apply(AtomicOp::Exchange);
-                // PTX has no `red` that exchanges; Vulkan has no `red`.
-                let reduces = result.is_none() && !exchanges && kind != AtomicKind::CompareExchange;
                 let (head, modifiers) = match self.program.dialect {
-                    Dialect::Ptx if reduces => (Head::Reduce, ptx_order(true, read.acquire, write.release, read.level)),
+                    Dialect::Ptx if read.reduces => (Head::Reduce, ptx_order(true, read.acquire, write.release, read.level)),
                     Dialect::Ptx => (Head::Update, ptx_order(true, read.acquire, write.release, read.level)),
                     Dialect::Vulkan => (Head::Update, vulkan_update(read, write)),
                 };

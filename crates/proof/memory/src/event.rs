@@ -76,6 +76,8 @@ pub struct Label {
     pub makes_available: bool,
     /// Whether an acquire makes writes visible (`MakeVisible`).
     pub makes_visible: bool,
+    /// Whether it is the read of PTX's `red`, whose thread is given no value: it begins no acquire pattern (PTX ISA 8.5, 8.8).
+    pub reduces: bool,
 }
 
 impl Label {
@@ -94,6 +96,7 @@ impl Label {
             coherent: false,
             makes_available: false,
             makes_visible: false,
+            reduces: false,
         }
     }
 

@@ -206,6 +206,7 @@ impl Simulator {
             releases: releases(own),
             extent: Extent::whole(access.target.bytes.into()),
             extends: run.extends_patterns,
+            reduces: label.reduces,
         });
         let of = |piece: &Piece, passing: Passing| Passing { extent: piece.extent, ..passing };
         let mut linked = false;

@@ -122,7 +122,7 @@ fn judge(steps: &[Step]) -> Option<usize> {
                 if read.acquires {
                     ends.push(late);
                 }
-                ends.extend((late + 1..steps.len()).filter(|&fence| {
+                ends.extend((late + 1..steps.len()).filter(|_| !read.reduces).filter(|&fence| {
                     let What::Fence { order, scope } = steps[fence].what else { return false };
                     steps[fence].thread == step.thread && order.acquires() && reaches(scope, step.thread, writer.thread)
                 }));
@@ -203,10 +203,11 @@ fn step() -> impl Strategy<Value = Step> {
         |(place, kind, (acquires, releases), scope, odd)| {
             let (reads, writes) = (kind != 0, kind != 1);
             let place = if odd == 0 { place } else { place + 2 };
-            let (acquires, releases) = (acquires && reads, releases && writes);
+            let reduces = kind == 2;
+            let (acquires, releases) = (acquires && reads && !reduces, releases && writes);
             What::Atomic {
                 place,
-                passing: Passing { scope, reads, writes, acquires, releases, extent: EXTENT, extends: false },
+                passing: Passing { scope, reads, writes, acquires, releases, extent: EXTENT, extends: false, reduces },
             }
         },
     );

@@ -129,7 +129,7 @@ impl Simulator {
         let (scope, writes) = (atomic.scope, new.is_some());
         let (acquires, releases) = (atomic.acquires, atomic.releases);
         let extent = Extent::whole(location.element.size());
-        let passing = Passing { scope, reads, writes, acquires, releases, extent, extends: false };
+        let passing = Passing { scope, reads, writes, acquires, releases, extent, extends: false, reduces: false };
         let shadow = self.memories.shadow(address, self.generation);
         let linked = shadow.is_some_and(|shadow| shadow.observe(&mut thread.sync, passing));
         self.record(thread, location, 0, address, Some(scope), writes);

@@ -67,6 +67,8 @@ pub(super) struct Passing {
     /// Whether release patterns go on to later writes of the thread to the same place, and acquire patterns begin with
     /// earlier reads there, as in PTX (PTX ISA 8.8, 8.8 "Release and acquire patterns").
     pub extends: bool,
+    /// Whether its read begins no acquire pattern: that of PTX's `red`.
+    pub reduces: bool,
 }
 
 impl Shadow {
@@ -163,6 +165,9 @@ impl Track {
     /// Handles the read half of an atomic operation that is morally strong with the write that it observes. An acquire read is
     /// itself ordered after what it acquires, so this comes before its access is recorded.
     pub fn observe(&mut self, thread: &mut ThreadSync, passing: Passing) {
+        if passing.reduces {
+            return;
+        }
         thread.observe(&self.releases, passing.scope, passing.acquires);
         if passing.extends && !passing.acquires {
             let known = self.of_modules.get_or_insert_default().observed.entry(thread.member.thread).or_default();

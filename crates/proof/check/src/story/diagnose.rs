@@ -70,8 +70,11 @@ pub fn releases(graph: &Graph, before: EventId, write: EventId) -> Vec<EventId> 
 }
 
 /// The operations with which an acquire pattern of a thread can end that begins in a read, before what it does after: the
-/// read itself, and the fences between.
+/// read itself, and the fences between. With that of a reduction none begins.
 pub fn acquires(graph: &Graph, read: EventId, after: EventId) -> Vec<EventId> {
+    if graph.event(read).label.reduces {
+        return Vec::new();
+    }
     let own = graph.event(read).label.acquire.then_some(read);
     own.into_iter().chain(fences(graph, read, after, |graph, event| graph.event(event).label.acquire)).collect()
 }
@@ -188,7 +191,11 @@ fn no_acquire(names: &Names<'_>, hop: &Hop, place: &str, reasons: &mut Reasons) 
     let between = fences(graph, hop.to, hop.after, |_, _| true);
     let early = earlier(graph, hop.to, |graph, event| graph.event(event).label.acquire);
     reasons.culprits.push(hop.to);
+    let reduces = graph.event(hop.to).label.reduces;
     let sentence = match (between.first(), early) {
+        _ if reduces => format!(
+            "Nothing acquires: {read} is a reduction of {place}, whose thread is given no value, so no fence behind it acquires."
+        ),
         (Some(&fence), _) => format!(
             "The fence at {} does not acquire ({}), so {after} need not see what {read} learned of by {place}.",
             names.at(fence),

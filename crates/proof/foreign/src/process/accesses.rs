@@ -5,7 +5,7 @@ use wattle_check::search::{Action, Change};
 use wattle_memory::{Label, Level};
 use wattle_modules::Deferred;
 use wattle_modules::Value;
-use wattle_modules::code::{Access, Op, Reg};
+use wattle_modules::code::{Access, NO_REG, Op, Reg, Strength};
 use wattle_modules::types::Space;
 
 use super::ModuleThread;
@@ -229,6 +229,10 @@ impl ModuleThread {
         }
         self.open = Some(Open::Update { at, any });
         let (read, write) = (label(world, access, cells.space, false), label(world, access, cells.space, true));
+        // SPIR-V says what an access is in labels, and has no reductions.
+        let is_ptx = matches!(access.strength, Strength::Strong { .. });
+        let reduces = is_ptx && matches!(self.part(world).kernel().steps[at as usize].op, Op::Rmw { d: NO_REG, .. });
+        let read = Label { reduces, ..read };
         Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })
     }
 

@@ -23,7 +23,7 @@ use std::str::FromStr;
 use definition::Definitions;
 pub use definition::Term;
 
-use crate::event::EventId;
+use crate::event::{EventId, Kind};
 use crate::{Clause, Graph, Relation, Target};
 
 /// The functions that define a model. Each model's file sets all of them; none has a default.
@@ -311,7 +311,27 @@ fn require(holds: bool, axiom: &'static str, section: &'static str) -> Result<()
 /// The order that barriers give: what precedes an arrival comes before what follows a passage.
 fn barrier_hops(graph: &Graph, po: &Relation) -> Relation {
     let order = graph.barrier_order();
-    if order.is_empty() { order } else { po.then(&order).then_transitive(po) }
+    if order.is_empty() {
+        return order;
+    }
+    // A thread may go from one barrier to the next with nothing between them that a hop could end in.
+    let onward = next_barriers(graph).then(&order);
+    let order = if onward.is_empty() { order } else { &order | &order.then(&onward.plus()) };
+    po.then(&order).then_transitive(po)
+}
+
+/// From each barrier to the one that its thread comes to next, where nothing stands between them.
+fn next_barriers(graph: &Graph) -> Relation {
+    let mut next = Relation::new(graph.len());
+    let mut last: Vec<Option<EventId>> = vec![None; graph.threads().len()];
+    for event in 0..graph.len() {
+        let Some(thread) = graph.event(event).thread else { continue };
+        let is_barrier = |event: EventId| graph.event(event).label.kind == Kind::Barrier;
+        if let Some(before) = last[thread].replace(event).filter(|&before| is_barrier(before) && is_barrier(event)) {
+            next.insert(before, event);
+        }
+    }
+    next
 }
 
 /// The order that the system gives: what is not after `first` in its thread comes before what is not before `second` in

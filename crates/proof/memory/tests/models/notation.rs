@@ -12,7 +12,8 @@
 //! - an order, which makes an access atomic: `rlx`, `acq`, `rel`, `ar` (both), `sc`;
 //! - a scope: `sg`, `blk`, `qf`, `dev`, `sys`;
 //! - for Vulkan: `priv`; `coh`, an availability or visibility operation of the access's own; `shm`, block shared
-//!   memory; `noav` and `novis`, without MakeAvailable or MakeVisible; `buf` and `blkmem`, semantics of one class alone.
+//!   memory; `noav` and `novis`, without MakeAvailable or MakeVisible; `buf` and `blkmem`, semantics of one class alone;
+//! - for PTX: `red`, an update that is a reduction.
 //!
 //! `x'` is the place `x` by another reference. A thread is at `block`, `device/block`, `device/family/block` or
 //! `device/family/block/subgroup`.
@@ -112,6 +113,7 @@ fn label(start: Label, modifiers: &[&str]) -> Label {
             "novis" => Label { makes_visible: false, ..label },
             "buf" => Label { semantics: Classes::BUFFER, ..label },
             "blkmem" => Label { semantics: Classes::BLOCK, ..label },
+            "red" => Label { reduces: label.kind == Kind::Read, ..label },
             other => panic!("no modifier {other}"),
         };
     }

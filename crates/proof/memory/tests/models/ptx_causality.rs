@@ -399,3 +399,59 @@ fn what_races() {
          portable ptx vulkan rust: allowed",
     );
 }
+
+#[test]
+fn reductions_begin_no_acquire_pattern() {
+    for (update, verdict) in [("U.rlx.dev", "forbidden Causality"), ("U.rlx.dev.red", "allowed")] {
+        case(
+            "8.8: \"this strong read does not form an acquire pattern\"",
+            &format!(
+                "P0@0  a: W.rlx.dev x | b: F.rel.dev | c: W.rlx.dev y
+                 P1@1  u: {update} y | d: F.acq.dev | e: R.rlx.dev x
+                 rf c->u.r, init->e
+                 ptx: {verdict}"
+            ),
+        );
+    }
+    case(
+        "8.9.2: their writes are observed as those of other updates are",
+        "P0@0  a: W.rlx.dev x | b: F.rel.dev | c: W.rlx.dev y
+         P1@1  u: U.rlx.dev.red y
+         P2@2  d: R.rlx.dev y | f: F.acq.dev | e: R.rlx.dev x
+         rf c->u.r, u.w->d, init->e
+         ptx: forbidden Causality",
+    );
+}
+
+#[test]
+fn barriers_one_behind_the_other() {
+    for (between, reads, verdict) in [
+        ("c: B.blk | d: B.blk", "init", "forbidden Causality"),
+        ("c: B.blk | d: B.blk", "a", "allowed"),
+        ("g: B.blk | c: B.blk | d: B.blk | h: B.blk", "init", "forbidden Causality"),
+        ("d: B.blk | c: B.blk", "init", "race a-f"),
+    ] {
+        case(
+            "8.9.4, 8.9.5: what a thread passes at one barrier it hands on at the next, with nothing between them",
+            &format!(
+                "P0@0  a: W x | b: B.blk
+                 P1@0  {between}
+                 P2@0  e: B.blk | f: R x
+                 bar b->c, d->e
+                 rf {reads}->f
+                 ptx portable: {verdict}"
+            ),
+        );
+    }
+}
+
+#[test]
+fn weak_reads_begin_no_acquire_pattern() {
+    case(
+        "8.8: \"a strong read on M followed by an acquire memory fence\"",
+        "P0@0  a: W.rlx.dev x | b: F.rel.dev | c: W.rlx.dev y
+         P1@1  u: U.rlx.dev.red y | g: R y | d: F.acq.dev | e: R.rlx.dev x
+         rf c->u.r, u.w->g, init->e
+         ptx: allowed",
+    );
+}

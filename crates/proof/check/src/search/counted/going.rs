@@ -69,7 +69,8 @@ impl<'w> Runs<'_, 'w> {
                     state.has_effect(thread);
                     let (acquire, release) = (read.acquire, write.release);
                     if self.answers.are_given() {
-                        let adding = Adding { address: target.address, addition, acquire, release };
+                        let (address, reduces) = (target.address, read.reduces);
+                        let adding = Adding { address, addition, acquire, release, reduces };
                         state.runners[thread].status = Status::Adds(adding);
                         return Some(());
                     }

@@ -197,6 +197,8 @@ struct Adding {
     addition: Addition,
     acquire: bool,
     release: bool,
+    /// Whether its read begins no acquire pattern.
+    reduces: bool,
 }
 
 /// An open loop, with the thread as it was when the current iteration began.

@@ -91,7 +91,7 @@ impl<'w> Runs<'_, 'w> {
         for &(thread, _) in adding {
             self.is_quiet(&after, thread, earlier)?;
         }
-        let ways = adding.iter().map(|&(winner, Adding { acquire, .. })| {
+        let ways = adding.iter().map(|&(winner, Adding { acquire, reduces, .. })| {
             let mut state = after.clone();
             for &(thread, _) in adding.iter().filter(|&&(thread, _)| thread != winner) {
                 self.end_quietly(&mut state, thread, *earlier.first()?)?;
@@ -100,7 +100,9 @@ impl<'w> Runs<'_, 'w> {
             let chain = state.cells.get_mut(&address)?.chain.as_mut()?;
             chain.last = Some(now);
             let runner = &mut state.runners[winner];
-            runner.observed.join(&chain.released);
+            if !reduces {
+                runner.observed.join(&chain.released);
+            }
             if acquire {
                 runner.clock.join(&chain.released);
             }

@@ -45,6 +45,7 @@ impl Axioms for Ptx {
         });
         let acquire = pairs(n, |read, last| {
             strong_read(read)
+                && !facts.label(read).reduces
                 && (read == last && facts.acquires(last)
                     || facts.po[read][last] && facts.is_fence(last) && facts.acquires(last)
                     || self.extended && facts.po[read][last] && facts.same_cell[read][last] && facts.acquires(last))

@@ -224,7 +224,10 @@ fn access(random: &mut Random, cell: u64, plain: bool, number: u64, at: usize) -
     match random.below(9) {
         0..=2 => Op::Load { to, cell, label: read },
         3..=5 => Op::Store { cell, value, label: write },
-        6 => Op::Add { to, cell, value, read, write },
+        6 => {
+            let read = Label { reduces: !read.acquire && random.one_in(2), ..read };
+            Op::Add { to, cell, value, read, write }
+        }
         7 => Op::Exchange { to, cell, value, read, write },
         _ => {
             let succeeded = (!read.acquire && random.one_in(3)).then(|| read.acquiring());
@@ -240,6 +243,7 @@ pub fn for_vulkan(case: &Case) -> Case {
     for label in case.program.iter_mut().flatten().flat_map(labels) {
         label.level = label.level.min(Level::Device);
         label.coherent = label.atomic;
+        label.reduces = false;
     }
     case
 }

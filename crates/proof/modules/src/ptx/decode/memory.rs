@@ -268,7 +268,10 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
         let [d, address, a] = operands(names, list)?;
         let access = Access { strength, ..names.address(address, space, ty.bytes())? };
         let a = names.src(a, ty)?;
-        return Ok(Op::Rmw { access, how, d: names.discardable(d, ty)?, a });
+        // 9.7.13.5: "Simple reductions may be specified by using the bit bucket destination operand '_'."
+        let is_reduction = how != Rmw::Exchange && matches!(d, Operand::Name(name) if name == "_");
+        let d = if is_reduction { NO_REG } else { names.discardable(d, ty)? };
+        return Ok(Op::Rmw { access, how, d, a });
     }
     let [address, a] = operands(names, list)?;
     let access = Access { strength, ..names.address(address, space, ty.bytes())? };
