@@ -110,9 +110,6 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     let header = Header::read(&module.text).map_err(|error| wrong(format!("{name}: {error}")))?;
     let mut setting = header.setting();
     setting.checks_indices = true;
-    if header.config.is_none() {
-        (setting.local_size, setting.subgroup) = (None, None);
-    }
     if let Some(Shape(grid)) = asked.grid {
         setting.workgroups = grid;
     }
@@ -129,7 +126,7 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     if let Some(twice) = asked.arguments.iter().find(|argument| !names.insert(&argument.name)) {
         return Err(wrong(format!("`{}` is given contents twice", twice.name)));
     }
-    setting.inputs.extend(spirv::contents(&asked.arguments).map_err(wrong)?);
+    setting.inputs.extend(spirv::contents(&asked.arguments));
     let given = setting.subgroup;
     let mut world = |subgroup| {
         setting.subgroup = subgroup;

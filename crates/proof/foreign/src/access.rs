@@ -64,16 +64,9 @@ impl Cells {
         if !address.is_multiple_of(bytes) {
             return Err(NoCells::Wrong(Wrong::Misaligned(bytes)));
         }
-        let within = |name: &str, size: u64| match address.checked_add(bytes) {
-            Some(end) if end <= size => Ok(address),
-            _ => {
-                let (name, offset) = (name.to_owned(), address as i64);
-                Err(NoCells::Wrong(Wrong::Beyond { name, bytes: size, offset }))
-            }
-        };
         let (memory, offset) = match space {
             Space::Local => {
-                return Err(within("local memory", thread.local_bytes()).map_or_else(|wrong| wrong, NoCells::Local));
+                return Err(thread.part(world).place_local(address, bytes).map_or_else(NoCells::Wrong, NoCells::Local));
             }
             Space::Shared => {
                 let offset = thread.part(world).place_shared(address, bytes).map_err(NoCells::Wrong)?;

@@ -167,5 +167,9 @@ fn by_number(text: &str, way: &str, range: &Range) -> Result<(u64, Number), Stri
     };
     let unknown = || format!("the type of `{}` is not known{}", range.name, range.example());
     let ty = range.item.ok_or_else(unknown)?;
+    let items = range.bytes / u64::from(ty.size());
+    if way.is_empty() && items > 1 {
+        return Err(format!("`{text}` has {items} items: write which one, `{text}[0]`"));
+    }
     Ok((index.saturating_mul(u64::from(ty.size())), ty))
 }

@@ -96,6 +96,11 @@ numbers! {
 }
 
 impl Number {
+    /// Whether it is a float.
+    pub(crate) fn is_float(self) -> bool {
+        matches!(self, Number::F32 | Number::F64)
+    }
+
     /// Whether it may be negative: a signed integer or a float.
     pub(crate) fn is_signed(self) -> bool {
         match self {

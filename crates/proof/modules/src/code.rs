@@ -9,7 +9,7 @@ use wattle_memory::{FenceOrder, Label, Level, Scope, UpdateOrder};
 use crate::address;
 pub use crate::exchange::{Combine, CombinedLanes, Combiner, Exchange, Match, Vote};
 pub use crate::meaning::exact::{Rounded, Rounding};
-pub use crate::module::{Global, Kernel, Module, Parameter, PlacedVariable, Source};
+pub use crate::module::{Global, Kernel, LocalVariable, Module, Parameter, PlacedVariable, Source};
 pub use crate::op::{Copied, Gather, Lanes, Next, Op, Outline, TableJoin, TestJoin};
 use crate::types::{Space, Type};
 pub use crate::value::Bitwise;

@@ -118,6 +118,8 @@ pub struct Kernel {
     pub dynamic_at: u64,
     /// The size in bytes of a thread's local memory.
     pub local: u64,
+    /// The variables in a thread's local memory, by ascending addresses; none where all of its bytes are one range.
+    pub local_variables: Vec<LocalVariable>,
     /// The loops that the text declares, as SPIR-V's `OpLoopMerge` does: the instruction at which each begins, and the one
     /// behind it where control can come there.
     pub loops: Vec<(u32, Option<u32>)>,
@@ -138,7 +140,27 @@ pub struct PlacedVariable {
     pub item: Option<u64>,
 }
 
+/// A variable in a thread's local memory. Its addresses are apart from those of the others, and its bytes are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalVariable {
+    /// The variable, at its address.
+    pub variable: PlacedVariable,
+    /// The number of its first byte among all that a thread has.
+    pub first: u64,
+}
+
 impl Kernel {
+    /// The number of the first of these bytes at an address of local memory, where they are in one variable.
+    pub fn local_byte(&self, address: u64, bytes: u64) -> Option<u64> {
+        let end = address.checked_add(bytes)?;
+        if self.local_variables.is_empty() {
+            return (end <= self.local).then_some(address);
+        }
+        let behind = self.local_variables.partition_point(|known| known.variable.at <= address);
+        let LocalVariable { variable, first } = self.local_variables.get(behind.checked_sub(1)?)?;
+        (end - variable.at <= variable.bytes.unwrap_or(0)).then(|| first + (address - variable.at))
+    }
+
     /// The size in bytes of a block's shared memory as it is laid out here, with what is between its variables, where the
     /// launch asks for that many more bytes.
     pub fn shared_extent(&self, dynamic: u64) -> u64 {

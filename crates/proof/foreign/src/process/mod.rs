@@ -107,11 +107,6 @@ impl ModuleThread {
         world.shared_memory(self.part(world).first_block + self.block)
     }
 
-    /// The size of its own memory in bytes.
-    pub(crate) fn local_bytes(&self) -> u64 {
-        self.local.len() as u64
-    }
-
     fn set(&mut self, register: Reg, value: Deferred) {
         if register != NO_REG {
             self.registers[register as usize] = value;

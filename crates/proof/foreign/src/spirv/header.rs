@@ -55,13 +55,12 @@ impl Header {
         Ok(header)
     }
 
-    /// The launch that they describe: a single thread unless they say more.
+    /// The launch that they describe: unless they say more, of one workgroup with as many threads as the module has it.
     pub fn setting(&self) -> Setting {
-        let [threads, subgroups, workgroups] = self.config.unwrap_or([1; 3]);
         Setting {
-            local_size: Some([threads.saturating_mul(subgroups), 1, 1]),
-            workgroups: [workgroups, 1, 1],
-            subgroup: Some(threads),
+            local_size: self.config.map(|[threads, subgroups, _]| [threads.saturating_mul(subgroups), 1, 1]),
+            workgroups: [self.config.map_or(1, |[_, _, workgroups]| workgroups), 1, 1],
+            subgroup: self.config.map(|[threads, ..]| threads),
             checks_indices: false,
             bound: None,
             inputs: self.inputs.clone(),

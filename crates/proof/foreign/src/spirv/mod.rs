@@ -202,38 +202,30 @@ pub fn read(file: &str, bytes: &[u8]) -> Result<Spirv, Unsupported> {
 }
 
 /// The first contents that arguments of the command line give variables, by name.
-///
-/// # Errors
-/// A struct has a buffer among its members.
-pub fn contents(arguments: &[Argument]) -> Result<HashMap<String, Contents>, Unsupported> {
-    let one = |argument: &Argument| {
-        let contents = match &argument.value {
-            Given::Untyped(number) => Contents::Number(number.clone()),
-            Given::Typed(ty, bits) => {
-                Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec(), scalar(*ty))
-            }
-            Given::Buffer(Buffer { item, len, contents: None }) => {
-                Contents::Unwritten(len * u64::from(item.size()), scalar(*item))
-            }
-            Given::Buffer(Buffer { item, contents: Some(items), .. }) => {
-                let size = usize::from(item.size());
-                let bytes = items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect();
-                Contents::Bytes(bytes, scalar(*item))
-            }
-            Given::Struct(members) => {
-                let no_pointer = &mut |name: &str, _: &Buffer| {
-                    Err(format!(
-                        "`{name}` is a buffer, and has a variable of its own; a vector is a struct: `{name}={{x=f32:1.0; y=f32:2.0}}`"
-                    ))
-                };
-                let (bytes, _) = struct_bytes(members, no_pointer)
-                    .map_err(|why| Unsupported::Shape(format!("`{}`: {why}", argument.name)))?;
-                Contents::Bytes(bytes, scalar(Number::U32))
-            }
-        };
-        Ok((argument.name.clone(), contents))
-    };
-    arguments.iter().map(one).collect()
+pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
+    arguments.iter().map(|argument| (argument.name.clone(), contents_of(argument))).collect()
+}
+
+fn contents_of(argument: &Argument) -> Contents {
+    match &argument.value {
+        Given::Untyped(number) => Contents::Number(number.clone()),
+        Given::Typed(ty, bits) => Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec(), scalar(*ty)),
+        Given::Buffer(Buffer { item, len, contents: None }) => {
+            Contents::Unwritten(len * u64::from(item.size()), scalar(*item))
+        }
+        Given::Buffer(Buffer { item, contents: Some(items), .. }) => {
+            let size = usize::from(item.size());
+            let bytes = items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect();
+            Contents::Bytes(bytes, scalar(*item))
+        }
+        Given::Struct(members) => {
+            let no_pointer = &mut |name: &str, _: &Buffer| {
+                Err(format!("the module names no members, so that they have no arrays: `{name}` is one"))
+            };
+            let in_order = struct_bytes(members, no_pointer).map(|(bytes, _)| bytes);
+            Contents::Members { named: members.iter().map(|one| (one.name.clone(), contents_of(one))).collect(), in_order }
+        }
+    }
 }
 
 /// The setting, with the names of variables for those of the only members of blocks.

@@ -215,6 +215,17 @@ impl Part {
         place.map(|()| address)
     }
 
+    /// The number of the first of that many bytes at an address of a thread's local memory, in one of its variables.
+    pub(crate) fn place_local(&self, address: u64, bytes: u64) -> Result<u64, Wrong> {
+        let (kernel, name) = (self.kernel(), "local memory");
+        kernel.local_byte(address, bytes).ok_or_else(|| {
+            let variables: Vec<_> = kernel.local_variables.iter().map(|known| known.variable.clone()).collect();
+            let whole = || Wrong::Beyond { name: name.into(), bytes: kernel.local, offset: address as i64 };
+            if variables.is_empty() { None } else { place_in(&variables, 0, name, address, bytes).err() }
+                .unwrap_or_else(whole)
+        })
+    }
+
     /// Whether that many bytes at an address of constant memory are in one of its variables.
     pub(crate) fn place_constant(&self, address: u64, bytes: u64) -> Result<(), Wrong> {
         place_in(&self.module.constant_variables, 0, "constant memory", address, bytes)

@@ -37,18 +37,22 @@ impl Range {
     /// The type of the number at an offset, where that is known.
     pub(crate) fn number_at(&self, offset: u64) -> Option<Number> {
         let way = self.parts.as_ref().and_then(|parts| parts.way(offset));
-        // What buffers are given says whether integers are signed.
-        way.and_then(|(_, scalar)| number_of(scalar))
-            .filter(|own| self.item.is_none_or(|item| item.size() != own.size()))
+        way.and_then(|(_, scalar)| Some(self.shown_as(number_of(scalar)?)))
             .or_else(|| self.item.filter(|item| offset.is_multiple_of(u64::from(item.size()))))
+    }
+
+    /// The type that a number of this type is looked at as: the one that its buffer is given as, where the module has numbers of
+    /// one type alone there, or does not say whether they have a sign.
+    fn shown_as(&self, own: Number) -> Number {
+        let is_mixed = self.parts.as_ref().is_some_and(|parts| parts.scalar().is_none());
+        let decides = |item: &Number| !is_mixed || !item.is_float() && !own.is_float() && !own.is_signed();
+        self.item.filter(|item| item.size() == own.size()).filter(decides).unwrap_or(own)
     }
 
     /// The offset and the type of the number at the end of a way, `[2].x`.
     pub(crate) fn at(&self, way: &str) -> Option<(u64, Number)> {
         let (offset, scalar) = self.parts.as_ref()?.at(way)?;
-        // What buffers are given says whether integers are signed.
-        let own = number_of(scalar)?;
-        Some((offset, self.item.filter(|item| item.size() == own.size()).unwrap_or(own)))
+        Some((offset, self.shown_as(number_of(scalar)?)))
     }
 
     /// What to write for its last number, where that is not one of an array.

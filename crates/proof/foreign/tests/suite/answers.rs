@@ -74,3 +74,43 @@ fn a_variable_and_an_argument_of_one_name() {
     let verdict = verdict(Source { file, text }, 1, &["sum=u32[1]:0"], &["sum == 7 && module.sum == 5"]);
     assert_eq!(verdict, Verdict::Holds);
 }
+
+/// PTX does not say how the variables of local memory lie to each other.
+#[test]
+fn what_leaves_a_local_variable_is_in_none() {
+    let body = |at: &str| {
+        format!(
+            "{{ .local .align 4 .b8 one[8];\n.local .align 4 .b8 other[8];\n.reg .u64 %l; mov.u64 %l, one; \
+             st.local.u32 [one], 1; st.local.u32 [one+4], 2; st.local.u32 [other], 3; st.local.u32 [other+4], 4;\n\
+             ld.local.u32 %x, [{at}]; setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%a], %x; }}"
+        )
+    };
+    for (at, value) in [("one", 1), ("%l+4", 2), ("other", 3), ("other+4", 4)] {
+        let asserted = format!("p == {value}");
+        assert_eq!(kind(&verdict(kernel(&body(at)), 2, &["p=u32[1]:0"], &[&asserted])), "holds", "{at}");
+    }
+    for at in ["one+8", "%l+8", "other+8"] {
+        let found = verdict(kernel(&body(at)), 2, &["p=u32[1]:0"], &[]);
+        let text = format!("{found:?}");
+        assert!(text.contains("one") || text.contains("other"), "{at}: {text}");
+        assert_eq!(kind(&found), "fault", "{at}");
+    }
+}
+
+/// A thread that comes from one barrier to the next with nothing between them hands on what it has been passed.
+#[test]
+fn barriers_one_behind_the_other() {
+    let body = |second: u32| {
+        format!(
+            "setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%a], 7;\nsetp.lt.u32 %p, %t, 2; @%p bar.warp.sync 3;\n\
+             setp.gt.u32 %p, %t, 0; @%p bar.warp.sync {second};\n\
+             setp.eq.u32 %p, %t, 2; @%p ld.global.u32 %x, [%a]; @%p st.global.u32 [%a+4], %x;"
+        )
+    };
+    assert_eq!(kind(&verdict(kernel(&body(6)), 3, &["p=u32[2]:0"], &["p[1] == 7"])), "holds");
+    let other = "setp.eq.u32 %p, %t, 1; @%p bra OUT;\nsetp.eq.u32 %p, %t, 0; @%p st.global.u32 [%a], 7;\n\
+                 bar.warp.sync 5;\nsetp.eq.u32 %p, %t, 2; @%p ld.global.u32 %x, [%a];\nOUT:";
+    assert_eq!(kind(&verdict(kernel(other), 3, &["p=u32[2]:0"], &[])), "holds");
+    let without = body(6).replace("@%p bar.warp.sync 3;", "");
+    assert_eq!(kind(&verdict(kernel(&without), 3, &["p=u32[2]:0"], &[])), "data race");
+}

@@ -39,12 +39,6 @@ fn a_race_says_which_side_is_missing() {
             "nothing acquires: the read at k.ptx:",
             Term::Acquire,
         ),
-        (
-            format!("{release} {store}"),
-            format!("atom.relaxed.gpu.global.add.u32 _, [%a+4], 0; {acquire} mov.u32 %x, 1;"),
-            "nothing acquires: the reduction at k.ptx:",
-            Term::Acquire,
-        ),
         (format!("{narrow} {store}"), format!("{load} {acquire}"), "do not include each other's thread", Term::InScope),
         (
             "red.relaxed.cta.global.add.u32 [%a+4], 1;".to_owned(),

@@ -21,6 +21,7 @@ mod language;
 mod library;
 mod lower;
 mod module;
+mod members;
 mod parts;
 mod setting;
 mod subgroups;

@@ -95,6 +95,18 @@ impl Parts {
         }
     }
 
+    /// The type of its scalars, where all are of one.
+    pub fn scalar(&self) -> Option<Scalar> {
+        match self {
+            Parts::Scalar(of) | Parts::Vector { of, .. } => Some(*of),
+            Parts::Many { of, .. } => of.scalar(),
+            Parts::Members(members) => {
+                let first = members.first()?.parts.scalar();
+                first.filter(|_| members.iter().all(|member| member.parts.scalar() == first))
+            }
+        }
+    }
+
     /// The only member of a structure that has one.
     pub fn only_member(&self) -> Option<&Member> {
         match self {

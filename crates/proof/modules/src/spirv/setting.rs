@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use rspirv::spirv::BuiltIn;
 
 use super::instruction::Id;
+use super::members;
+use super::parts::Parts;
 use super::types::{Kind, Leaf, Scalar, Type, Types};
 
 /// The launch that a module is lowered for.
@@ -58,6 +60,13 @@ pub enum Contents {
     List(Vec<Contents>),
     /// Bytes, of scalars of a type where it is given.
     Bytes(Vec<u8>, Option<Scalar>),
+    /// The members of a structure by their names, and its bytes where they are taken in their order, since it has no names.
+    Members {
+        /// The contents of each.
+        named: Vec<(String, Contents)>,
+        /// Its bytes, or why there are none.
+        in_order: Result<Vec<u8>, String>,
+    },
     /// So many bytes that nobody has written, of scalars of a type where it is given.
     Unwritten(u64, Option<Scalar>),
 }
@@ -67,20 +76,24 @@ impl Contents {
     pub(super) fn scalars(&self) -> Option<Scalar> {
         match self {
             Contents::Bytes(_, of) | Contents::Unwritten(_, of) => *of,
-            Contents::Number(_) | Contents::List(_) => None,
+            Contents::Number(_) | Contents::List(_) | Contents::Members { .. } => None,
         }
     }
 
-    /// The bytes of a value of a type; a runtime array has as many parts as are given.
-    pub(super) fn bytes(&self, ty: Id, types: &Types) -> Result<Vec<u8>, String> {
+    /// The bytes of a value of a type, whose parts are known where they have names; a runtime array has as many parts as are
+    /// given.
+    pub(super) fn bytes(&self, ty: Id, types: &Types, parts: Option<&Parts>) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         match self {
+            Contents::Members { named, in_order } => {
+                bytes = parts.map_or_else(|| in_order.clone(), |parts| members::bytes(parts, named))?;
+            }
             Contents::Bytes(given, _) => bytes.clone_from(given),
             Contents::Unwritten(..) => {}
             Contents::Number(_) | Contents::List(_) => self.fill(ty, types, 0, &mut bytes)?,
         }
         if let Some(size) = types.size(ty) {
-            let is_short = matches!(self, Contents::Bytes(..)) && (bytes.len() as u64) < size;
+            let is_short = matches!(self, Contents::Bytes(..) | Contents::Members { .. }) && (bytes.len() as u64) < size;
             // A buffer may be longer than what the module declares of it, such as by the last padding.
             let may_be_longer = matches!(types.get(ty), Some(Type::Many { .. } | Type::Struct(_)));
             if bytes.len() as u64 > size && !may_be_longer || is_short {

@@ -84,6 +84,15 @@ impl Common<'_> {
     fn shared(&self) -> u64 {
         self.kernel.shared_extent(u64::from(self.shape.dynamic))
     }
+
+    /// Where the bytes of an access to local memory stand among those of its thread.
+    fn local_byte(&self, address: u64, bytes: u8) -> Result<u64, Fault> {
+        let bytes = u64::from(bytes);
+        if address & (bytes - 1) != 0 {
+            return Err(Fault::Misaligned { address, bytes });
+        }
+        self.kernel.local_byte(address, bytes).ok_or(Fault::Illegal { address, bytes })
+    }
 }
 
 /// The state of one thread, and of its block.
@@ -142,7 +151,7 @@ impl Own<'_> {
         let bytes = access.bytes;
         let value = match space {
             Space::Shared => get(self.shared, common.shared(), address, bytes)?,
-            Space::Local => get(self.local, common.kernel.local, address, bytes)?,
+            Space::Local => get(self.local, common.kernel.local, common.local_byte(address, bytes)?, bytes)?,
             Space::Param => get_bytes(common.params, address, bytes)?,
             Space::Const => get_bytes(common.constants, address, bytes)?,
             Space::Global | Space::Generic => {
@@ -158,7 +167,9 @@ impl Own<'_> {
         let bytes = access.bytes;
         match at {
             (Space::Shared, address) => set(self.shared, common.shared(), address, bytes, value),
-            (Space::Local, address) => set(self.local, common.kernel.local, address, bytes, value),
+            (Space::Local, address) => {
+                set(self.local, common.kernel.local, common.local_byte(address, bytes)?, bytes, value)
+            }
             (_, address) => {
                 let at = common.view.at(address, u64::from(bytes))?;
                 // SAFETY: `at` has checked that the bytes are allocated and aligned; the view keeps them.

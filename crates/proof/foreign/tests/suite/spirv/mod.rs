@@ -1,6 +1,7 @@
 //! SPIR-V modules of our own, each feature in a small one: what they compute, their races, and whether their threads end.
 
 mod advice;
+mod blocks;
 mod claims;
 mod glsl;
 mod groups;

@@ -39,7 +39,7 @@ fn launch_text(
     setting.checks_indices = true;
     (setting.workgroups, setting.local_size) = ([groups, 1, 1], Some([threads, 1, 1]));
     setting.subgroup = None;
-    setting.inputs.extend(spirv::contents(&arguments).unwrap());
+    setting.inputs.extend(spirv::contents(&arguments));
     let module = spirv::read(file, text.as_bytes()).expect("a module");
     spirv::launch(file, &module, Some(kernel), &setting)
 }

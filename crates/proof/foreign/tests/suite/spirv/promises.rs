@@ -24,7 +24,7 @@ fn judged_text(
     let arguments: Vec<_> = arguments.split_whitespace().map(|one| one.parse().expect("an argument")).collect();
     let mut setting = Header::default().setting();
     (setting.workgroups, setting.local_size, setting.subgroup) = ([workgroups, 1, 1], None, None);
-    setting.inputs.extend(spirv::contents(&arguments).unwrap());
+    setting.inputs.extend(spirv::contents(&arguments));
     let module = spirv::read(file, text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let mut world = spirv::launch(file, &module, Some(entry), &setting).unwrap_or_else(|error| panic!("{error}"));
     let asserted: Vec<Condition> = Some(asserted)

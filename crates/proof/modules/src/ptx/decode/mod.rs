@@ -22,7 +22,7 @@ use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use super::{indexed, inline, matrices, products};
 use crate::assigned;
-use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, PlacedVariable, Step};
+use crate::code::{Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step};
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
@@ -180,8 +180,8 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     if param_bytes > 4352 && (text.sm < 70 || text.version < (8, 1)) || param_bytes > 32764 {
         return names.fail("Formal parameter space overflowed");
     }
-    let (mut shared, mut local) = (module.shared, 0);
-    let mut shared_variables = Vec::new();
+    let (mut shared, mut local_end, mut local) = (module.shared, 0, 0);
+    let (mut shared_variables, mut local_variables) = (Vec::new(), Vec::new());
     for (name, _, at) in module.variables.iter().filter(|(_, space, _)| *space == Space::Shared) {
         let declared = text.variables.iter().find(|variable| variable.name == *name);
         shared_variables.extend(declared.map(|variable| placed(variable, *at)));
@@ -192,8 +192,10 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         let at = match variable.space {
             Space::Shared => shared.place(variable),
             Space::Generic | Space::Global | Space::Local | Space::Param | Space::Const => {
-                let at = u64::next_multiple_of(local, variable.align);
-                local = at + variable.bytes;
+                let at = apart(local_end, variable.align);
+                local_end = at + variable.bytes;
+                local_variables.push(LocalVariable { variable: placed(variable, at), first: local });
+                local = (local + variable.bytes).next_multiple_of(LOCAL_ALIGN);
                 at
             }
         };
@@ -257,12 +259,16 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         shared_variables,
         dynamic_at,
         local,
+        local_variables,
         loops: Vec::new(),
         all_assigned,
     })
 }
 
-/// The distance between two variables of shared memory, or of constant memory. PTX does not say how they lie, so that what
+/// What the first bytes of a thread's local variables are numbers of times of.
+const LOCAL_ALIGN: u64 = 16;
+
+/// The distance between two variables of shared, local or constant memory. PTX does not say how they lie, so that what
 /// leaves one is in none: adjacent ones would hide it.
 const GAP: u64 = 4096;
 

@@ -210,13 +210,13 @@ impl Lowering<'_> {
         let given = self.setting.inputs.get(&name);
         let mut initial = match given {
             Some(Contents::Unwritten(..)) | None => initializer,
-            Some(given) => Some(given.bytes(to, &self.types).map_err(wrong)?),
+            Some(given) => Some(given.bytes(to, &self.types, self.parts_of(to).as_ref()).map_err(wrong)?),
         };
         let bound = match (&self.setting.bound, space) {
             (Some(bound), Space::Param) => {
                 let mut push = bound.push.clone();
                 push.resize(push.len().max(self.types.size(to).unwrap_or(0).min(MOST_BYTES) as usize), 0);
-                initial = Some(Contents::Bytes(push, None).bytes(to, &self.types).map_err(wrong)?);
+                initial = Some(Contents::Bytes(push, None).bytes(to, &self.types, None).map_err(wrong)?);
                 None
             }
             (Some(bound), Space::Global) => {

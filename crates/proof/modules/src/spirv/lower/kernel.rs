@@ -159,7 +159,7 @@ impl Lowering<'_> {
             // The comments of a module have no other way to say its size.
             None => match (self.sized(name, ty, by)?.0, self.setting.inputs.get(name)) {
                 (bytes, Some(Contents::List(_) | Contents::Unwritten(..)) | None) => bytes,
-                (_, Some(Contents::Bytes(..) | Contents::Number(_))) => {
+                (_, Some(Contents::Bytes(..) | Contents::Members { .. } | Contents::Number(_))) => {
                     let why = "it is memory of the workgroup, which has no first contents: write";
                     return Err(self.launch_is_wrong(name, &format!("{why} --arg {name}=u32[8]"), by));
                 }
@@ -209,7 +209,7 @@ impl Lowering<'_> {
                 return Err(wrong(format!("it is memory, and a number is given: write --arg {name}=u32[8]:{number}")));
             }
             Some(given) => {
-                let initial = given.bytes(ty, &self.types).map_err(wrong)?;
+                let initial = given.bytes(ty, &self.types, self.parts_of(ty).as_ref()).map_err(wrong)?;
                 (initial.len() as u64, Some(initial))
             }
             None => return Err(wrong(format!("its memory is given at launch: write --arg {name}=u32[8]:0"))),
@@ -244,7 +244,7 @@ impl Lowering<'_> {
                         });
                         Err(wrong(format!("it is {own}, and {of} is given")))
                     }
-                    _ => given.bytes(ty, &self.types).map_err(wrong),
+                    _ => given.bytes(ty, &self.types, self.parts_of(ty).as_ref()).map_err(wrong),
                 }
             }
             (None, None) => Err(wrong(format!("its value is given at launch: write --arg {name}=…"))),

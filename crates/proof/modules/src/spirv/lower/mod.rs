@@ -286,6 +286,7 @@ impl Lowering<'_> {
             shared_variables: Vec::new(),
             dynamic_at: 0,
             local: self.local.len() as u64,
+            local_variables: Vec::new(),
             loops,
         };
         Ok(Lowered {

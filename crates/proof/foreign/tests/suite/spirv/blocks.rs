@@ -1,0 +1,64 @@
+//! Blocks whose members are numbers of several types: what they are given by name, and what assertions see in them.
+
+use wattle_foreign::{Argument, Condition, Options, Verdict, World, judge, spirv};
+use wattle_memory::Model;
+use wattle_modules::spirv::Setting;
+
+fn launched(arguments: &[&str]) -> Result<World, String> {
+    let path = format!("{}/tests/glsl/blocks.spvasm", env!("CARGO_MANIFEST_DIR"));
+    let module = spirv::read("blocks.spvasm", &std::fs::read(path).expect("the file is there")).expect("a module");
+    let arguments: Vec<Argument> = arguments.iter().map(|text| text.parse().expect("an argument")).collect();
+    let setting = Setting {
+        local_size: None,
+        workgroups: [1; 3],
+        subgroup: None,
+        inputs: spirv::contents(&arguments),
+        checks_indices: true,
+        bound: None,
+    };
+    spirv::launch("blocks.spvasm", &module, None, &setting).map_err(|error| error.to_string())
+}
+
+const BLOCK: &str = "b={rest=i32[2]:4,0; count=u32:0; both={y=f32:1; x=f32:0.5}; part=f32:1.5; low=1}";
+
+fn holds(arguments: &[&str], asserted: &str) -> bool {
+    let mut world = launched(arguments).expect("it is launched");
+    let asserted = [Condition::parse(asserted, world.ranges()).expect("a condition")];
+    let options = Options { model: Model::Vulkan, ..Options::default() };
+    judge(&mut world, &asserted, &options).expect("it is supported").verdict == Verdict::Holds
+}
+
+#[test]
+fn members_are_given_by_their_names() {
+    for push in ["pc={dt=f32:0.5; n=3}", "pc={n=u32:3; dt=0.5}"] {
+        let asserted = "b.count == 3 && b.part == 1.0 && b.low == -7 && b.both.y == 1.5 && b.rest[1] == -5";
+        assert!(holds(&[BLOCK, push], asserted), "{push}");
+    }
+    // In the order of the scalars in memory; between `low` and `both` is padding.
+    assert!(holds(&["b=i32[8]:0,0,0,0,0,0,4,0", "pc={dt=f32:0.5; n=3}"], "b.rest[1] == -5"));
+}
+
+#[test]
+fn assertions_see_the_types_of_the_module() {
+    for block in [BLOCK, "b=f32[8]:0", "b=u32[8]:0"] {
+        let given = [block, "pc={dt=f32:0.5; n=3}"];
+        assert!(holds(&given, "b.low < 0") && !holds(&given, "b.low > 5"), "{block}");
+        assert!(holds(&given, "b.count == 3 && b.part == 1.0"), "{block}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    for (push, said) in [
+        ("pc={dt=f32:0.5}", "its member `n` is not given"),
+        ("pc={dt=f32:0.5; n=3; m=4}", "`m` is none of its members `dt`, `n`"),
+        ("pc={dt=f32:0.5; n=3; n=3}", "its member `n` is given twice"),
+        ("pc={dt=u32:1; n=3}", "its member `dt`: it is f32, and u32 is given"),
+        ("pc={dt=f32[2]:1; n=3}", "its member `dt`: 2 numbers are given for 1"),
+        ("pc={dt={x=f32:1}; n=3}", "its member `dt`: a struct is given, and it has no members"),
+        ("pc={dt=f32:0.5; n=x}", "its member `n`: `x` is no number of 32 bits"),
+    ] {
+        let refused = launched(&[BLOCK, push]).err().unwrap_or_default();
+        assert!(refused.contains(said), "{push}: {refused}");
+    }
+}
