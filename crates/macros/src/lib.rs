@@ -409,9 +409,10 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// runs it, in a test say.
 ///
 /// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, of
-/// whatever expression has the type: `ray.at(t).plus(offset).length()`. A method that has the name of one of kernels' own, `min`
-/// or `len`, or of one of Rust's that kernels have not, `sum` or `get`, is called by its path; one that has the name of a view's,
-/// `load`, also where the type is written, `let cell: Cell = …;`. Written by another macro, whose source is elsewhere, it says
+/// whatever expression has the type: `ray.at(t).plus(offset).length()`. It may be named as a method of numbers or views, `min` or
+/// `load`, or as one of Rust's that kernels have not, `sum` or `get`, where the kernel stands in the same file; elsewhere it is
+/// then called by its path, `Vector::min(v, w)`. One that is named as a method of arrays, `len`, is a method where the receiver's type
+/// is written, `let queue: Queue = …;`. Written by another macro, whose source is elsewhere, it says
 /// where it stands: `#[device_fn(associated)]`.
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]

@@ -181,7 +181,7 @@ impl Violation {
     pub fn clauses(&self, model: Model) -> Vec<Clause> {
         match self {
             Violation::Race { reason, .. } => {
-                let term = reason.as_ref().and_then(|reason| model.definition(reason.term));
+                let term = reason.as_ref().and_then(|reason| model.definition(reason.term?));
                 term.into_iter().chain(model.race_clause()).collect()
             }
             Violation::Fault { .. }

@@ -119,7 +119,7 @@ impl Judge<'_> {
         if let Some(&(first, second)) = certain.or(races.first()) {
             let accesses = [first, second].map(|event| step(self.world, execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
-            let reason = reason(graph, (first, second), |event| step(self.world, execution, event).at);
+            let reason = reason(self.model, graph, (first, second), |event| step(self.world, execution, event).at);
             return Some((
                 Violation::Race { place: place(self.world, execution, first), accesses, reason: reason.map(Box::new) },
                 steps(self.world, execution, &threads),

@@ -49,7 +49,7 @@ fn a_race_says_which_side_is_missing() {
     ] {
         let (violation, sentence) = violation(&writes, &reads);
         let Violation::Race { reason: Some(reason), .. } = &violation else { panic!("{violation:?}") };
-        assert!(sentence.contains(said) && reason.term == term, "{sentence}");
+        assert!(sentence.contains(said) && reason.term == Some(term), "{sentence}");
         let clauses = violation.clauses(Model::Ptx);
         assert_eq!(clauses, [Model::Ptx.definition(term).unwrap(), Model::Ptx.race_clause().unwrap()]);
     }

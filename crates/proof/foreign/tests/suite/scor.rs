@@ -53,7 +53,7 @@ fn scor() {
             let Verdict::Violated(violation, _) = &as_cuda.verdict else { panic!("{as_cuda:?}") };
             let Violation::Race { reason: Some(reason), .. } = violation else { panic!("{violation:?}") };
             assert!(
-                reason.sentence.contains("nothing acquires: the read at ") && reason.term == Term::Acquire,
+                reason.sentence.contains("nothing acquires: the read at ") && reason.term == Some(Term::Acquire),
                 "{reason:?}"
             );
         }

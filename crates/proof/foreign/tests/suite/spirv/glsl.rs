@@ -45,6 +45,27 @@ fn a_statement_goes_on_behind_its_condition() {
     assert_eq!(at, ["padded.comp:10", "padded.comp:8"]);
 }
 
+#[test]
+fn a_race_says_what_a_barrier_is_not_about() {
+    let sentence = |name: &str, given: Given<'_>| {
+        let mut world = launched(name, 1, given);
+        let options = Options { model: Model::Vulkan, ..Options::default() };
+        let report = judge(&mut world, &[], &options).expect("it is supported");
+        let Verdict::Violated(violation, _) = report.verdict else { panic!("{report:?}") };
+        violation.sentence(&world)
+    };
+    let both: Given<'_> = &[("_", &[0, 0]), ("__0", &[0, 0])];
+    let of_buffers = sentence("barrier", both);
+    let said = "the barrier at barrier.comp:11 orders the memory of the workgroup alone, and before it and behind it no fence \
+                orders buffers";
+    assert!(of_buffers.contains(said), "{of_buffers}");
+    let private = sentence("private", both);
+    let said = "private.comp:10 is a private one, since its memory is not declared `coherent`";
+    assert!(private.contains(said), "{private}");
+    let without = sentence("padded", &[("_", &[1, 2, 3, 4]), ("__0", &[0, 0, 0, 0])]);
+    assert!(!without.contains("private"), "{without}");
+}
+
 /// SPV_KHR_workgroup_memory_explicit_layout: variables of a workgroup that are laid out share their memory.
 #[test]
 fn blocks_of_shared_memory_are_one() {
