@@ -22,8 +22,8 @@ mod signature;
 mod source;
 mod surroundings;
 
-use proc_macro::TokenStream;
 use emit::Written;
+use proc_macro::TokenStream;
 use rules::Arguments;
 use syn::{ItemFn, parse_macro_input};
 

@@ -230,7 +230,10 @@ mod tests {
             Some(OfSelf { numbers, is_generic_impl })
         };
         assert_eq!(of("fn f() {} /// Its.\n pub trait A: Copy + Float { "), said(&["Float"], false));
-        assert_eq!(of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "), said(&["wattle::prelude::Int"], true));
+        assert_eq!(
+            of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "),
+            said(&["wattle::prelude::Int"], true)
+        );
         assert_eq!(of("mod m { #[x(y)]\nimpl<const N: usize> A for [f32; N] { "), said(&[], true));
         assert_eq!(of("impl<T: Float> A<T> for B { "), said(&[], true));
         assert_eq!(of("impl A for B { fn g() {} "), said(&[], false));

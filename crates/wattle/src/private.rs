@@ -18,8 +18,8 @@ pub use wattle_core::{Vectors, vectors};
 pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::message;
 use wattle_ir::{ByValue, Element, Scalar};
-pub use wattle_ir::{Float, Int, Number, Signed, Word};
 pub use wattle_ir::{Dim, KernelType, Site, WarpMask as Mask};
+pub use wattle_ir::{Float, Int, Number, Signed, Word};
 
 /// The same items for functions whose indices are `u64`, `#[kernel(wide)]` and `#[device_fn(wide)]`.
 pub mod wide {

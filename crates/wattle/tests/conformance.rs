@@ -72,12 +72,12 @@ mod lines;
 mod many_queues;
 #[path = "conformance/math.rs"]
 mod math;
+#[path = "conformance/named_alike.rs"]
+mod named_alike;
 #[path = "conformance/over_arrays.rs"]
 mod over_arrays;
 #[path = "conformance/own_methods.rs"]
 mod own_methods;
-#[path = "conformance/named_alike.rs"]
-mod named_alike;
 #[path = "conformance/panics.rs"]
 mod panics;
 #[path = "conformance/peers.rs"]

@@ -280,7 +280,7 @@ fn ptx_version(text: &str) -> Result<(u32, u32), String> {
 
 pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
     let seconds: f64 = text.trim_end_matches('s').parse().map_err(|_| "it is not a number of seconds".to_owned())?;
-    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|_| "write a number of seconds from 0 on".to_owned())
 }
 
 fn executions(text: &str) -> Result<u64, String> {

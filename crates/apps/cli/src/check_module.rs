@@ -84,8 +84,15 @@ const COMPILERS: [(&str, &str); 7] = [
     ("slang", "slangc -target spirv"),
 ];
 
-/// The error of a name that is that of a source file.
+/// The error of a name that is that of a source file, or of a folder.
 pub fn source_file(name: &str) -> Option<Input> {
+    if Path::new(name).is_dir() {
+        let what = format!(
+            "{name} is a folder: `wattle modules {name} --ask race` judges the SPIR-V modules in it, and `wattle litmus {name}` its litmus \
+             files"
+        );
+        return Some(Input::new("module", what));
+    }
     let (_, extension) = name.rsplit_once('.')?;
     let (_, compiler) = COMPILERS.iter().find(|(known, _)| *known == extension)?;
     let what = format!("{name} is a source file, and modules are checked, which compilers make of them: {compiler}");
@@ -226,7 +233,7 @@ fn judge_all(
     asserted: &[Condition],
     options: &Options,
 ) -> (Option<World>, Vec<u32>, Result<Report, Unsupported>) {
-    let (mut last, mut sizes, mut held, mut open) = (None, Vec::new(), Vec::new(), None);
+    let (mut last, mut sizes, mut held, mut open) = (None, Vec::new(), Vec::<u32>::new(), None);
     let mut all = Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
     for (size, mut world) in worlds {
         let Report { verdict, statistics, note } = match spirv::judge_claimed(&mut world, claim, asserted, options) {
@@ -240,7 +247,7 @@ fn judge_all(
         match verdict {
             Verdict::Holds => {
                 sizes.extend(size);
-                held.extend(size.map(|size| size.to_string()));
+                held.extend(size);
             }
             Verdict::Violated(..) => {
                 return (last, Vec::from_iter(size), Ok(Report { verdict, ..all }));
@@ -251,7 +258,11 @@ fn judge_all(
             }
         }
     }
+    // They are judged in another order: those first in which threads have more to do with each other.
+    sizes.sort_unstable();
+    held.sort_unstable();
     if let Some((why, size)) = open {
+        let held: Vec<String> = held.iter().map(u32::to_string).collect();
         let held =
             if held.is_empty() { String::new() } else { format!("; it holds with those of {}", held.join(", ")) };
         all.verdict = Verdict::Unknown(match size {

@@ -110,7 +110,8 @@ impl Parser {
         if let Some(of) = path.filter(|of| source::has_struct(&of.to_string(), call.method.span())) {
             return self.call_on(call, Some(of.clone().into()), None).map(Some);
         }
-        let is_librarys = path.is_some_and(|of| is_type_of_library(&of.to_string())) || self.is_librarys(&call.receiver);
+        let is_librarys =
+            path.is_some_and(|of| is_type_of_library(&of.to_string())) || self.is_librarys(&call.receiver);
         if is_librarys || is_of_values(&name) {
             return Ok(None);
         }

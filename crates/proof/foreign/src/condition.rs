@@ -64,7 +64,11 @@ impl Condition {
         }
         let comparison = |part: &str| {
             let sign = OPERATORS.iter().find_map(|(sign, operator)| Some((part.split_once(sign)?, *operator)));
-            let ((left, right), operator) = sign.ok_or_else(|| wrong(format!("`{part}` compares nothing")))?;
+            let ((left, right), operator) = sign.ok_or_else(|| {
+                let part = part.trim();
+                let hint = if part.contains('=') { ": equality is `==`" } else { "" };
+                wrong(format!("`{part}` compares nothing{hint}"))
+            })?;
             let (left, right) = (left.trim(), right.trim());
             let ty = [left, right].into_iter().find_map(|side| item(side, ranges).ok());
             let (_, ty) = ty.ok_or_else(|| wrong(item(left, ranges).err().unwrap_or_default()))?;

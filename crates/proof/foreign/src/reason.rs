@@ -113,8 +113,7 @@ fn around_barrier(graph: &Graph, from: EventId, to: EventId, at: &impl Fn(EventI
         Classes::BUFFER | Classes::BLOCK => format!("orders {} alone", name(semantics)),
         _ => return None,
     };
-    let sentence =
-        format!("the barrier at {} {about}, and {missing} no fence orders {}", at(passage), name(class));
+    let sentence = format!("the barrier at {} {about}, and {missing} no fence orders {}", at(passage), name(class));
     Some(Reason { sentence, term: Some(Term::Barrier) })
 }
 

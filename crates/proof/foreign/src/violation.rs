@@ -151,6 +151,13 @@ impl Violation {
                         );
                     }
                     match stuck.at_barrier {
+                        true if stuck.in_warp => {
+                            let warp = world.warp_word(stuck.thread);
+                            format!(
+                                "{name} {waits} for ever for others of the {warp}, which do not come to the same operation, at {}",
+                                stuck.at
+                            )
+                        }
                         true => format!("{name} {waits} at a barrier for ever at {}", stuck.at),
                         false => format!("{name} {goes} round for ever at {}", stuck.at),
                     }
@@ -202,6 +209,8 @@ pub struct StuckThread {
     pub thread: ThreadId,
     /// Whether it waits at a barrier; else it goes round in a loop.
     pub at_barrier: bool,
+    /// Whether what it waits at is an operation that lanes of its warp do together.
+    pub in_warp: bool,
     /// Where it waits.
     pub at: String,
     /// The thread of its block that has gone past the barrier at which it waits, to its end.

@@ -41,12 +41,20 @@ impl Evidence {
                 })
                 .collect(),
             Evidence::Stuck(lasso::Stuck::AtBarriers(threads)) => {
-                vec![format!("{} wait at barriers that never open", names(threads))]
+                let waits = if threads.len() == 1 { "waits" } else { "wait" };
+                vec![format!("{} {waits} at barriers that never open", names(threads))]
             }
             Evidence::Stuck(lasso::Stuck::Round { running, waiting }) => {
-                let mut lines = vec![format!("{} go round for ever", names(running))];
+                let [goes, waits, is] = match [running.len(), waiting.len()].map(|threads| threads == 1) {
+                    [one, other] => [
+                        if one { "goes" } else { "go" },
+                        if other { "waits" } else { "wait" },
+                        if other { "is" } else { "are" },
+                    ],
+                };
+                let mut lines = vec![format!("{} {goes} round for ever", names(running))];
                 if !waiting.is_empty() {
-                    lines.push(format!("{} wait or are not scheduled", names(waiting)));
+                    lines.push(format!("{} {waits} or {is} not scheduled", names(waiting)));
                 }
                 lines
             }

@@ -160,7 +160,9 @@ impl Printer<'_> {
                 };
                 let exchanges = kind == AtomicKind::Apply(AtomicOp::Exchange);
                 let (head, modifiers) = match self.program.dialect {
-                    Dialect::Ptx if read.reduces => (Head::Reduce, ptx_order(true, read.acquire, write.release, read.level)),
+                    Dialect::Ptx if read.reduces => {
+                        (Head::Reduce, ptx_order(true, read.acquire, write.release, read.level))
+                    }
                     Dialect::Ptx => (Head::Update, ptx_order(true, read.acquire, write.release, read.level)),
                     Dialect::Vulkan => (Head::Update, vulkan_update(read, write)),
                 };

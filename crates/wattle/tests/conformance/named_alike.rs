@@ -4,8 +4,7 @@ use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome};
 
-pub const CASES: &[Case] =
-    &[("methods named as those of numbers", of_numbers), ("methods named as others", of_others)];
+pub const CASES: &[Case] = &[("methods named as those of numbers", of_numbers), ("methods named as others", of_others)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]

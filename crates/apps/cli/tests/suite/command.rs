@@ -211,6 +211,8 @@ fn bad_input_says_what_there_is() -> Result {
     let cases: &[(&[&str], &[&str])] = &[
         (&["run", "publicaton"], &["no scenario `publicaton`", "did you mean `publication`", "there are"]),
         (&["list", "nothing-like-it"], &["no scenario", "there are", "swap"]),
+        (&["check", "."], &[". is a folder", "wattle modules", "wattle litmus"]),
+        (&["check", "swap", "--time=-1"], &["write a number of seconds from 0 on"]),
         (&["run", "swap", "--device", "hots"], &["no device `hots`", "host-serial", "did you mean `host`"]),
         (&["run", "swap", "--device", "cuda:99"], &["cuda"]),
         (&["tour", "--device", ""], &["no device ``"]),

@@ -201,6 +201,8 @@ impl<'w> Trials<'w> {
             .or_else(|| self.together(&block))
             // Other threads see what a barrier orders only where the accesses are for them to see.
             .or_else(|| (!visible.is_empty()).then(|| self.together(&[&visible[..], &block].concat())).flatten())
+            // Data that other blocks read, and a flag for the threads of its own: a barrier and fences.
+            .or_else(|| self.together(&[&ordered[..], &block].concat()))
             .or_else(|| self.atomic())
             .or_else(|| self.pairs(&[increments, ordered, block].concat()))
     }

@@ -266,8 +266,9 @@ impl Judge<'_> {
         // A barrier that waits for all threads, for what PTX would let pass.
         let waits = at_barrier && self.world.parts.iter().any(|part| part.waits == WaitsForEnded::InBlock);
         let passed_by = if waits { thread().and_then(passes) } else { None };
+        let in_warp = at_barrier && at.is_some_and(|at| self.world.is_exchange(at));
         let at = at.map(|at| self.world.place_of(at)).unwrap_or_default();
-        StuckThread { thread: stuck.thread, at_barrier, at, passed_by }
+        StuckThread { thread: stuck.thread, at_barrier, in_warp, at, passed_by }
     }
 }
 

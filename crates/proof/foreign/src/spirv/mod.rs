@@ -223,7 +223,10 @@ fn contents_of(argument: &Argument) -> Contents {
                 Err(format!("the module names no members, so that they have no arrays: `{name}` is one"))
             };
             let in_order = struct_bytes(members, no_pointer).map(|(bytes, _)| bytes);
-            Contents::Members { named: members.iter().map(|one| (one.name.clone(), contents_of(one))).collect(), in_order }
+            Contents::Members {
+                named: members.iter().map(|one| (one.name.clone(), contents_of(one))).collect(),
+                in_order,
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use wattle_check::search::Address;
 use wattle_core::lasting;
 use wattle_ir::Site;
 use wattle_memory::ThreadId;
-use wattle_modules::code::PlacedVariable;
+use wattle_modules::code::{Op, PlacedVariable};
 
 use super::{Part, World, nearest};
 use crate::number::Number;
@@ -133,6 +133,20 @@ impl World {
     /// The text of a line of the module, of the first launch where there are several.
     pub(crate) fn source_line(&self, line: u32) -> String {
         line_of(&self.parts[0], line)
+    }
+
+    /// What the module's language calls the threads that do operations together.
+    pub(crate) fn warp_word(&self, thread: ThreadId) -> &'static str {
+        if self.part_of(thread).spirv.is_some() { "subgroup" } else { "warp" }
+    }
+
+    /// Whether an instruction is one that lanes of a warp do together.
+    pub(crate) fn is_exchange(&self, at: usize) -> bool {
+        if self.beside.as_ref().is_some_and(|beside| beside.site(at).is_some()) {
+            return false;
+        }
+        let (part, number) = self.instruction_of(at);
+        part.kernel().steps.get(number).is_some_and(|step| matches!(step.op, Op::Exchange { .. }))
     }
 
     /// Whether a thread is a host part's.

@@ -93,7 +93,8 @@ impl Contents {
             Contents::Number(_) | Contents::List(_) => self.fill(ty, types, 0, &mut bytes)?,
         }
         if let Some(size) = types.size(ty) {
-            let is_short = matches!(self, Contents::Bytes(..) | Contents::Members { .. }) && (bytes.len() as u64) < size;
+            let is_short =
+                matches!(self, Contents::Bytes(..) | Contents::Members { .. }) && (bytes.len() as u64) < size;
             // A buffer may be longer than what the module declares of it, such as by the last padding.
             let may_be_longer = matches!(types.get(ty), Some(Type::Many { .. } | Type::Struct(_)));
             if bytes.len() as u64 > size && !may_be_longer || is_short {
