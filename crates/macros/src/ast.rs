@@ -172,6 +172,13 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl ExprKind {
+    /// The constant of that name.
+    pub fn constant(name: Ident) -> ExprKind {
+        ExprKind::Constant(ExprPath { attrs: Vec::new(), qself: None, path: name.into() })
+    }
+}
+
 pub enum ExprKind {
     Literal(syn::Lit),
     /// `-1`.
@@ -183,7 +190,7 @@ pub enum ExprKind {
     },
     Local(Local),
     /// A constant: whatever path is not a local variable.
-    Constant(Path),
+    Constant(ExprPath),
     Negate(Box<Expr>),
     Not(Box<Expr>),
     Deref(Box<Expr>),

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use syn::{Item, ItemImpl, TypeParamBound};
+use proc_macro2::{Ident, Span};
+use syn::{Item, TypeParamBound};
 
 use crate::parse::is_bound_of_numbers;
 use crate::signature::bounds;
@@ -23,41 +24,46 @@ pub fn implemented(at: proc_macro::Span) -> Option<String> {
     head(at).filter(|head| head.is_for).and_then(|head| head.last)
 }
 
-/// What the `impl` or `trait` around a function says of `Self`, as far as there is a source to look at.
+/// What the `impl` or `trait` around a function says of types, as far as there is a source to look at.
 #[derive(Debug, Default, PartialEq)]
-pub struct OfSelf {
-    /// The traits of numbers that it has: those of the type parameter that it is, or of which the trait is one.
-    pub numbers: Vec<TypeParamBound>,
+pub struct Around {
+    /// The type parameters that are numbers, with their traits, and `Self` where it is one.
+    pub numbers: Vec<(Ident, Vec<TypeParamBound>)>,
     /// Whether it is an `impl` with type parameters or constants.
     pub is_generic_impl: bool,
 }
 
-/// What the source says of `Self` at this place.
-pub fn of_self(at: proc_macro::Span) -> OfSelf {
+/// What stands around a function at this place.
+pub fn around(at: proc_macro::Span) -> Around {
     let found = at.local_file().and_then(source).and_then(|text| {
         let head = innermost(&text, at.line(), at.column()).filter(|head| head.is_impl)?;
-        said_of_self(&format!("{} {{}}", &text[head.begin..head.end]))
+        said(&format!("{} {{}}", &text[head.begin..head.end]))
     });
     found.unwrap_or_default()
 }
 
-fn said_of_self(item: &str) -> Option<OfSelf> {
-    let numbers = |bounds: &mut dyn Iterator<Item = &TypeParamBound>| {
+fn said(item: &str) -> Option<Around> {
+    let traits = |bounds: &mut dyn Iterator<Item = &TypeParamBound>| -> Vec<TypeParamBound> {
         bounds.filter(|bound| is_bound_of_numbers(bound)).cloned().collect()
     };
-    Some(match syn::parse_str(item).ok()? {
-        Item::Trait(of) => OfSelf { numbers: numbers(&mut of.supertraits.iter()), is_generic_impl: false },
-        Item::Impl(ItemImpl { generics, self_ty, .. }) => {
-            let parameter = generics.type_params().find(|generic| match &*self_ty {
-                syn::Type::Path(path) => path.path.is_ident(&generic.ident),
-                _ => false,
-            });
-            let numbers = parameter.map(|generic| numbers(&mut bounds(&generics, generic))).unwrap_or_default();
-            let is_generic_impl = generics.type_params().next().is_some() || generics.const_params().next().is_some();
-            OfSelf { numbers, is_generic_impl }
-        }
+    let of_self = |traits| (Ident::new("Self", Span::call_site()), traits);
+    let item: Item = syn::parse_str(item).ok()?;
+    let (generics, mut numbers) = match &item {
+        Item::Trait(of) => (&of.generics, vec![of_self(traits(&mut of.supertraits.iter()))]),
+        Item::Impl(of) => (&of.generics, Vec::new()),
         _ => return None,
-    })
+    };
+    numbers
+        .extend(generics.type_params().map(|generic| (generic.ident.clone(), traits(&mut bounds(generics, generic)))));
+    let mut is_generic_impl = false;
+    if let Item::Impl(of) = &item {
+        is_generic_impl = generics.type_params().next().is_some() || generics.const_params().next().is_some();
+        let is_self = |generic: &Ident| matches!(&*of.self_ty, syn::Type::Path(path) if path.path.is_ident(generic));
+        let same = numbers.iter().find(|(generic, _)| is_self(generic)).map(|(_, traits)| of_self(traits.clone()));
+        numbers.extend(same);
+    }
+    numbers.retain(|(_, traits)| !traits.is_empty());
+    Some(Around { numbers, is_generic_impl })
 }
 
 fn head(at: proc_macro::Span) -> Option<Head> {
@@ -203,7 +209,7 @@ fn comment(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{OfSelf, innermost, said_of_self};
+    use super::{Around, innermost, said as said_around};
 
     fn at(text: &str) -> Option<bool> {
         let before = text.split('@').next().unwrap();
@@ -220,22 +226,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_self() {
+    fn what_stands_around_says_which_types_are_numbers() {
         let of = |text: &str| {
             let head = innermost(text, 1, text.len() + 1)?;
-            said_of_self(&format!("{} {{}}", &text[head.begin..head.end]))
+            let Around { numbers, is_generic_impl } = said_around(&format!("{} {{}}", &text[head.begin..head.end]))?;
+            let numbers = numbers.iter().map(|(name, traits)| (name.to_string(), traits.len())).collect();
+            Some((numbers, is_generic_impl))
         };
         let said = |numbers: &[&str], is_generic_impl| {
-            let numbers = numbers.iter().map(|bound| syn::parse_str(bound).expect("a bound")).collect();
-            Some(OfSelf { numbers, is_generic_impl })
+            Some((numbers.iter().map(|name| ((*name).to_owned(), 1)).collect::<Vec<_>>(), is_generic_impl))
         };
-        assert_eq!(of("fn f() {} /// Its.\n pub trait A: Copy + Float { "), said(&["Float"], false));
-        assert_eq!(
-            of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "),
-            said(&["wattle::prelude::Int"], true)
-        );
+        assert_eq!(of("fn f() {} /// Its.\n pub trait A: Copy + Float { "), said(&["Self"], false));
+        assert_eq!(of("trait A<T: Word, U: Copy> { "), said(&["T"], false));
+        assert_eq!(of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "), said(&["T", "Self"], true));
         assert_eq!(of("mod m { #[x(y)]\nimpl<const N: usize> A for [f32; N] { "), said(&[], true));
-        assert_eq!(of("impl<T: Float> A<T> for B { "), said(&[], true));
+        assert_eq!(of("impl<T> A<T> for B where T: Float { "), said(&["T"], true));
         assert_eq!(of("impl A for B { fn g() {} "), said(&[], false));
         assert_eq!(of("impl A for $t { "), None);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{ItemFn, Result, Type};
+use syn::{ItemFn, Result, Type, WherePredicate};
 
 use super::quiet;
 use crate::ast::{Block, Class, Closure, Local, Parameter, Pattern};
@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::names::{self, private};
 use crate::rules::Rules;
 use crate::signature::{Standing, parse};
-use crate::surroundings::{self, OfSelf};
+use crate::surroundings::{self, Around};
 
 /// A function whose bodies are written as values.
 struct Bodies<'f> {
@@ -200,14 +200,16 @@ pub enum Written {
 /// A device function of an `impl` or `trait`.
 pub fn associated(mut item: ItemFn, rules: Rules, written: Written) -> Result<TokenStream> {
     let has_receiver = item.sig.receiver().is_some();
-    if has_receiver && written != Written::Method {
-        let OfSelf { numbers, is_generic_impl } = surroundings::of_self(item.sig.ident.span().unwrap());
+    if written != Written::Method {
+        let Around { numbers, is_generic_impl } = surroundings::around(item.sig.ident.span().unwrap());
+        let is_number = numbers.iter().any(|(name, _)| name == "Self");
         let predicates = &mut item.sig.generics.make_where_clause().predicates;
-        // Where `Self` is of parameters, a bound would hide what stands for it in a builder.
-        match numbers.as_slice() {
-            [] if is_generic_impl => {}
-            [] => predicates.push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType)),
-            numbers => predicates.push(syn::parse_quote!(Self: #(#numbers)+*)),
+        // The parser sees them there.
+        predicates
+            .extend(numbers.iter().map(|(name, traits)| -> WherePredicate { syn::parse_quote!(#name: #(#traits)+*) }));
+        // Where `Self` is made of parameters, a bound would hide what stands for it in a builder.
+        if has_receiver && !is_number && !is_generic_impl {
+            predicates.push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType));
         }
     }
     let function = parse(item, Standing::Associated, rules)?;

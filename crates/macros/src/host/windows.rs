@@ -150,9 +150,9 @@ impl Moving {
     }
 
     /// A constant that means before the loop what it means in the body.
-    fn constant(&self, path: &syn::Path, key: &mut String) -> Option<()> {
-        let means_the_same =
-            path.segments.first().is_some_and(|first| !self.constants.contains(&first.ident.to_string()));
+    fn constant(&self, path: &syn::ExprPath, key: &mut String) -> Option<()> {
+        let first = path.path.segments.first().filter(|_| path.qself.is_none());
+        let means_the_same = first.is_some_and(|first| !self.constants.contains(&first.ident.to_string()));
         // No name of a constant looks like what stands for variables and lengths in a key.
         key.push_str(&format!("[{}]", quote!(#path)));
         means_the_same.then_some(())

@@ -29,7 +29,13 @@ impl Parser {
             }
         };
         if let ExprKind::Constant(path) = &value.kind
-            && path.segments.iter().rev().nth(1).is_some_and(|owner| owner.ident == "Scope" || owner.ident == "Order")
+            && path
+                .path
+                .segments
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|owner| owner.ident == "Scope" || owner.ident == "Order")
         {
             return error(
                 path,

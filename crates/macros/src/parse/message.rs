@@ -172,8 +172,7 @@ impl Format<'_> {
         };
         let ident = Ident::new(&ident.to_string(), self.source.span());
         let Some(local) = self.parser.find(&ident) else {
-            let path = syn::Path::from(ident);
-            return Ok(self.captured(name, ExprKind::Constant(path)));
+            return Ok(self.captured(name, ExprKind::constant(ident)));
         };
         let is_view = self.parser.views.contains_key(&local.number);
         Ok(self.captured(name, ExprKind::Local(crate::ast::Local { name: ident, is_view, ..local })))

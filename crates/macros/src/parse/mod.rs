@@ -198,7 +198,7 @@ impl Parser {
                     );
                     return error(path, &message);
                 }
-                ExprKind::Constant(name) if name.get_ident().is_some_and(|name| self.lengths.contains(name)) => {
+                ExprKind::Constant(name) if name.path.get_ident().is_some_and(|name| self.lengths.contains(name)) => {
                     let name = name.to_token_stream();
                     return error(
                         path,
@@ -358,8 +358,8 @@ impl Parser {
     }
 
     fn path(&mut self, path: &syn::ExprPath) -> Result<ExprKind> {
-        if let Some(qself) = &path.qself {
-            return error(&qself.ty, "qualified paths are not for kernels; write `T::ZERO`");
+        if path.qself.is_some() {
+            return Ok(ExprKind::Constant(path.clone()));
         }
         if let Some(name) = path.path.get_ident()
             && let Some(local) = self.find(name)
@@ -383,7 +383,7 @@ impl Parser {
             );
         }
         self.check_captured(&path.path, true)?;
-        Ok(ExprKind::Constant(path.path.clone()))
+        Ok(ExprKind::Constant(path.clone()))
     }
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<ExprKind> {

@@ -22,7 +22,7 @@ impl Parser {
                 error(name, "there are no references in kernels: values are copied; leave out `ref`")
             }
             Pat::Ident(name) if refutable && is_constant(&name.ident) && name.subpat.is_none() => {
-                let kind = ExprKind::Constant(name.ident.clone().into());
+                let kind = ExprKind::constant(name.ident.clone());
                 Ok(Pattern::Value(Box::new(Expr { kind, span: name.span() })))
             }
             Pat::Ident(name) => {
@@ -40,7 +40,7 @@ impl Parser {
             Pat::Paren(inner) => self.pattern(&inner.pat, refutable),
             Pat::Lit(literal) => self.boxed(&syn::Expr::Lit(literal.clone())).map(Pattern::Value),
             Pat::Path(path) => {
-                let kind = ExprKind::Constant(path.path.clone());
+                let kind = ExprKind::Constant(path.clone());
                 Ok(Pattern::Value(Box::new(Expr { kind, span: path.span() })))
             }
             Pat::Range(range) => {
