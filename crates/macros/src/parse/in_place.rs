@@ -20,13 +20,27 @@ struct Part {
     x: syn::Expr,
 }
 
-impl Part {
-    /// Whether the two may be one place.
-    fn overlaps(&self, other: &Part) -> bool {
-        let (own, others) = (fields(&self.x), fields(&other.x));
-        let parts = own.iter().zip(&others).find(|(one, another)| one != another || one.is_none());
+/// The way to a place: the number of its variable, and from there the fields by their names, and `None` for an index.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Way(usize, Vec<Option<String>>);
+
+impl Way {
+    /// Whether the two may be one place, or one a part of the other.
+    fn overlaps(&self, other: &Way) -> bool {
+        let parts = self.1.iter().zip(&other.1).find(|(one, another)| one != another || one.is_none());
         let is_apart = matches!(parts, Some((Some(_), Some(_))));
-        self.of.number == other.of.number && !is_apart
+        self.0 == other.0 && !is_apart
+    }
+
+    fn then(mut self, further: impl IntoIterator<Item = Option<String>>) -> Way {
+        self.1.extend(further);
+        self
+    }
+}
+
+impl Part {
+    fn way(&self) -> Way {
+        Way(self.of.number, fields(&self.x))
     }
 }
 
@@ -60,7 +74,7 @@ impl Parser {
             let calls = parser.called_on.len();
             let on = match on {
                 Some(on) => {
-                    parser.called_on.push(on.of.number);
+                    parser.called_on.push(on.way());
                     let x = parser.with_indices(on.x.clone(), &mut before)?;
                     taken.push(on);
                     Some(x)
@@ -80,7 +94,7 @@ impl Parser {
                     arguments.push(if is_last { argument } else { parser.held(argument, "argument", &mut before) });
                     continue;
                 };
-                if taken.iter().any(|taken| taken.overlaps(&part)) {
+                if taken.iter().any(|taken| taken.way().overlaps(&part.way())) {
                     let message = format!(
                         "two parts of `{}` are given at once; take one out: `let mut e = …; f(&mut e);`",
                         part.of.name
@@ -114,8 +128,8 @@ impl Parser {
             let held = Block { statements: before, value: None, span };
             let call = match on {
                 Some(x) => {
-                    let of = &taken[0].of;
-                    let changes = |x: &Expr| changes(x, of.number);
+                    let (of, way) = (&taken[0].of, taken[0].way());
+                    let changes = |x: &Expr| changes(x, &way);
                     if held.any(&changes) || arguments.iter().any(|x| x.any(&changes)) {
                         let message = format!(
                             "the arguments change `{0}`, on which the method is called; work them out before: `let n = …; \
@@ -149,8 +163,9 @@ impl Parser {
     fn changeable(&self, x: &syn::Expr) -> Option<Part> {
         let x = without_parentheses(x);
         let of = self.find(root(x).0?)?;
-        let is_own = (of.mutable || of.is_item) && !self.called_on.contains(&of.number);
-        (is_own && !self.views.contains_key(&of.number)).then(|| Part { x: in_its_place(&of, x), of })
+        let is_own = (of.mutable || of.is_item) && !self.views.contains_key(&of.number);
+        let part = Part { x: in_its_place(&of, x), of };
+        (is_own && !self.called_on.iter().any(|on| on.overlaps(&part.way()))).then_some(part)
     }
 
     /// The receiver of a method that does not change it: an item by its name.
@@ -280,19 +295,37 @@ fn in_its_place(of: &Local, x: &syn::Expr) -> syn::Expr {
     }
 }
 
-/// Whether an expression itself changes the variable of this number, or a part of it.
-fn changes(x: &Expr, number: usize) -> bool {
-    let is_of = |x: &Expr| x.any(&|x| matches!(&x.kind, ExprKind::Local(local) if local.number == number));
-    match &x.kind {
-        ExprKind::Exclusive(of) => is_of(of),
+/// Whether an expression itself changes a place, what it is a part of, or a part of it.
+fn changes(x: &Expr, at: &Way) -> bool {
+    let names = |members: &[syn::Member]| -> Vec<_> { members.iter().map(name).collect() };
+    let changed = match &x.kind {
+        ExprKind::Exclusive(of) => way(of),
         ExprKind::Assign(place, _) | ExprKind::AssignWith(_, place, _) => match &**place {
-            Place::Variable(local, _) => local.number == number,
-            Place::Index(base, _) | Place::Part { base, .. } | Place::Deref(base) | Place::Element(base, _) => {
-                is_of(base)
-            }
+            Place::Variable(local, members) => Some(Way(local.number, names(members))),
+            Place::Index(base, _) => way(base).map(|way| way.then([None])),
+            Place::Part { base, fields, .. } => way(base).map(|way| way.then([None]).then(names(fields))),
+            Place::Deref(base) | Place::Element(base, _) => way(base),
         },
-        _ => false,
+        _ => return false,
+    };
+    // What stands somewhere else is none of a variable's.
+    changed.is_some_and(|changed| changed.overlaps(at))
+}
+
+/// The way to what an expression is.
+fn way(x: &Expr) -> Option<Way> {
+    match &x.kind {
+        ExprKind::Local(local) => Some(Way(local.number, Vec::new())),
+        ExprKind::Field(base, member) => way(base).map(|way| way.then([name(member)])),
+        ExprKind::Index(base, _) => way(base).map(|way| way.then([None])),
+        ExprKind::Element(base, members) => way(base).map(|way| way.then(members.iter().map(name))),
+        ExprKind::Deref(base) => way(base),
+        _ => None,
     }
+}
+
+fn name(member: &syn::Member) -> Option<String> {
+    Some(member.to_token_stream().to_string())
 }
 
 /// The name of the method that is called.

@@ -35,6 +35,7 @@ pub use bounds::{is_bound_of_library, is_bound_of_numbers};
 pub use calls::is_range_or_map;
 use calls::without_parentheses;
 pub use closures::closure;
+use in_place::Way;
 use jumps::{Around, AroundKind};
 use literals::{number, numbers};
 pub use names::{OfNumbers, SHARED, is_faulting};
@@ -56,8 +57,8 @@ pub struct Parser {
     targets: Target,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
-    /// The variables on which methods are called whose arguments are being parsed: these change none of them.
-    called_on: Vec<usize>,
+    /// The places on which methods are called whose arguments are being parsed: these change none of them.
+    called_on: Vec<Way>,
     /// The types of variables, by number, where they are written.
     types: HashMap<usize, syn::Type>,
     /// The variables that are numbers or truth values, by number, as far as it shows without their types.

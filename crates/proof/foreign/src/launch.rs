@@ -48,7 +48,7 @@ pub struct Argument {
 pub enum Given {
     /// A number whose type is written.
     Typed(Number, u64),
-    /// A number whose type is the parameter's: the text of it.
+    /// A number whose type is the parameter's, or a place in a buffer that is given before: the text of it.
     Untyped(String),
     /// A pointer to a buffer of its own.
     Buffer(Buffer),
@@ -71,7 +71,8 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{text}` is no argument: {why}. Write a buffer as NAME=f32[8]:1.0 (each item), NAME=u32[3]:1,2,3 or NAME=u32[8] \
-     (never written), a number as NAME=8 or NAME=f32:0.5, and a struct as NAME={{x=f32[8]:1.0; n=i32:8}}"
+     (never written), the same buffer again as NAME=OTHER or \
+     NAME=OTHER+4 (behind 4 items), a number as NAME=8 or NAME=f32:0.5, and a struct as NAME={{x=f32[8]:1.0; n=i32:8}}"
 )]
 pub struct WrongArgument {
     text: String,

@@ -56,6 +56,9 @@ pub(crate) fn parameters(
                 }
                 number(*value, ty.size().into())
             }
+            Given::Untyped(text) if bytes == 8 && names_buffer(text) => {
+                number(address_in(text, ranges).map_err(|why| wrong(format!("`{name}`: {why}")))?, 8)
+            }
             Given::Untyped(text) => {
                 let is_float = text.contains('.');
                 let ty = match (bytes, is_float) {
@@ -107,6 +110,22 @@ fn of_other_size(name: &str, (is, has): (String, String), param: &Parameter) -> 
         false => String::new(),
     };
     format!("`{name}` {is}, and its parameter {has}{hint}")
+}
+
+/// Whether what a parameter is given begins as a buffer's name does.
+fn names_buffer(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphabetic() || first == '_')
+}
+
+/// The address of a buffer that another argument is, `x`, or of the item behind some of it, `x+4`.
+fn address_in(text: &str, ranges: &[Range]) -> Result<u64, String> {
+    let (name, items) = text.split_once('+').map_or((text, "0"), |(name, items)| (name.trim(), items.trim()));
+    let number = ranges.iter().position(|range| range.name == name);
+    let number = number.ok_or_else(|| format!("`{name}` is no number, and no buffer that is given before it"))?;
+    let Range { item, bytes, .. } = &ranges[number];
+    let offset = items.parse().ok().and_then(|items: u64| items.checked_mul(item.map_or(1, Number::size).into()));
+    let offset = offset.filter(|offset| offset <= bytes);
+    Ok(address_of(number) + offset.ok_or_else(|| format!("`{text}` is not in the buffer: write `{name}+1`"))?)
 }
 
 /// The address of a buffer, which becomes a range.

@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     ("methods of fields", of_fields),
     ("methods of what is bound", of_bindings),
     ("methods of traits", of_traits),
+    ("methods of impls with parameters", of_impls_with_parameters),
     ("methods of one variable in each other", of_one_variable),
 ];
 
@@ -218,6 +219,76 @@ impl Cubed for Vector {
     }
 }
 
+/// What every float has.
+trait Squared {
+    #[device_fn]
+    fn squared(self) -> Self;
+}
+
+impl<T: Float> Squared for T {
+    #[device_fn]
+    fn squared(self) -> T {
+        let more = self * self + T::from_f64(0.5);
+        more.max(self)
+    }
+}
+
+/// What the trait gives to numbers that have it.
+trait Doubled: Number {
+    #[device_fn]
+    fn doubled(self) -> Self {
+        self + self
+    }
+}
+
+impl Doubled for f32 {}
+impl Doubled for u32 {}
+
+/// What arrays of every length have.
+trait Total {
+    #[device_fn]
+    fn total(self) -> f32;
+}
+
+impl<const N: usize> Total for [f32; N] {
+    #[device_fn]
+    fn total(self) -> f32 {
+        let mut total = 0.0;
+        for x in self {
+            total += x;
+        }
+        total * N as f32
+    }
+}
+
+trait Sided {
+    const SIDES: u32;
+}
+
+impl Sided for Vector {
+    const SIDES: u32 = 2;
+}
+
+#[kernel]
+fn of_parameters(acc: &Acc, given: Read<f32>, wide: Read<f64>, out: Shared<f32>, doubles: Shared<f64>) {
+    let more = given[0] + 1.0;
+    out[0] = given[0].squared() + more.squared();
+    doubles[0] = wide[0].squared();
+    out[1] = more.doubled() + 3u32.doubled() as f32;
+    out[2] = [more, 2.0, 3.0].total() + [more].total();
+    out[3] = <Vector as Sided>::SIDES as f32 + Cubed::cubed(more);
+}
+
+fn of_impls_with_parameters(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (given, wide) = (device.from_slice(&[3.0f32])?, device.from_slice(&[0.5f64])?);
+    let (out, doubles) = (device.alloc_zeroed::<f32>(4)?, device.alloc_zeroed::<f64>(1)?);
+    queue.launch(ThreadSpec::new(1, 1), of_parameters(&given, &wide, &out, &doubles))?;
+    assert_eq!(out.read(&queue)?, [9.5 + 16.5, 8.0 + 6.0, 27.0 + 4.0, 2.0 + 64.0]);
+    assert_eq!(doubles.read(&queue)?, [0.75]);
+    Ok(())
+}
+
 #[kernel]
 fn cubes<C: Cubed + Element>(acc: &Acc, given: Read<C>, vectors: Read<Vector>, out: Shared<f32>) {
     out[0] = vectors[0].plus(vectors[1]).cubed();
@@ -277,6 +348,13 @@ impl Counter {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Two {
+    one: Counter,
+    other: Counter,
+}
+
 /// Two parts of one variable.
 #[device_fn]
 fn swap(counter: &mut Counter, vector: &mut Vector) {
@@ -302,6 +380,10 @@ fn one_variable(acc: &Acc, given: Read<Counter>, out: Shared<u32>) {
     let mut walk = Walk { ray: ray(1.0), counters: both };
     swap(&mut walk.counters[0], &mut walk.ray.direction);
     out[5] = walk.counters[0].count;
+    // Another part of the variable may change in the arguments.
+    let mut two = Two { one: counter, other: Counter { count: 5 } };
+    two.one.add(Counter { count: two.other.step() });
+    out[9] = two.one.count + 100 * two.other.count + raised(&mut two.one) - 2 * counter.count;
     // What a call is on, and its index, are those from before its arguments.
     let (mut i, mut k, mut c) = (0, 0, Counter { count: 3 });
     let three = [Counter { count: 100 }, Counter { count: 200 }, Counter { count: 300 }];
@@ -341,9 +423,9 @@ fn one_variable(acc: &Acc, given: Read<Counter>, out: Shared<u32>) {
 
 fn of_one_variable(device: &Device) -> Outcome {
     let queue = device.queue()?;
-    let (given, out) = (device.from_slice(&[Counter { count: 2 }])?, device.alloc_zeroed::<u32>(9)?);
+    let (given, out) = (device.from_slice(&[Counter { count: 2 }])?, device.alloc_zeroed::<u32>(10)?);
     queue.launch(ThreadSpec::new(1, 1), one_variable(&given, &out))?;
     // 2, and with 20 and 1 it is 23; then 2 + 5; then 1 + (7 + 10).
-    assert_eq!(out.read(&queue)?, [230, 7, 18, 10, 5, 1, 101 + 500, 102 + 300 + 301, 9]);
+    assert_eq!(out.read(&queue)?, [230, 7, 18, 10, 5, 1, 101 + 500, 102 + 300 + 301, 9, 625]);
     Ok(())
 }

@@ -114,3 +114,19 @@ fn barriers_one_behind_the_other() {
     let without = body(6).replace("@%p bar.warp.sync 3;", "");
     assert_eq!(kind(&verdict(kernel(&without), 3, &["p=u32[2]:0"], &[])), "data race");
 }
+
+/// Two parameters may be one buffer, or parts of it.
+#[test]
+fn arguments_that_are_places_of_one_buffer() {
+    let text = ".version 8.6 .target sm_90 .address_size 64 .entry k(.param .u64 from, .param .u64 to)\n{ .reg .u64 %a, %b, %o; .reg \
+                .u32 %t, %x;\nld.param.u64 %a, [from]; ld.param.u64 %b, [to]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4;\n\
+                add.u64 %a, %a, %o; add.u64 %b, %b, %o; ld.global.u32 %x, [%a]; add.u32 %x, %x, 1;\nst.global.u32 [%b], %x; ret; }";
+    let judged = |to: &str, asserted: &[&str]| {
+        let source = Source { file: "k.ptx".into(), text: text.into() };
+        kind(&verdict(source, 2, &["x=u32[4]:5,6,7,8", to], asserted))
+    };
+    assert_eq!(judged("y=x", &["x[0] == 6 && x[1] == 7"]), "holds");
+    assert_eq!(judged("y=x+2", &["x[2] == 6 && x[3] == 7 && x[0] == 5"]), "holds");
+    assert_eq!(judged("y=x+1", &[]), "data race");
+    assert_eq!(judged("y=x+3", &[]), "fault");
+}

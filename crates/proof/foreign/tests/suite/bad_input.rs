@@ -46,6 +46,12 @@ fn arguments() {
         let error = text.parse::<Argument>().unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("NAME=f32[8]:1.0"), "{error}");
     }
+    for (given, why) in
+        [("p=q", "`q` is no number, and no buffer that is given before it"), ("p=p", "`p` is no number")]
+    {
+        let error = refused(kernel(""), None, launch(1, &[given]));
+        assert!(error.contains(why), "{error}");
+    }
     let error = refused(kernel(""), None, launch(1, &[]));
     assert_eq!(error, "the number of arguments (--arg) is 0, and should be 1. The kernel is `k(.param .u64 p)`");
     let error = refused(kernel(""), None, launch(1, &["n=u32:3"]));
