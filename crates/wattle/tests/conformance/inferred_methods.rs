@@ -276,7 +276,7 @@ fn of_parameters(acc: &Acc, given: Read<f32>, wide: Read<f64>, out: Shared<f32>,
     doubles[0] = wide[0].squared();
     out[1] = more.doubled() + 3u32.doubled() as f32;
     out[2] = [more, 2.0, 3.0].total() + [more].total();
-    out[3] = <Vector as Sided>::SIDES as f32 + Cubed::cubed(more);
+    out[3] = <Vector as Sided>::SIDES as f32 + <f32 as Cubed>::cubed(more);
 }
 
 fn of_impls_with_parameters(device: &Device) -> Outcome {
