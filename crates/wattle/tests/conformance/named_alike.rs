@@ -4,7 +4,11 @@ use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome};
 
-pub const CASES: &[Case] = &[("methods named as those of numbers", of_numbers), ("methods named as others", of_others)];
+pub const CASES: &[Case] = &[
+    ("methods named as those of numbers", of_numbers),
+    ("methods named as others", of_others),
+    ("and as those of warps", of_warps),
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
@@ -171,13 +175,11 @@ impl Total for Bits {
 
 #[kernel]
 fn of_others_kernel(acc: &Acc, bits: Read<Bits>, flags: Atomic<u32>, out: Shared<u32>) {
-    let warp = acc.warp();
-    let mask = warp.ballot(true);
-    out[0] = bits[0].with(5).count() + 10 * mask.count() / mask.count();
+    out[0] = bits[0].with(5).count();
     out[1] = bits[0].with(7).get(7) as u32 + bits[0].get(7) as u32;
     let mut own = bits[0].with(1);
     out[2] = own.swap(9) + own.word;
-    out[3] = own.with(2).all() as u32 + warp.all(true) as u32;
+    out[3] = own.with(2).all() as u32;
     out[4] = own.with(2).load() + flags.load(0);
     out[5] = own.with(2).map(3).sum() + own.with(4).sample(2);
 }
@@ -187,6 +189,25 @@ fn of_others(device: &Device) -> Outcome {
     let (bits, flags) = (device.from_slice(&[Bits { word: 1 }])?, device.from_slice(&[100u32])?);
     let out = device.alloc_zeroed::<u32>(6)?;
     queue.launch(ThreadSpec::new(1, 1), of_others_kernel(&bits, &flags, &out))?;
-    assert_eq!(out.read(&queue)?, [12, 1, 3 + 9, 1, 13 + 100, 40 + 50]);
+    assert_eq!(out.read(&queue)?, [2, 1, 3 + 9, 0, 13 + 100, 40 + 50]);
+    Ok(())
+}
+
+/// What a warp gives has the library's methods beside those of the file.
+#[kernel]
+fn of_warps_kernel(acc: &Acc, bits: Read<Bits>, out: Atomic<u32>) {
+    let warp = acc.warp();
+    let mask = warp.ballot(true);
+    if mask.count() == warp.size() && warp.all(bits[0].with(2).count() == 2) {
+        out.fetch_add(0, bits[0].with(3).count());
+    }
+}
+
+fn of_warps(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (bits, out) = (device.from_slice(&[Bits { word: 1 }])?, device.alloc_zeroed::<u32>(1)?);
+    let width = device.properties().warp_width;
+    queue.launch(ThreadSpec::new(1, width as usize), of_warps_kernel(&bits, &out))?;
+    assert_eq!(out.read(&queue)?, [2 * width]);
     Ok(())
 }
