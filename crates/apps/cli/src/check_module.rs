@@ -399,6 +399,7 @@ fn show(
         Verdict::Unknown(reason) => (Tone::Note, format!("unknown under {model}: {reason}")),
     };
     let executions = match report.statistics.complete {
+        0 if matches!(report.verdict, Verdict::Violated(..)) => "in the first execution".to_owned(),
         1 => "1 execution".to_owned(),
         count => format!("{} executions", text::count(count)),
     };

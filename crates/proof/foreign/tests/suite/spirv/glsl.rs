@@ -46,6 +46,25 @@ fn a_statement_goes_on_behind_its_condition() {
 }
 
 #[test]
+fn products_of_matrices() {
+    // b has the columns (1, 2, 3) and (4, 5, 6), so that a = ((1, 4), (2, 5), (3, 6)); v = (1, 0, 2) and w = (1, 10).
+    let floats = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
+    let (a, b) = (vec![0.0; 6], vec![1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]);
+    let (v, w, rest) = (vec![1.0, 0.0, 2.0, 0.0], vec![1.0, 10.0, 0.0, 0.0], vec![0.0; 40]);
+    let words = floats(&[a, vec![0.0; 2], b, v, w, rest].concat());
+    for asserted in [
+        "m.a[1][0] == 2.0 && m.a[1][1] == 5.0",
+        "m.av.x == 7.0 && m.av.y == 16.0",
+        "m.wa.x == 41.0 && m.wa.y == 52.0 && m.wa.z == 63.0",
+        "m.both[0][0] == 14.0 && m.both[0][1] == 32.0 && m.both[1][0] == 32.0 && m.both[1][1] == 77.0",
+        "m.outer[0][0] == 2.0 && m.outer[0][2] == 4.0 && m.outer[1][2] == 2.0 && m.outer[2][0] == 3.0 && m.outer[2][1] == 0.0",
+        "m.half[1][0] == 2.0 && m.half[1][2] == 3.0",
+    ] {
+        assert_eq!(judged("matrix", 1, &[("m", &words)], asserted).verdict, Verdict::Holds, "{asserted}");
+    }
+}
+
+#[test]
 fn a_race_says_what_a_barrier_is_not_about() {
     let sentence = |name: &str, given: Given<'_>| {
         let mut world = launched(name, 1, given);

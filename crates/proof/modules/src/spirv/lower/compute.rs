@@ -97,6 +97,12 @@ impl Lowering<'_> {
                 self.by_parts(instruction, meaning, &[], &operands)?;
             }
             Opcode::Dot => self.dot(instruction)?,
+            Opcode::Transpose
+            | Opcode::MatrixTimesScalar
+            | Opcode::VectorTimesMatrix
+            | Opcode::MatrixTimesVector
+            | Opcode::MatrixTimesMatrix
+            | Opcode::OuterProduct => self.of_matrices(instruction)?,
             Opcode::ExtInst => return self.extended_instruction(instruction),
             _ => {
                 let Some(&first) = instruction.operands.first() else { return Ok(false) };
@@ -408,16 +414,9 @@ impl Lowering<'_> {
     /// A dot product, each product and sum rounded: one of the results that the specification permits.
     fn dot(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let (first, second) = (instruction.operand(0)?, instruction.operand(1)?);
-        let ty = self.scalar_type(first, instruction)?;
-        let of = |op| match arithmetic::meaning(op, ty) {
-            Some(Meaning::Two(f)) => Some(f),
-            _ => None,
-        };
-        let (Some(product), Some(sum)) = (of(Opcode::FMul), of(Opcode::FAdd)) else {
-            return Err(self.not_supported(instruction));
-        };
+        let operations = self.sum_and_product(self.scalar_type(first, instruction)?, instruction)?;
         let (a, b) = (self.parts(first, instruction)?, self.parts(second, instruction)?);
-        let all = self.product_sum([sum, product], &a, &b)?;
+        let all = self.product_sum(operations, &a, &b)?;
         let all = all.ok_or_else(|| instruction.refused("the vectors have no parts"))?;
         self.set_parts(instruction, vec![all])
     }

@@ -14,6 +14,7 @@ mod generic;
 mod group;
 mod interface;
 mod kernel;
+mod matrix;
 mod memory;
 mod whole;
 
