@@ -58,7 +58,7 @@ fn products_of_matrices() {
         "m.wa.x == 41.0 && m.wa.y == 52.0 && m.wa.z == 63.0",
         "m.both[0][0] == 14.0 && m.both[0][1] == 32.0 && m.both[1][0] == 32.0 && m.both[1][1] == 77.0",
         "m.outer[0][0] == 2.0 && m.outer[0][2] == 4.0 && m.outer[1][2] == 2.0 && m.outer[2][0] == 3.0 && m.outer[2][1] == 0.0",
-        "m.half[1][0] == 2.0 && m.half[1][2] == 3.0",
+        "m.halved[1][0] == 2.0 && m.halved[1][2] == 3.0",
     ] {
         assert_eq!(judged("matrix", 1, &[("m", &words)], asserted).verdict, Verdict::Holds, "{asserted}");
     }
