@@ -46,6 +46,17 @@ fn a_statement_goes_on_behind_its_condition() {
 }
 
 #[test]
+fn vectors_in_words() {
+    let expected = [0xc1003c00_u32, 0xff33ff00, 0x00817f81, 0x0000ffff, 0x7fff8001, 5, 102, 1, 1, 4, 0x3c00];
+    for (at, word) in expected.iter().enumerate() {
+        let asserted = format!("_[{at}] == {word}");
+        assert_eq!(judged("packing", 1, &[("_", &[0; 12])], &asserted).verdict, Verdict::Holds, "{asserted}");
+    }
+    // 0.1 lies between two numbers of 16 bits, and a device takes either.
+    assert!(matches!(judged("packing", 1, &[("_", &[0; 12])], "_[11] == 1006659174").verdict, Verdict::Violated(..)));
+}
+
+#[test]
 fn products_of_matrices() {
     // b has the columns (1, 2, 3) and (4, 5, 6), so that a = ((1, 4), (2, 5), (3, 6)); v = (1, 0, 2) and w = (1, 10).
     let floats = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();

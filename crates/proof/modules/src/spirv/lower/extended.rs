@@ -52,6 +52,9 @@ impl Lowering<'_> {
         if let Some(which) = Geometric::of(set, number) {
             return self.geometric(instruction, which);
         }
+        if set == "GLSL.std.450" && self.pack(instruction, number)? {
+            return Ok(true);
+        }
         if set == "OpenCL.std" && number == OpenCl::vloadn as u32 {
             return self.load_packed(instruction).map(|()| true);
         }

@@ -16,6 +16,7 @@ mod interface;
 mod kernel;
 mod matrix;
 mod memory;
+mod packing;
 mod whole;
 
 pub use interface::{BoundBuffer, Given, Interface, PushMember};
