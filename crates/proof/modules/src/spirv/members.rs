@@ -69,7 +69,9 @@ fn scalars(parts: &Parts, given: &[u8], of: Scalar, at: u64, bytes: &mut Vec<u8>
         return Err(format!("{count} numbers are given for {}", places.len()));
     }
     for ((offset, own), value) in places.into_iter().zip(given.chunks(of.bytes().max(1) as usize)) {
-        if own.bytes() != of.bytes() || (own.kind == Kind::Float) != (of.kind == Kind::Float) {
+        // A zero is that of every type.
+        let is_other = (own.kind == Kind::Float) != (of.kind == Kind::Float) && value.iter().any(|&byte| byte != 0);
+        if own.bytes() != of.bytes() || is_other {
             return Err(format!("it is {}, and {} is given", name(own), name(of)));
         }
         put(value, offset, bytes)?;

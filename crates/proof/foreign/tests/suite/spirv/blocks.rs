@@ -34,6 +34,8 @@ fn members_are_given_by_their_names() {
         let asserted = "b.count == 3 && b.part == 1.0 && b.low == -7 && b.both.y == 1.5 && b.rest[1] == -5";
         assert!(holds(&[BLOCK, push], asserted), "{push}");
     }
+    // Zeros are those of every type.
+    assert!(holds(&[BLOCK, "pc={dt=u32:0; n=f32:0}"], "b.count == 0 && b.part == 0.0"));
     // In the order of the scalars in memory; between `low` and `both` is padding.
     assert!(holds(&["b=i32[8]:0,0,0,0,0,0,4,0", "pc={dt=f32:0.5; n=3}"], "b.rest[1] == -5"));
 }
