@@ -32,6 +32,7 @@ use grown::{Grown, with};
 use super::execution::{execution, ordered};
 use super::process::{Action, Address, Change, Target, Written};
 use super::rounds;
+use super::run::MOST_IDLE_ITERATIONS;
 use super::searcher::Search;
 use super::state::{Fault, State};
 use super::{Setup, Thread};
@@ -247,9 +248,17 @@ fn of_thread(
     let events: Vec<EventId> = (0..graph.len()).filter(own).collect();
     let mut process = setup.threads[thread].process.clone();
     let (mut at, mut all) = (0, Ok(()));
+    // Where the thread last stood at a loop, and how many turns without an event it has made since.
+    let (mut stood, mut turns) = (None, 0);
     loop {
         match process.advance() {
             Action::LoopHead { label } | Action::BackEdge { label, .. } => {
+                let here = (at, label, process.clone());
+                turns = if stood.as_ref().is_some_and(|(before, ..)| *before == at) { turns + 1 } else { 0 };
+                if stood.as_ref() == Some(&here) || turns > MOST_IDLE_ITERATIONS {
+                    return all;
+                }
+                stood = Some(here);
                 let next = events.get(at).copied();
                 let (before, followed) = (next.unwrap_or(graph.len()), next.is_some());
                 let start = Way::new(&process);

@@ -115,6 +115,13 @@ fn a_verdict_shows_why() {
     let (answer, _, _) = ask(counts, Model::Ptx, Question::Outcome, &Options { loop_bound: 101, ..all });
     assert_eq!(answer, Answer::Yes);
 
+    // A loop of nothing ends no execution.
+    for head in ["LC00: ;\ngoto LC00 ;", "mov r0, 0 ;\nLC00: ;\nbeq r0, 0, LC00 ;"] {
+        let nothing = format!("PTX nothing\n{{x=0;}}\nP0@cta 0,gpu 0 ;\n{head}\nexists (x == 0)");
+        let (answer, _, complete) = ask(&nothing, Model::Ptx, Question::Outcome, &all);
+        assert_eq!((answer, complete), (Answer::No, 0));
+    }
+
     // Two locations: each thread waits for a value that the other writes only after its own wait.
     let waits = "PTX waits\n{x=0; y=0;}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\nLC00: | LC10: ;\n\
                  ld.relaxed.gpu r0, y | ld.relaxed.gpu r0, x ;\nbne r0, 1, LC00 | bne r0, 1, LC10 ;\n\
