@@ -127,8 +127,10 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             None => all.note = world.promise().or(all.note),
         }
     }
-    if let (Verdict::Holds, Some(same)) = (&all.verdict, world.same_stores_note()) {
-        all.note = Some(all.note.map_or(same.clone(), |note| format!("{note}; {same}")));
+    for more in [world.same_stores_note(), world.compared_note()].into_iter().flatten() {
+        if all.verdict == Verdict::Holds {
+            all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
+        }
     }
     let is_cut_short = matches!(all.verdict, Verdict::Unknown(_));
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {

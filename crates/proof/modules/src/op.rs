@@ -75,6 +75,8 @@ pub enum Op {
     /// `setp` with one destination and no predicate to join
     Test {
         f: Test,
+        /// Whether it asks which of two integers of 64 bits is the greater, as addresses are compared too.
+        orders: bool,
         d: Reg,
         a: Src,
         b: Src,

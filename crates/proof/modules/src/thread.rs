@@ -141,7 +141,7 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         Op::Halves { f, d, a, b, c } => {
             registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| f.apply(a, b, c));
         }
-        Op::Test { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), |a, b| u64::from(f(a, b))),
+        Op::Test { f, d, a, b, .. } => registers[*d as usize] = get!(a).zip(get!(b), |a, b| u64::from(f(a, b))),
         Op::TestJoin(test) => {
             let found = get!(test.a).zip(get!(test.b), |a, b| u64::from((test.f)(a, b)));
             let joined = if test.c == NO_REG { V::of(u64::from(test.negated)) } else { registers[test.c as usize] };

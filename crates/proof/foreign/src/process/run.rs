@@ -55,6 +55,10 @@ impl ModuleThread {
             if let Some(step) = kernel.steps.get(at as usize) {
                 self.note_behind(world, at, step);
             }
+            if let Some(&Op::Test { orders: true, a, b, .. }) = kernel.steps.get(at as usize).map(|step| &step.op) {
+                let [a, b] = [a, b].map(|side| side.get(&self.registers, &kernel.constants).known());
+                world.compares(self.statement(at), a, b);
+            }
             let before = self.cursor;
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
             if self.cursor.at != at {

@@ -79,6 +79,8 @@ pub struct World {
     pub(crate) carries_unwritten: AtomicBool,
     /// A statement whose stores of one value nothing orders.
     stores_alike: OnceLock<u32>,
+    /// A comparison of addresses in two ranges, and the ranges.
+    compared: OnceLock<(u32, [usize; 2])>,
     wrongs: Mutex<Vec<Wrong>>,
     /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
     instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
@@ -136,6 +138,26 @@ impl World {
         let _ = self.stores_alike.set(statement);
     }
 
+    /// Notes that an instruction asks which of two numbers is the greater, if they are addresses in two ranges.
+    pub(crate) fn compares(&self, statement: u32, a: Option<u64>, b: Option<u64>) {
+        let range = |address: u64| range::nearest_to(address).filter(|&number| number < self.ranges.len());
+        if let Some((a, b)) = a.and_then(range).zip(b.and_then(range)).filter(|(a, b)| a != b) {
+            let _ = self.compared.set((statement, [a, b]));
+        }
+    }
+
+    /// What a verdict says of such a comparison.
+    pub(crate) fn compared_note(&self) -> Option<String> {
+        let &(statement, both) = self.compared.get()?;
+        let [a, b] = both.map(|number| &self.ranges[number].name);
+        let first = &self.ranges[both[0].min(both[1])].name;
+        Some(format!(
+            "an address in `{a}` is compared with one in `{b}` at {}: how two buffers lie to each other is not known, and here \
+             `{first}` is the first one",
+            self.place_of(statement as usize)
+        ))
+    }
+
     /// What a verdict says of such stores.
     pub(crate) fn same_stores_note(&self) -> Option<String> {
         let at = self.place_of(*self.stores_alike.get()? as usize);
@@ -183,6 +205,7 @@ impl World {
             carries_unwritten: AtomicBool::new(false),
             volatile_is_plain: false,
             stores_alike: OnceLock::new(),
+            compared: OnceLock::new(),
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),
             copies: Copies::default(),

@@ -79,14 +79,18 @@ impl Range {
 /// The range whose address is nearest, and the offset in it: a little before a range is its own, not the end of the one
 /// in front.
 pub(super) fn nearest(ranges: &[Range], address: u64, bytes: u64) -> Result<(u32, u64), Wrong> {
-    let number = (address.saturating_add(RANGE / 2) / RANGE).checked_sub(1);
-    let range = number.and_then(|number| Some((number, ranges.get(number as usize)?)));
+    let range = nearest_to(address).and_then(|number| Some((number, ranges.get(number)?)));
     let (number, range) = range.ok_or(Wrong::Wild(address))?;
-    let offset = address.wrapping_sub(address_of(number as usize)) as i64;
+    let offset = address.wrapping_sub(address_of(number)) as i64;
     match u64::try_from(offset) {
         Ok(inside) if inside + bytes <= range.bytes => Ok((number as u32, inside)),
         _ => Err(Wrong::Beyond { name: range.name.clone(), bytes: range.bytes, offset }),
     }
+}
+
+/// The number that the range nearest to an address has, if it is there.
+pub(crate) fn nearest_to(address: u64) -> Option<usize> {
+    (address.saturating_add(RANGE / 2) / RANGE).checked_sub(1).map(|number| number as usize)
 }
 
 /// The address of a range.

@@ -1,8 +1,8 @@
 //! Kernels that have an answer, however their cells are cut, their loops fail and their updates are ordered.
 
-use wattle_foreign::{Source, Verdict};
+use wattle_foreign::{Options, Source, Verdict, World, judge};
 
-use crate::bad_input::{kernel, kind, verdict};
+use crate::bad_input::{kernel, kind, launch, verdict};
 
 /// A race that many threads take part in is found, however many orders their updates have.
 #[test]
@@ -129,4 +129,21 @@ fn arguments_that_are_places_of_one_buffer() {
     assert_eq!(judged("y=x+2", &["x[2] == 6 && x[3] == 7 && x[0] == 5"]), "holds");
     assert_eq!(judged("y=x+1", &[]), "data race");
     assert_eq!(judged("y=x+3", &[]), "fault");
+}
+
+/// What rests on the places of two buffers says so.
+#[test]
+fn addresses_of_two_buffers_are_compared() {
+    let note = |from: &str, to: &str| {
+        let text = format!(
+            ".version 8.6 .target sm_90 .address_size 64 .entry k(.param .u64 x, .param .u64 y)\n{{ .reg .u64 %x, %y; .reg .pred \
+             %p;\nld.param.u64 %x, [x]; ld.param.u64 %y, [y]; setp.lt.u64 %p, %{from}, %{to};\n@%p st.global.u32 [%x], 1; ret; }}"
+        );
+        let source = Source { file: "k.ptx".into(), text };
+        let mut world = World::new(source, None, launch(1, &["x=u32[1]:0", "y=u32[1]:0"])).expect("it is read");
+        judge(&mut world, &[], &Options::default()).expect("it is judged").note.unwrap_or_default()
+    };
+    let said = note("x", "y");
+    assert!(said.contains("an address in `x` is compared with one in `y` at k.ptx:2"), "{said}");
+    assert_eq!(note("x", "x"), "");
 }

@@ -4,7 +4,7 @@ use wattle_foreign::{Argument, Condition, Launch, Options, Source, Verdict, Viol
 
 const HEAD: &str = ".version 8.6\n.target sm_90\n.address_size 64\n";
 
-fn launch(block: u32, arguments: &[&str]) -> Launch {
+pub fn launch(block: u32, arguments: &[&str]) -> Launch {
     Launch {
         grid: [1; 3],
         block: [block, 1, 1],

@@ -39,7 +39,8 @@ pub fn setp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     };
     let test = joined(names, list, join, (f, ty), (d, q), 1)?;
     if test.c == NO_REG && q == NO_REG {
-        return Ok(Op::Test { f, d, a: test.a, b: test.b });
+        let orders = ty.bits == 64 && ty.sort != Sort::Float && !matches!(comparison, "eq" | "ne");
+        return Ok(Op::Test { f, orders, d, a: test.a, b: test.b });
     }
     Ok(Op::TestJoin(Box::new(test)))
 }

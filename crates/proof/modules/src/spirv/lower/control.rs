@@ -319,7 +319,7 @@ impl Lowering<'_> {
                 continue;
             }
             let (reg, literal) = (self.register(""), self.constant(literal));
-            self.emit(Op::Test { f: |a, b| a == b, d: reg, a: value, b: literal })?;
+            self.emit(Op::Test { f: |a, b| a == b, orders: false, d: reg, a: value, b: literal })?;
             let guard = Guard { reg, negated: false };
             if self.has_moves(to) {
                 late.push((self.steps.len(), to));
