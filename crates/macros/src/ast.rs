@@ -137,6 +137,8 @@ pub enum Pattern {
     /// `name @ pattern`.
     At(Local, Box<Pattern>),
     Wild(Span),
+    /// The parts of a tuple or an array that are left out, `..`; of a tuple that need not match they are the last ones.
+    Rest(Span),
     Tuple(Vec<Pattern>, Span),
     Array(Vec<Pattern>, Span),
     /// `Body { mass, .. }`.

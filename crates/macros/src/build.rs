@@ -4,7 +4,7 @@
 //! `if` and `match` are written in `build/choose.rs`, loops and jumps in `build/loops.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::BinOp;
 use syn::spanned::Spanned;
 
@@ -153,6 +153,7 @@ impl Build {
                 quote!(let #part = #value; #first #second)
             }
             Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } | Pattern::Or(_) => quote!(let _ = #value;),
+            Pattern::Rest(_) => TokenStream::new(),
             Pattern::Tuple(all, _) => {
                 let (parts, bindings) = self.bind_parts(all, hold);
                 quote!(let (#(#parts,)*) = #value; #bindings)
@@ -172,8 +173,17 @@ impl Build {
         }
     }
 
-    fn bind_parts(&mut self, all: &[Pattern], hold: bool) -> (Vec<Ident>, TokenStream) {
-        let parts: Vec<_> = all.iter().map(|_| self.fresh("part")).collect();
+    /// What stands for the parts where they are taken apart.
+    fn parts(&mut self, all: &[Pattern]) -> Vec<TokenStream> {
+        let part = |pattern: &Pattern| match pattern {
+            Pattern::Rest(span) => quote_spanned!(*span=> ..),
+            _ => self.fresh("part").into_token_stream(),
+        };
+        all.iter().map(part).collect()
+    }
+
+    fn bind_parts(&mut self, all: &[Pattern], hold: bool) -> (Vec<TokenStream>, TokenStream) {
+        let parts = self.parts(all);
         let bindings = all.iter().zip(&parts).map(|(pattern, part)| self.bind(pattern, quote!(#part), hold)).collect();
         (parts, bindings)
     }

@@ -158,7 +158,7 @@ impl Build {
             build.call(with.span, op, &[of.clone(), value])
         };
         match pattern {
-            Pattern::Local(_) | Pattern::Wild(_) => None,
+            Pattern::Local(_) | Pattern::Wild(_) | Pattern::Rest(_) => None,
             Pattern::At(_, pattern) => self.test(pattern, of),
             Pattern::Value(x) => Some(compare(self, "eq", x)),
             Pattern::Range { begin, end, inclusive } => {
@@ -184,7 +184,7 @@ impl Build {
                 all(self, tests, "bit_and")
             }
             Pattern::Array(parts, _) => {
-                let names: Vec<_> = parts.iter().map(|_| self.fresh("part")).collect();
+                let names = self.parts(parts);
                 let tests = parts.iter().zip(&names).filter_map(|(pattern, name)| self.test(pattern, &quote!(#name)));
                 let tests = tests.collect();
                 let test = all(self, tests, "bit_and")?;

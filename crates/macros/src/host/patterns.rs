@@ -40,9 +40,15 @@ impl Host {
                 quote!(#name @ (#pattern))
             }
             Pattern::Wild(span) => quote_spanned!(*span=> _),
+            Pattern::Rest(span) => quote_spanned!(*span=> ..),
             Pattern::Tuple(parts, span) => {
                 let all = all(parts);
-                quote_spanned!(*span=> (#(#all,)*))
+                // Behind `..` no comma may follow alone.
+                let last = (all.len() == 1).then(|| quote!(,));
+                match parts.first() {
+                    Some(Pattern::Rest(_)) if parts.len() == 1 => quote_spanned!(*span=> (..)),
+                    _ => quote_spanned!(*span=> (#(#all),* #last)),
+                }
             }
             Pattern::Array(parts, span) => {
                 let all = all(parts);

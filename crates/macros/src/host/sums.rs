@@ -63,6 +63,6 @@ fn binds(pattern: &Pattern, number: usize) -> bool {
             all.iter().any(|part| binds(part, number))
         }
         Pattern::Struct { fields, .. } => fields.iter().any(|(_, part)| binds(part, number)),
-        Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
+        Pattern::Wild(_) | Pattern::Rest(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
     }
 }

@@ -74,6 +74,8 @@ pub struct Parser {
     shared_allowed: bool,
     /// Whether a range may be inclusive: as the whole source of a `for`.
     inclusive_allowed: bool,
+    /// Whether the pattern of a `for` is being parsed, which has an index in each place.
+    in_for: bool,
     is_kernel: bool,
     rules: Rules,
     /// Whether the function has type parameters.
@@ -104,6 +106,7 @@ impl Parser {
             returns: false,
             shared_allowed: false,
             inclusive_allowed: false,
+            in_for: false,
             is_kernel,
             rules,
             is_generic: generics.type_params().next().is_some(),
@@ -288,7 +291,10 @@ impl Parser {
                 let source = self.source(&repeat.expr)?;
                 indices::check_for(&repeat.pat, &source)?;
                 self.scoped(|parser| {
-                    let pattern = parser.pattern(&repeat.pat, false)?;
+                    parser.in_for = true;
+                    let pattern = parser.pattern(&repeat.pat, false);
+                    parser.in_for = false;
+                    let pattern = pattern?;
                     parser.mark_items(&source, &pattern);
                     if let (Pattern::Local(local), Some(ty)) = (&pattern, parser.type_of(&repeat.expr))
                         && let Some(element) = Parser::element_of(&ty)

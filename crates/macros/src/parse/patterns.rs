@@ -35,8 +35,17 @@ impl Parser {
                 })
             }
             Pat::Wild(wild) => Ok(Pattern::Wild(wild.span())),
-            Pat::Tuple(tuple) => Ok(Pattern::Tuple(self.patterns(&tuple.elems, refutable)?, tuple.span())),
-            Pat::Slice(slice) => Ok(Pattern::Array(self.patterns(&slice.elems, refutable)?, slice.span())),
+            Pat::Tuple(tuple) => {
+                let rest = tuple.elems.iter().position(|part| matches!(part, Pat::Rest(_)));
+                if let Some(rest) = rest.filter(|&rest| refutable && rest + 1 < tuple.elems.len()) {
+                    return error(
+                        &tuple.elems[rest],
+                        "in a pattern that need not match, `..` is the last part of a tuple: write `_` for each of the others",
+                    );
+                }
+                Ok(Pattern::Tuple(self.parts(&tuple.elems, refutable)?, tuple.span()))
+            }
+            Pat::Slice(slice) => Ok(Pattern::Array(self.parts(&slice.elems, refutable)?, slice.span())),
             Pat::Paren(inner) => self.pattern(&inner.pat, refutable),
             Pat::Lit(literal) => self.boxed(&syn::Expr::Lit(literal.clone())).map(Pattern::Value),
             Pat::Path(path) => {
@@ -71,6 +80,15 @@ impl Parser {
         }
     }
 
+    /// The parts of a tuple or of an array, of which `..` may leave some out.
+    fn parts<'p>(&mut self, all: impl IntoIterator<Item = &'p Pat>, refutable: bool) -> Result<Vec<Pattern>> {
+        let part = |part: &Pat| match part {
+            Pat::Rest(rest) if !self.in_for => Ok(Pattern::Rest(rest.span())),
+            part => self.pattern(part, refutable),
+        };
+        all.into_iter().map(part).collect()
+    }
+
     fn patterns<'p>(&mut self, all: impl IntoIterator<Item = &'p Pat>, refutable: bool) -> Result<Vec<Pattern>> {
         all.into_iter().map(|pattern| self.pattern(pattern, refutable)).collect()
     }
@@ -89,7 +107,7 @@ impl Pattern {
             Pattern::Local(_) | Pattern::At(..) => true,
             Pattern::Tuple(all, _) | Pattern::Array(all, _) | Pattern::Or(all) => all.iter().any(Pattern::has_names),
             Pattern::Struct { fields, .. } => fields.iter().any(|(_, pattern)| pattern.has_names()),
-            Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
+            Pattern::Wild(_) | Pattern::Rest(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
         }
     }
 }

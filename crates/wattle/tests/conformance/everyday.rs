@@ -10,6 +10,7 @@ use crate::twice::twice;
 pub const CASES: &[Case] = &[
     ("patterns of `match`", patterns_match),
     ("`if let`, `while let`, `let … else`, `matches!`", patterns_let),
+    ("patterns with `..`", patterns_rest),
     ("`break` with a value", breaks),
     ("assignment to parts and to several places", assignments),
     ("`&mut` parameters", exclusive_parameters),
@@ -111,6 +112,31 @@ twice! {
             return;
         };
         out[7] = tens;
+    }
+
+    patterns_rest rest_kernel rest_plain(n, out) 6 {
+        let [first, .., last] = [n, n + 1, n + 2, n + 3];
+        out[0] = first * 10 + last;
+        let (.., third) = (n, 1u32, n * 3);
+        let (one, ..) = (n % 7, n, 3u32);
+        out[1] = third * 10 + one;
+        out[2] = match (n % 4, n % 3, n) {
+            (0, ..) => 1,
+            (1, 2, ..) => 2,
+            (_, k, ..) => k + 10,
+        };
+        out[3] = match [n % 2, n % 3, n % 5] {
+            [1, ..] => 5,
+            [.., 2] => 6,
+            [_, 1, ..] => 7,
+            _ => 8,
+        };
+        out[4] = if let [0, .., k] = [n % 3, 9, n] { k } else { 1 };
+        let [..] = [n; 2];
+        let (..) = (n, n);
+        let (mut a, (b, ..), ..) = (n, (n + 1, n), 2u32);
+        a += b;
+        out[5] = a;
     }
 
     breaks break_kernel break_plain(n, out) 6 {
