@@ -14,7 +14,7 @@ use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 #[derive(Default)]
 struct Names {
     known: HashSet<String>,
-    /// Functions that have a receiver.
+    /// Device functions that have a receiver.
     methods: HashSet<String>,
     structs: HashSet<String>,
     /// Whether names may come from elsewhere: by an import of all names of a module, or from a macro.
@@ -26,7 +26,7 @@ pub fn may_define(name: &str, at: Span) -> bool {
     names(at).is_none_or(|names| names.is_open || names.known.contains(name))
 }
 
-/// Whether the file at this place has a function of that name with a receiver.
+/// Whether the file at this place has a device function of that name with a receiver.
 pub fn has_method(name: &str, at: Span) -> bool {
     names(at).is_some_and(|names| names.methods.contains(name))
 }
@@ -58,9 +58,16 @@ impl Names {
     /// Takes the names of what stands in `depth` pairs of braces.
     fn take(&mut self, tokens: TokenStream, depth: usize) {
         let mut tokens = tokens.into_iter().peekable();
+        // Whether an attribute of the item that is being read is `#[device_fn]`.
+        let mut is_marked = false;
         while let Some(token) = tokens.next() {
             match token {
                 TokenTree::Group(group) => {
+                    match group.delimiter() {
+                        Delimiter::Bracket => is_marked |= ends_in_device_fn(group.stream()),
+                        Delimiter::Brace => is_marked = false,
+                        Delimiter::Parenthesis | Delimiter::None => {}
+                    }
                     let deeper = usize::from(group.delimiter() == Delimiter::Brace);
                     self.take(group.stream(), depth + deeper);
                 }
@@ -69,7 +76,8 @@ impl Names {
                         let name = name.to_string();
                         // Its parameters are the first parentheses that begin with `self`, if any before its body do.
                         let mut head = tokens.clone().take_while(|token| !is_body(token));
-                        if head.any(|token| matches!(token, TokenTree::Group(group) if has_receiver(group.stream()))) {
+                        let of_type = |token| matches!(token, TokenTree::Group(group) if has_receiver(group.stream()));
+                        if std::mem::take(&mut is_marked) && head.any(of_type) {
                             self.methods.insert(name.clone());
                         }
                         self.known.insert(name);
@@ -121,6 +129,12 @@ impl Names {
     }
 }
 
+/// Whether an attribute is `device_fn`, by whatever path and with whatever arguments.
+fn ends_in_device_fn(attribute: TokenStream) -> bool {
+    let path = attribute.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
+    matches!(path.last(), Some(TokenTree::Ident(last)) if last == "device_fn")
+}
+
 /// Whether a function's head ends here.
 fn is_body(token: &TokenTree) -> bool {
     is_sign(token, ';') || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
@@ -163,8 +177,9 @@ mod tests {
 
     #[test]
     fn methods_have_receivers() {
-        let text = "impl<'a> A { fn a(&'a mut self) {} fn b<F: Fn(u32) -> u32>(mut self, f: F) {} fn c(x: &Self) {} } \
-                    fn d(f: fn(u32)) { self.e(self) } trait B { fn f(self: Self, x: u32); }";
+        let text = "impl<'a> A { #[device_fn] pub fn a(&'a mut self) {} #[wattle::device_fn(wide)] #[inline] fn b<F: Fn(u32) -> \
+                    u32>(mut self, f: F) {} #[device_fn] fn c(x: &Self) {} fn g(&self) {} } #[device_fn] fn d(f: fn(u32)) { \
+                    self.e(self) } trait B { #[device_fn] fn f(self: Self, x: u32); fn h(self); }";
         let methods = Names::of(text.parse().expect("a source")).methods;
         let mut methods: Vec<_> = methods.iter().map(String::as_str).collect();
         methods.sort_unstable();

@@ -29,7 +29,7 @@ pub fn implemented(at: proc_macro::Span) -> Option<String> {
 pub struct Around {
     /// The type parameters that are numbers, with their traits, and `Self` where it is one.
     pub numbers: Vec<(Ident, Vec<TypeParamBound>)>,
-    /// Whether it is an `impl` with type parameters or constants.
+    /// Whether it is an `impl` for a type that is made of type parameters or constants.
     pub is_generic_impl: bool,
 }
 
@@ -47,7 +47,10 @@ fn said(item: &str) -> Option<Around> {
         bounds.filter(|bound| is_bound_of_numbers(bound)).cloned().collect()
     };
     let of_self = |traits| (Ident::new("Self", Span::call_site()), traits);
-    let item: Item = syn::parse_str(item).ok()?;
+    // What a file or a module begins with stands before its first item.
+    let is_inner = |line: &&str| line.trim_start().starts_with("//!") || line.trim_start().starts_with("#![");
+    let item: Item =
+        syn::parse_str(&item.lines().filter(|line| !is_inner(line)).collect::<Vec<_>>().join("\n")).ok()?;
     let (generics, mut numbers) = match &item {
         Item::Trait(of) => (&of.generics, vec![of_self(traits(&mut of.supertraits.iter()))]),
         Item::Impl(of) => (&of.generics, Vec::new()),
@@ -58,6 +61,8 @@ fn said(item: &str) -> Option<Around> {
     let mut is_generic_impl = false;
     if let Item::Impl(of) = &item {
         is_generic_impl = generics.type_params().next().is_some() || generics.const_params().next().is_some();
+        let is_parameter = |generic: &syn::TypeParam| matches!(&*of.self_ty, syn::Type::Path(path) if path.path.is_ident(&generic.ident));
+        is_generic_impl &= !generics.type_params().any(is_parameter);
         let is_self = |generic: &Ident| matches!(&*of.self_ty, syn::Type::Path(path) if path.path.is_ident(generic));
         let same = numbers.iter().find(|(generic, _)| is_self(generic)).map(|(_, traits)| of_self(traits.clone()));
         numbers.extend(same);
@@ -238,9 +243,11 @@ mod tests {
         };
         assert_eq!(of("fn f() {} /// Its.\n pub trait A: Copy + Float { "), said(&["Self"], false));
         assert_eq!(of("trait A<T: Word, U: Copy> { "), said(&["T"], false));
-        assert_eq!(of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "), said(&["T", "Self"], true));
+        assert_eq!(of("use b::c; impl<T: wattle::prelude::Int> A for T where T: B { "), said(&["T", "Self"], false));
         assert_eq!(of("mod m { #[x(y)]\nimpl<const N: usize> A for [f32; N] { "), said(&[], true));
         assert_eq!(of("impl<T> A<T> for B where T: Float { "), said(&["T"], true));
+        assert_eq!(of("impl<S: Shape> A for S { "), said(&[], false));
+        assert_eq!(of("//! Shapes.\n#![allow(unused)]\ntrait A: Float { "), said(&["Self"], false));
         assert_eq!(of("impl A for B { fn g() {} "), said(&[], false));
         assert_eq!(of("impl A for $t { "), None);
     }

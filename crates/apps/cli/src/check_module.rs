@@ -88,8 +88,8 @@ const COMPILERS: [(&str, &str); 7] = [
 pub fn source_file(name: &str) -> Option<Input> {
     if Path::new(name).is_dir() {
         let what = format!(
-            "{name} is a folder: `wattle modules {name} --ask race` judges the SPIR-V modules in it, and `wattle litmus {name}` its litmus \
-             files"
+            "{name} is a folder: `wattle modules {name} --ask race --expected FILE.csv` judges SPIR-V modules in it, and `wattle litmus \
+             {name} --model ptx --expected FILE.csv` litmus files, which the list names"
         );
         return Some(Input::new("module", what));
     }

@@ -56,7 +56,7 @@ impl Parser {
         };
         // Before the pattern, whose name may be that of a variable in the value.
         let known = ty.clone().or_else(|| self.type_of(&init.expr));
-        let (is_number, is_librarys) = (self.is_number(&init.expr), self.is_librarys(&init.expr));
+        let (is_number, is_users) = (self.is_number(&init.expr), self.is_users(&init.expr));
         let mut pattern = self.pattern(pattern, otherwise.is_some())?;
         if let Pattern::Local(local) = &mut pattern
             && ty.is_none()
@@ -79,8 +79,8 @@ impl Parser {
             if is_number {
                 self.known_numbers.insert(local.number);
             }
-            if is_librarys {
-                self.librarys.insert(local.number);
+            if is_users {
+                self.users.insert(local.number);
             }
         }
         Ok(Statement::Let { pattern, ty, value, otherwise, span: local.let_token.span })

@@ -61,10 +61,10 @@ pub struct Parser {
     called_on: Vec<Way>,
     /// The types of variables, by number, where they are written.
     types: HashMap<usize, syn::Type>,
-    /// The variables that are numbers or truth values, by number, as far as it shows without their types.
+    /// The variables that are numbers, truth values or masks, by number, as far as it shows without their types.
     known_numbers: HashSet<usize>,
-    /// The variables that are what a method of the library has given, by number.
-    librarys: HashSet<usize>,
+    /// The variables that are nothing that the library gives, by number, as far as it shows without their types.
+    users: HashSet<usize>,
     own_generics: OwnGenerics,
     /// How many arguments the variables that are functions take, by number, where that is written.
     counts: HashMap<usize, usize>,
@@ -99,7 +99,7 @@ impl Parser {
             called_on: Vec::new(),
             types: HashMap::new(),
             known_numbers: HashSet::new(),
-            librarys: HashSet::new(),
+            users: HashSet::new(),
             own_generics: OwnGenerics::of(generics),
             counts: HashMap::new(),
             next: 0,

@@ -1,5 +1,5 @@
-//! Methods of the user's own types, `op.apply(x, y)`. rustc finds them by the receiver's type; where that is written, at a
-//! parameter, a view or a `let`, a method may also have the name of one of the library's.
+//! Methods of the user's own types, `op.apply(x, y)`. rustc finds them by the receiver's type. Such a method may have the name of
+//! one of the library's where its type is written, at a parameter, a view or a `let`, and where its source is in the same file.
 
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Result, Type};
@@ -110,29 +110,44 @@ impl Parser {
         if let Some(of) = path.filter(|of| source::has_struct(&of.to_string(), call.method.span())) {
             return self.call_on(call, Some(of.clone().into()), None).map(Some);
         }
-        let is_librarys =
-            path.is_some_and(|of| is_type_of_library(&of.to_string())) || self.is_librarys(&call.receiver);
-        if is_librarys || is_of_values(&name) {
-            return Ok(None);
+        match math(&name) {
+            Some(of_numbers) => self.call_on(call, None, Some(of_numbers)).map(Some),
+            None if is_of_values(&name) || is_method(&name) && !self.is_users(&call.receiver) => Ok(None),
+            None if self.is_librarys(&call.receiver) => Ok(None),
+            None => self.call_on(call, None, None).map(Some),
         }
-        self.call_on(call, None, math(&name)).map(Some)
     }
 
-    /// Whether it is a view, the `Acc`, or what a method of one of these gives.
-    pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
+    /// Whether it is a view or the `Acc`.
+    fn is_librarys(&self, x: &syn::Expr) -> bool {
+        let local = match without_parentheses(x) {
+            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
+            _ => None,
+        };
+        local.is_some_and(|local| self.views.contains_key(&local.number) || self.is_kernel && local.number == 0)
+    }
+
+    /// Whether it shows that it is nothing that the library gives: a field, an element, what a method of the user's gives.
+    pub(super) fn is_users(&self, x: &syn::Expr) -> bool {
+        let has_own_type = || match self.type_of(x) {
+            Some(Type::Path(ty)) => {
+                ty.path.segments.last().is_some_and(|last| !is_type_of_library(&last.ident.to_string()))
+            }
+            _ => false,
+        };
         match without_parentheses(x) {
-            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)).is_some_and(|local| {
-                self.views.contains_key(&local.number)
-                    || self.is_kernel && local.number == 0
-                    || self.librarys.contains(&local.number)
-            }),
-            syn::Expr::MethodCall(call) => is_method(&call.method.to_string()) && self.is_librarys(&call.receiver),
-            syn::Expr::Range(_) => true,
+            syn::Expr::Path(path) => {
+                let local = path.path.get_ident().and_then(|name| self.find(name));
+                local.is_some_and(|local| self.users.contains(&local.number)) || has_own_type()
+            }
+            syn::Expr::Field(field) => matches!(field.member, syn::Member::Named(_)),
+            syn::Expr::Index(_) | syn::Expr::Struct(_) => true,
+            syn::Expr::MethodCall(call) => !is_method(&call.method.to_string()) || self.is_users(&call.receiver),
             _ => false,
         }
     }
 
-    /// Whether it is a number or a truth value, as far as it shows.
+    /// Whether it is a number, a truth value or a mask, as far as it shows.
     pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
         let has_number_type = || match self.type_of(x) {
             Some(Type::Path(ty)) => ty.path.get_ident().is_some_and(|ty| self.is_type_of_numbers(ty)),

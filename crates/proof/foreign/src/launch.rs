@@ -71,7 +71,7 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "`{text}` is no argument: {why}. Write a buffer as NAME=f32[8]:1.0 (each item), NAME=u32[3]:1,2,3 or NAME=u32[8] \
-     (never written), the same buffer again as NAME=OTHER or \
+     (never written), of PTX the same buffer again as NAME=OTHER or \
      NAME=OTHER+4 (behind 4 items), a number as NAME=8 or NAME=f32:0.5, and a struct as NAME={{x=f32[8]:1.0; n=i32:8}}"
 )]
 pub struct WrongArgument {

@@ -56,7 +56,7 @@ pub(crate) fn parameters(
                 }
                 number(*value, ty.size().into())
             }
-            Given::Untyped(text) if bytes == 8 && names_buffer(text) => {
+            Given::Untyped(text) if bytes == 8 && param.ty.sort != Sort::Float && names_buffer(text) => {
                 number(address_in(text, ranges).map_err(|why| wrong(format!("`{name}`: {why}")))?, 8)
             }
             Given::Untyped(text) => {

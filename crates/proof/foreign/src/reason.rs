@@ -73,8 +73,8 @@ fn private(graph: &Graph, from: EventId, to: EventId, at: &impl Fn(EventId) -> S
     barrier_between(graph, from, to).or_else(|| link(graph, from, to))?;
     let what = if graph.event(private).label.kind == Kind::Write { "write" } else { "read" };
     let sentence = format!(
-        "the {what} at {} is a private one, since its memory is not declared `coherent`: no barrier and no fence orders it between \
-         threads",
+        "the {what} at {} is a private one (in GLSL: of memory that is not declared `coherent`), which no barrier and no fence orders \
+         between threads",
         at(private)
     );
     Some(Reason { sentence, term: None })

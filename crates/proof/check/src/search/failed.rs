@@ -32,13 +32,15 @@ use grown::{Grown, with};
 use super::execution::{execution, ordered};
 use super::process::{Action, Address, Change, Target, Written};
 use super::rounds;
-use super::run::MOST_IDLE_ITERATIONS;
 use super::searcher::Search;
 use super::state::{Fault, State};
 use super::{Setup, Thread};
 
 /// The maximum number of ways of failing that are searched, for each time that a loop begins anew.
 const MOST: usize = 4096;
+
+/// The most turns of loops that a thread makes without an event.
+const MOST_TURNS: u32 = 1 << 20;
 
 /// A location, and the name that an access goes through.
 type Place = (LocationId, u32);
@@ -251,14 +253,21 @@ fn of_thread(
     // Where the thread last stood at a loop, and how many turns without an event it has made since.
     let (mut stood, mut turns) = (None, 0);
     loop {
-        match process.advance() {
+        let action = process.advance();
+        match action {
             Action::LoopHead { label } | Action::BackEdge { label, .. } => {
                 let here = (at, label, process.clone());
-                turns = if stood.as_ref().is_some_and(|(before, ..)| *before == at) { turns + 1 } else { 0 };
-                if stood.as_ref() == Some(&here) || turns > MOST_IDLE_ITERATIONS {
+                // It goes round for ever.
+                if stood.as_ref() == Some(&here) {
                     return all;
                 }
+                turns = if stood.is_some_and(|(before, ..)| before == at) { turns + 1 } else { 0 };
                 stood = Some(here);
+                if let Action::BackEdge { source, .. } = action
+                    && turns > MOST_TURNS
+                {
+                    return Err(Some(source));
+                }
                 let next = events.get(at).copied();
                 let (before, followed) = (next.unwrap_or(graph.len()), next.is_some());
                 let start = Way::new(&process);

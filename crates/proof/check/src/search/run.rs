@@ -14,7 +14,7 @@ pub const MOST_BACK_EDGES: u32 = 1 << 26;
 /// The same for a loop whose exit depends on memory, of iterations in a row in which the thread neither looks at it nor does
 /// anything that others see: such a loop never ends. A lane that is alone in its warp has one where a vote was to
 /// bring it what another lane reads.
-pub(super) const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
+const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
 
 /// The part of a run that may still change: everything past the first read whose value is not known.
 pub(super) struct Run<'w> {

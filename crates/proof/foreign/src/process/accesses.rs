@@ -231,7 +231,9 @@ impl ModuleThread {
         let (read, write) = (label(world, access, cells.space, false), label(world, access, cells.space, true));
         // SPIR-V says what an access is in labels, and has no reductions.
         let is_ptx = matches!(access.strength, Strength::Strong { .. });
-        let reduces = is_ptx && matches!(self.part(world).kernel().steps[at as usize].op, Op::Rmw { d: NO_REG, .. });
+        let reduces = is_ptx
+            && !read.acquire
+            && matches!(self.part(world).kernel().steps[at as usize].op, Op::Rmw { d: NO_REG, .. });
         let read = Label { reduces, ..read };
         Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })
     }

@@ -220,7 +220,9 @@ fn contents_of(argument: &Argument) -> Contents {
         }
         Given::Struct(members) => {
             let no_pointer = &mut |name: &str, _: &Buffer| {
-                Err(format!("the module names no members, so that they have no arrays: `{name}` is one"))
+                Err(format!(
+                    "`{name}` is an array, and not all members have names in the module, so that they go by their order alone"
+                ))
             };
             let in_order = struct_bytes(members, no_pointer).map(|(bytes, _)| bytes);
             Contents::Members {

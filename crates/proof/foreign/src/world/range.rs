@@ -41,17 +41,23 @@ impl Range {
             .or_else(|| self.item.filter(|item| offset.is_multiple_of(u64::from(item.size()))))
     }
 
-    /// The type that a number of this type is looked at as: the one that its buffer is given as, where the module has numbers of
-    /// one type alone there, or does not say whether they have a sign.
+    /// The type that a number of this type is looked at as: the one that its buffer is given as, where the module does not say that
+    /// integers have a sign, and where floats stand for integers or these for floats, all of one type.
     fn shown_as(&self, own: Number) -> Number {
         let is_mixed = self.parts.as_ref().is_some_and(|parts| parts.scalar().is_none());
-        let decides = |item: &Number| !is_mixed || !item.is_float() && !own.is_float() && !own.is_signed();
+        let decides = |item: &Number| match own.is_float() || item.is_float() {
+            true => !is_mixed,
+            false => !own.is_signed(),
+        };
         self.item.filter(|item| item.size() == own.size()).filter(decides).unwrap_or(own)
     }
 
     /// The offset and the type of the number at the end of a way, `[2].x`.
     pub(crate) fn at(&self, way: &str) -> Option<(u64, Number)> {
-        let (offset, scalar) = self.parts.as_ref()?.at(way)?;
+        let parts = self.parts.as_ref()?;
+        // A block goes by its only member's name, or without.
+        let within = || way.strip_prefix('.')?.strip_prefix(self.member.as_deref()?);
+        let (offset, scalar) = parts.at(way).or_else(|| parts.at(within()?))?;
         Some((offset, self.shown_as(number_of(scalar)?)))
     }
 

@@ -93,7 +93,7 @@ impl Parser<'_> {
         };
         let Some(kind) = kind else { return mnemonic.missing(&format!("an operation: {}", operations(result))) };
         let updated = self.update_operands(thread, kind)?;
-        let read = Label { reduces: !result, ..Label::atomic_read(level) };
+        let read = Label { reduces: !result && !order.acquires(), ..Label::atomic_read(level) };
         let (mut read, mut write) = (read, Label::atomic_write(level));
         if order.acquires() {
             read = read.acquiring();

@@ -140,8 +140,8 @@ pub(super) fn synchronizes(graph: &Graph, end: PatternEnd) -> Synchronization {
         let synchronizes = barrier_hops(graph, &po) | system_hops(graph, &po);
         return Synchronization { po, observation, synchronizes };
     }
-    // 8.8: an acquire pattern begins with a strong read, and "while atomic reductions conceptually perform a strong read as part of its read-modify-write sequence, this strong read
-    // does not form an acquire pattern".
+    // 8.8: an acquire pattern begins with a strong read, and "while atomic reductions conceptually perform a strong read as
+    // part of its read-modify-write sequence, this strong read does not form an acquire pattern".
     let (reads, writes) =
         (&graph.reads() & &graph.set(|event| event.label.atomic && !event.label.reduces), graph.writes());
     let mut release_pattern = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&writes);

@@ -1,6 +1,6 @@
 //! The first contents of a structure by the names of its members, as they are given on a command line.
 
-use super::parts::Parts;
+use super::parts::{LETTERS, Parts};
 use super::setting::{Contents, MOST_BYTES, scalar_bits};
 use super::types::{Kind, Scalar};
 
@@ -23,10 +23,11 @@ fn structure(parts: &Parts, given: &[(String, Contents)], at: u64, bytes: &mut V
         Parts::Members(members) => {
             members.iter().map(|member| (member.name.clone(), member.offset, member.parts.clone())).collect()
         }
-        Parts::Vector { of, len } => {
-            let names = ["x", "y", "z", "w"].into_iter().zip(0..*len);
+        Parts::Vector { of, len } if *len <= LETTERS.len() as u64 => {
+            let names = LETTERS.into_iter().zip(0..*len);
             names.map(|(name, number)| (name.to_owned(), number * of.bytes(), Parts::Scalar(*of))).collect()
         }
+        Parts::Vector { len, .. } => return Err(format!("a vector of {len} parts is written NAME=f32[{len}]:0.5")),
         Parts::Scalar(_) | Parts::Many { .. } => return Err("a struct is given, and it has no members".into()),
     };
     for (number, (name, _)) in given.iter().enumerate() {

@@ -38,7 +38,8 @@ pub struct Member {
     pub parts: Parts,
 }
 
-const LETTERS: [&str; 4] = ["x", "y", "z", "w"];
+/// The names of the parts of a vector that has no more.
+pub(super) const LETTERS: [&str; 4] = ["x", "y", "z", "w"];
 
 impl Parts {
     /// The way to the scalar that begins at an offset, and its type: `[2].x`.

@@ -90,7 +90,7 @@ fn a_race_says_what_a_barrier_is_not_about() {
                 orders buffers";
     assert!(of_buffers.contains(said), "{of_buffers}");
     let private = sentence("private", both);
-    let said = "private.comp:10 is a private one, since its memory is not declared `coherent`";
+    let said = "private.comp:10 is a private one (in GLSL: of memory that is not declared `coherent`)";
     assert!(private.contains(said), "{private}");
     let without = sentence("padded", &[("_", &[1, 2, 3, 4]), ("__0", &[0, 0, 0, 0])]);
     assert!(!without.contains("private"), "{without}");

@@ -25,37 +25,38 @@ impl Matrix {
 impl Lowering<'_> {
     /// An operation on matrices, each product and sum rounded: one of the results that the specification permits.
     pub(super) fn of_matrices(&mut self, instruction: &Instruction) -> Result<(), Refused> {
-        let (first, second) = (instruction.operand(0)?, instruction.operands.get(1).copied());
-        let vector = |lowering: &Self| lowering.parts(second.unwrap_or(first), instruction);
+        let first = instruction.operand(0)?;
         let parts = match instruction.op {
             Opcode::Transpose => {
                 let matrix = self.matrix(first, instruction)?;
                 (0..matrix.rows).flat_map(|row| matrix.row(row)).collect()
             }
             Opcode::MatrixTimesScalar => {
-                let (matrix, scalar) = (self.matrix(first, instruction)?, vector(self)?);
+                let (matrix, factor) =
+                    (self.matrix(first, instruction)?, self.scalar(instruction.operand(1)?, instruction)?);
                 let [_, product] = self.sum_and_product(matrix.of, instruction)?;
                 let parts = matrix.columns.iter().flatten();
-                parts.map(|&part| self.two(product, part, scalar[0])).collect::<Result<_, _>>()?
+                parts.map(|&part| self.two(product, part, factor)).collect::<Result<_, _>>()?
             }
             Opcode::VectorTimesMatrix => {
                 let (row, matrix) =
-                    (self.parts(first, instruction)?, self.matrix(second.unwrap_or(first), instruction)?);
+                    (self.parts(first, instruction)?, self.matrix(instruction.operand(1)?, instruction)?);
                 let columns = matrix.columns.iter();
                 columns.map(|column| self.inner(&row, column, matrix.of, instruction)).collect::<Result<_, _>>()?
             }
             Opcode::MatrixTimesVector => {
-                let (matrix, column) = (self.matrix(first, instruction)?, vector(self)?);
+                let (matrix, column) =
+                    (self.matrix(first, instruction)?, self.parts(instruction.operand(1)?, instruction)?);
                 self.column(&matrix, &column, instruction)?
             }
             Opcode::MatrixTimesMatrix => {
-                let matrices = (self.matrix(first, instruction)?, self.matrix(second.unwrap_or(first), instruction)?);
-                let columns = matrices.1.columns.iter();
-                let columns = columns.map(|column| self.column(&matrices.0, column, instruction));
+                let (a, b) = (self.matrix(first, instruction)?, self.matrix(instruction.operand(1)?, instruction)?);
+                let columns = b.columns.iter().map(|column| self.column(&a, column, instruction));
                 columns.collect::<Result<Vec<_>, _>>()?.concat()
             }
             Opcode::OuterProduct => {
-                let (column, row) = (self.parts(first, instruction)?, vector(self)?);
+                let (column, row) =
+                    (self.parts(first, instruction)?, self.parts(instruction.operand(1)?, instruction)?);
                 let [_, product] = self.sum_and_product(self.scalar_type(first, instruction)?, instruction)?;
                 let both = row.iter().flat_map(|&factor| column.iter().map(move |&part| (part, factor)));
                 both.map(|(part, factor)| self.two(product, part, factor)).collect::<Result<_, _>>()?

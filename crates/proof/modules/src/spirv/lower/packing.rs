@@ -28,29 +28,34 @@ fn bits(x: f32) -> u64 {
     x.to_bits().into()
 }
 
+/// Whether `round` may go either way (GLSL.std.450, `Round`): half of the last place. What a NaN becomes is not said.
+fn is_tie(x: u64, least: f32, scale: f32) -> bool {
+    float(x).is_nan() || (float(x).clamp(least, 1.0) * scale).fract().abs() == 0.5
+}
+
 const UNORM_8: Format = Format {
     bits: 8,
     pack: |x, _| (float(x).clamp(0.0, 1.0) * 255.0).round_ties_even() as u64,
     unpack: |word, shift| bits(f32::from((word >> shift) as u8) / 255.0),
-    is_open: |_, _| false,
+    is_open: |x, _| is_tie(x, 0.0, 255.0),
 };
 const SNORM_8: Format = Format {
     bits: 8,
     pack: |x, _| ((float(x).clamp(-1.0, 1.0) * 127.0).round_ties_even() as i8 as u8).into(),
     unpack: |word, shift| bits((f32::from((word >> shift) as i8) / 127.0).max(-1.0)),
-    is_open: |_, _| false,
+    is_open: |x, _| is_tie(x, -1.0, 127.0),
 };
 const UNORM_16: Format = Format {
     bits: 16,
     pack: |x, _| (float(x).clamp(0.0, 1.0) * 65535.0).round_ties_even() as u64,
     unpack: |word, shift| bits(f32::from((word >> shift) as u16) / 65535.0),
-    is_open: |_, _| false,
+    is_open: |x, _| is_tie(x, 0.0, 65535.0),
 };
 const SNORM_16: Format = Format {
     bits: 16,
     pack: |x, _| ((float(x).clamp(-1.0, 1.0) * 32767.0).round_ties_even() as i16 as u16).into(),
     unpack: |word, shift| bits((f32::from((word >> shift) as i16) / 32767.0).max(-1.0)),
-    is_open: |_, _| false,
+    is_open: |x, _| is_tie(x, -1.0, 32767.0),
 };
 /// Devices round to the nearest number or to zero (Vulkan 1.3, "Precision and Operation of SPIR-V Instructions").
 const HALF: Format = Format {
