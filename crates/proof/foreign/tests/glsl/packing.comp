@@ -15,6 +15,6 @@ void main()
     words[7] = uint(-unpackSnorm4x8(words[2]).x);
     words[8] = uint(unpackUnorm2x16(words[3]).x);
     words[9] = uint(unpackSnorm2x16(words[4]).y + unpackSnorm2x16(0x00008000u).x + 4.0);
-    words[10] = packHalf2x16(vec2(0.1, 1.0)) >> 16;
-    words[11] = packHalf2x16(vec2(0.1, 1.0));
+    words[10] = packHalf2x16(vec2(0.1, 1.0));
+    words[11] = packUnorm4x8(vec4(0.5, 0.0, 0.0, 0.0));
 }

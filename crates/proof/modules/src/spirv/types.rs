@@ -5,7 +5,7 @@
 //! environment this is its layout, with a vector of three parts as large as one of four, and vectors aligned to their sizes
 //! (OpenCL C 3.0, 6.3.5 "Alignment of Types"); elsewhere SPIR-V leaves it open, so no program that is right depends on it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rspirv::spirv::{Decoration, MemoryModel, Op, StorageClass};
 
@@ -101,6 +101,8 @@ pub struct Types {
     all: HashMap<Id, Declared>,
     /// Whether types without decorations have OpenCL's layout.
     is_opencl: bool,
+    /// The matrices, and arrays of them, whose columns lie as a structure says that they are members of.
+    laid_out: HashSet<Id>,
 }
 
 /// A type, and what follows from it, once for all types that contain it.
@@ -124,7 +126,7 @@ const MOST_LEAVES: usize = 1 << 16;
 impl Types {
     /// No types yet, of a module with that memory model.
     pub fn of(model: MemoryModel) -> Types {
-        Types { all: HashMap::new(), is_opencl: model == MemoryModel::OpenCL }
+        Types { is_opencl: model == MemoryModel::OpenCL, ..Types::default() }
     }
 
     /// Whether they are those of a module with OpenCL's memory model.
@@ -134,15 +136,42 @@ impl Types {
 
     /// The array of unknown length of a type, as a buffer is.
     pub fn runtime_array(&mut self, of: Id) -> Id {
-        let array = Type::Many { of, len: None, stride: self.stride(of) };
-        let known = self.all.iter().find(|(_, declared)| declared.ty == array).map(|(&id, _)| id);
+        self.many(of, None, self.stride(of))
+    }
+
+    /// The type of so many parts at that distance, which need not be declared.
+    fn many(&mut self, of: Id, len: Option<u64>, stride: u64) -> Id {
+        let ty = Type::Many { of, len, stride };
+        let known = self.all.iter().find(|(_, declared)| declared.ty == ty).map(|(&id, _)| id);
         known.unwrap_or_else(|| {
             let id = (0..=Id::MAX).rev().find(|id| !self.all.contains_key(id)).unwrap_or(Id::MAX);
             let depth = self.all.get(&of).map_or(1, |of| of.depth + 1);
-            let alignment = self.alignment(of);
-            self.all.insert(id, Declared { ty: array, size: None, alignment, depth });
+            let (size, alignment) = (self.size_of(&ty), self.alignment(of));
+            self.all.insert(id, Declared { ty, size, alignment, depth });
             id
         })
+    }
+
+    /// A matrix, or an array of matrices, with that distance of the columns.
+    fn with_columns(&mut self, ty: Id, distance: u64) -> Id {
+        let Some(&Type::Many { of, len, stride }) = self.get(ty) else { return ty };
+        let is_column =
+            matches!(self.get(of), Some(Type::Many { of, .. }) if matches!(self.get(*of), Some(Type::Scalar(_))));
+        let laid_out = match is_column {
+            true => self.many(of, len, distance),
+            false => {
+                let of = self.with_columns(of, distance);
+                self.many(of, len, stride)
+            }
+        };
+        self.laid_out.insert(laid_out);
+        laid_out
+    }
+
+    /// The type whose parts lie as those of a value of a type do, that is reached as `reached`: of a matrix the structure that it is
+    /// a member of says how its columns lie.
+    pub fn layout(&self, reached: Id, ty: Id) -> Id {
+        if self.laid_out.contains(&reached) { reached } else { ty }
     }
 
     /// Where a value of a type stands that comes behind so many bytes of others.
@@ -202,10 +231,8 @@ impl Types {
                 (bits @ (16 | 32 | 64), 1) => scalar(Kind::Float, bits),
                 (bits, _) => return Err(instruction.refused(format!("these floats of {bits} bits are not supported"))),
             },
-            Op::TypeVector => many(self, instruction.operand(0)?, Some(instruction.operand(1)?.into()), None),
-            Op::TypeMatrix => {
-                let given = declared.decoration(result, Decoration::MatrixStride);
-                many(self, instruction.operand(0)?, Some(instruction.operand(1)?.into()), given)
+            Op::TypeVector | Op::TypeMatrix => {
+                many(self, instruction.operand(0)?, Some(instruction.operand(1)?.into()), None)
             }
             Op::TypeArray => {
                 let len = constant(instruction.operand(1)?);
@@ -216,9 +243,12 @@ impl Types {
             Op::TypeStruct => {
                 let mut end = 0u64;
                 let mut members = Vec::new();
-                for (number, &member) in (0u32..).zip(&instruction.operands) {
+                for (number, mut member) in (0u32..).zip(instruction.operands.iter().copied()) {
                     if declared.member_decoration(result, number, Decoration::RowMajor).is_some() {
                         return Err(instruction.refused("matrices by rows are not supported"));
+                    }
+                    if let Some(distance) = declared.member_decoration(result, number, Decoration::MatrixStride) {
+                        member = self.with_columns(member, distance.into());
                     }
                     let given = declared.member_decoration(result, number, Decoration::Offset);
                     let natural = || if is_packed { end } else { self.behind(end, member) };

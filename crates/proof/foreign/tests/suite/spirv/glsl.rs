@@ -47,13 +47,16 @@ fn a_statement_goes_on_behind_its_condition() {
 
 #[test]
 fn vectors_in_words() {
-    let expected = [0xc1003c00_u32, 0xff33ff00, 0x00817f81, 0x0000ffff, 0x7fff8001, 5, 102, 1, 1, 4, 0x3c00];
+    let expected = [0xc1003c00_u32, 0xff33ff00, 0x00817f81, 0x0000ffff, 0x7fff8001, 5, 102, 1, 1, 4];
     for (at, word) in expected.iter().enumerate() {
         let asserted = format!("_[{at}] == {word}");
         assert_eq!(judged("packing", 1, &[("_", &[0; 12])], &asserted).verdict, Verdict::Holds, "{asserted}");
     }
-    // 0.1 lies between two numbers of 16 bits, and a device takes either.
-    assert!(matches!(judged("packing", 1, &[("_", &[0; 12])], "_[11] == 1006659174").verdict, Verdict::Violated(..)));
+    // 0.1 lies between two numbers of 16 bits, and a device takes either; so it does of 127.5.
+    for asserted in ["_[10] == 1006659174", "_[11] == 128"] {
+        let verdict = judged("packing", 1, &[("_", &[0; 12])], asserted).verdict;
+        assert!(matches!(verdict, Verdict::Unknown(_)), "{verdict:?}");
+    }
 }
 
 #[test]

@@ -194,7 +194,7 @@ impl Lowering<'_> {
         self.reads(pointer);
         let [read, write] = operands.labels(pointer.classes);
         let mut parts = Vec::new();
-        for leaf in self.leaves(ty, by)? {
+        for leaf in self.leaves(self.types.layout(pointer.to, ty), by)? {
             let access = self.access(by, pointer, leaf, Strength::Labels { read, write })?;
             let d = self.register("");
             self.emit(Op::Load { access, d })?;
@@ -227,7 +227,7 @@ impl Lowering<'_> {
             return Err(by.refused("push constants are not written to"));
         }
         let [read, write] = operands.labels(pointer.classes);
-        for (leaf, &a) in self.leaves(ty, by)?.into_iter().zip(parts) {
+        for (leaf, &a) in self.leaves(self.types.layout(pointer.to, ty), by)?.into_iter().zip(parts) {
             let access = self.access(by, pointer, leaf, Strength::Labels { read, write })?;
             self.emit(Op::Store { access, a })?;
         }
