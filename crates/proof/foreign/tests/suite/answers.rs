@@ -146,3 +146,19 @@ fn addresses_of_two_buffers_are_compared() {
     assert!(said.contains("an address in `x` is compared with one in `y` at k.ptx:2"), "{said}");
     assert_eq!(note("x", "x"), "");
 }
+
+/// Turns of a loop that computes alone are none of a wait behind it, however many they are.
+#[test]
+fn a_wait_behind_a_long_loop() {
+    let body = |turns: u32| {
+        format!(
+            "setp.eq.u32 %p, %t, 0; @%p bra SENDS;\nmov.u32 %x, 0;\n\
+             EMPTY: add.u32 %x, %x, 1; setp.lt.u32 %p, %x, {turns}; @%p bra EMPTY;\n\
+             SPIN: ld.acquire.gpu.global.u32 %x, [%a+4]; setp.ne.u32 %p, %x, 0; @%p bra OUT; ld.global.u32 %y, [%a]; bra SPIN;\n\
+             SENDS: st.global.u32 [%a], 1; st.release.gpu.global.u32 [%a+4], 1;\nOUT:"
+        )
+    };
+    for turns in [10, 70_000] {
+        assert_eq!(kind(&verdict(kernel(&body(turns)), 2, &["p=u32[2]:0"], &[])), "data race", "{turns}");
+    }
+}
