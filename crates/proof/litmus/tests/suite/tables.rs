@@ -118,7 +118,7 @@ fn a_verdict_shows_why() {
     // A loop of nothing ends no execution.
     for head in ["LC00: ;\ngoto LC00 ;", "mov r0, 0 ;\nLC00: ;\nbeq r0, 0, LC00 ;"] {
         let nothing = format!("PTX nothing\n{{x=0;}}\nP0@cta 0,gpu 0 ;\n{head}\nexists (x == 0)");
-        let (answer, _, complete) = ask(&nothing, Model::Ptx, Question::Outcome, &all);
+        let (answer, _, complete) = ask(&nothing, Model::Ptx, Question::Outcome, &Options::default());
         assert_eq!((answer, complete), (Answer::No, 0));
     }
 
