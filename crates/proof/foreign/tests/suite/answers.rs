@@ -143,7 +143,7 @@ fn addresses_of_two_buffers_are_compared() {
         judge(&mut world, &[], &Options::default()).expect("it is judged").note.unwrap_or_default()
     };
     let said = note("x", "y");
-    assert!(said.contains("an address in `x` is compared with one in `y` at k.ptx:2"), "{said}");
+    assert!(said.contains("an address in `x` is compared with one in `y` at k.ptx:3"), "{said}");
     assert_eq!(note("x", "x"), "");
 }
 

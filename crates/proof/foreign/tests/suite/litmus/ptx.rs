@@ -165,7 +165,8 @@ impl Column<'_> {
                         ("cas.b32", format!("{}, {}", self.operand(expected)?, self.operand(desired)?))
                     }
                 };
-                format!("{before}atom.{order}.{scope}.global.{name} {to}, {}, {operands};\n", self.memory(*at))
+                let (op, to) = if read.reduces { ("red", String::new()) } else { ("atom", format!("{to}, ")) };
+                format!("{before}{op}.{order}.{scope}.global.{name} {to}{}, {operands};\n", self.memory(*at))
             }
             Instruction::Fence(label) if label.sc => format!("fence.sc.{};\n", scope(label.level)?),
             Instruction::Fence(label) => {
