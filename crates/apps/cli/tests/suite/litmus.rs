@@ -22,7 +22,7 @@ fn litmus(path: &Path, args: &[&str]) -> Result<(Option<i32>, String, String)> {
 fn all_files_of_a_list_are_judged() -> Result {
     let list = root().join("ptx-outcome.csv").display().to_string();
     let (code, out, err) = litmus(&root(), &["--model", "ptx", "--ask", "outcome", "--expected", &list])?;
-    assert_eq!((code, out.as_str()), (Some(0), "12 passed, 0 failed\n"), "{err}");
+    assert_eq!((code, out.as_str()), (Some(0), "14 passed, 0 failed\n"), "{err}");
     let list = root().join("vulkan-liveness-hsa.csv").display().to_string();
     let asked = ["--model", "vulkan", "--ask", "liveness", "--progress", "hsa", "--expected", &list, "--json"];
     let (code, out, _) = litmus(&root(), &asked)?;
