@@ -177,7 +177,15 @@ impl Build {
     fn parts(&mut self, all: &[Pattern]) -> Vec<TokenStream> {
         let part = |pattern: &Pattern| match pattern {
             Pattern::Rest(span) => quote_spanned!(*span=> ..),
-            _ => self.fresh("part").into_token_stream(),
+            Pattern::Local(_)
+            | Pattern::At(..)
+            | Pattern::Wild(_)
+            | Pattern::Tuple(..)
+            | Pattern::Array(..)
+            | Pattern::Struct { .. }
+            | Pattern::Value(_)
+            | Pattern::Range { .. }
+            | Pattern::Or(_) => self.fresh("part").into_token_stream(),
         };
         all.iter().map(part).collect()
     }

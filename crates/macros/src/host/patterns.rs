@@ -43,12 +43,7 @@ impl Host {
             Pattern::Rest(span) => quote_spanned!(*span=> ..),
             Pattern::Tuple(parts, span) => {
                 let all = all(parts);
-                // Behind `..` no comma may follow alone.
-                let last = (all.len() == 1).then(|| quote!(,));
-                match parts.first() {
-                    Some(Pattern::Rest(_)) if parts.len() == 1 => quote_spanned!(*span=> (..)),
-                    _ => quote_spanned!(*span=> (#(#all),* #last)),
-                }
+                quote_spanned!(*span=> (#(#all,)*))
             }
             Pattern::Array(parts, span) => {
                 let all = all(parts);

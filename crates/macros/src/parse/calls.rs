@@ -96,11 +96,7 @@ impl Parser {
         };
         let is_of_library =
             of.is_some_and(|of| self.views.contains_key(&of.number) || self.is_kernel && of.number == 0);
-        let is_number = || match self.type_of(&call.receiver) {
-            Some(syn::Type::Path(ty)) => ty.path.get_ident().is_some_and(|ty| self.is_type_of_numbers(ty)),
-            _ => false,
-        };
-        let is_number = || is_number() && !source::may_define(name, call.method.span());
+        let is_number = || self.has_number_type(&call.receiver) && !source::may_define(name, call.method.span());
         match nearest(name) {
             Some(nearest) if is_of_library || is_number() => {
                 Some(format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}"))

@@ -308,8 +308,9 @@ fn changes(x: &Expr, at: &Way) -> bool {
         },
         _ => return false,
     };
-    // What stands somewhere else is none of a variable's.
-    changed.is_some_and(|changed| changed.overlaps(at))
+    // Where no way shows, whatever names the variable may change it.
+    let names_it = || x.any(&|x| matches!(&x.kind, ExprKind::Local(local) if local.number == at.0));
+    changed.map_or_else(names_it, |changed| changed.overlaps(at))
 }
 
 /// The way to what an expression is.

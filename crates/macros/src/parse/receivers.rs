@@ -147,25 +147,29 @@ impl Parser {
         }
     }
 
-    /// Whether it is a number, a truth value or a mask, as far as it shows.
-    pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
-        let has_number_type = || match self.type_of(x) {
+    /// Whether the type of an expression is written, and is one of numbers.
+    pub(super) fn has_number_type(&self, x: &syn::Expr) -> bool {
+        match self.type_of(x) {
             Some(Type::Path(ty)) => ty.path.get_ident().is_some_and(|ty| self.is_type_of_numbers(ty)),
             _ => false,
-        };
+        }
+    }
+
+    /// Whether it is a number, a truth value or a mask, as far as it shows.
+    pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
         match without_parentheses(x) {
             syn::Expr::Lit(_) | syn::Expr::Cast(_) | syn::Expr::Binary(_) => true,
             syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_) | syn::UnOp::Not(_)) => true,
             syn::Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|name| self.find(name));
-                local.is_some_and(|local| self.known_numbers.contains(&local.number)) || has_number_type()
+                local.is_some_and(|local| self.known_numbers.contains(&local.number)) || self.has_number_type(x)
             }
             syn::Expr::MethodCall(call) => {
                 let name = call.method.to_string();
                 let is_of_number = || !source::has_method(&name, call.method.span()) || self.is_number(&call.receiver);
                 math(&name).is_some() && is_of_number()
             }
-            _ => has_number_type(),
+            _ => self.has_number_type(x),
         }
     }
 

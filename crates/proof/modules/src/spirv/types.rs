@@ -139,7 +139,7 @@ impl Types {
         self.many(of, None, self.stride(of))
     }
 
-    /// The type of so many parts at that distance, which need not be declared.
+    /// The array type of this element type, length and stride in bytes. Where the module declares none, one is added.
     fn many(&mut self, of: Id, len: Option<u64>, stride: u64) -> Id {
         let ty = Type::Many { of, len, stride };
         let known = self.all.iter().find(|(_, declared)| declared.ty == ty).map(|(&id, _)| id);
