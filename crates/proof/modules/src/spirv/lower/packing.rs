@@ -1,12 +1,13 @@
 //! Vectors of floats in one integer of 32 bits, the first part in the low bits (GLSL.std.450, `PackHalf2x16` and its like).
 
-use half::f16;
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::Lowering;
 use crate::code::{Bin, Op, Src};
+use crate::meaning::half;
 use crate::refused::Refused;
 use crate::spirv::instruction::Instruction;
+use crate::types::{Sort, Type};
 
 /// What a part is in the integer.
 #[derive(Clone, Copy)]
@@ -22,6 +23,10 @@ struct Format {
 
 fn float(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
+}
+
+fn halves() -> half::Format {
+    half::Format::of(Type { sort: Sort::Float, bits: 16 })
 }
 
 fn bits(x: f32) -> u64 {
@@ -60,11 +65,11 @@ const SNORM_16: Format = Format {
 /// Devices round to the nearest number or to zero (Vulkan 1.3, "Precision and Operation of SPIR-V Instructions").
 const HALF: Format = Format {
     bits: 16,
-    pack: |x, _| f16::from_f32(float(x)).to_bits().into(),
-    unpack: |word, shift| bits(f16::from_bits((word >> shift) as u16).to_f32()),
+    pack: |x, _| halves().nearest(float(x).into()),
+    unpack: |word, shift| bits(halves().number((word >> shift) & 0xFFFF) as f32),
     is_open: |x, _| {
-        let x = float(x);
-        !x.is_nan() && f16::from_f32(x).to_f32() != x
+        let x = f64::from(float(x));
+        !x.is_nan() && halves().number(halves().nearest(x)) != x
     },
 };
 
