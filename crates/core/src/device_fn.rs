@@ -60,8 +60,10 @@ pub unsafe trait DeviceFn<Args: KernelType>:
     #[doc(hidden)]
     type Answer;
     #[doc(hidden)]
+    #[track_caller]
     fn on_host(self, thread: &Thread<'_>, arguments: Args) -> <Self as DeviceFn<Args>>::Output;
     #[doc(hidden)]
+    #[track_caller]
     fn in_builder<'b>(
         self,
         builder: &'b Builder,
@@ -119,8 +121,10 @@ pub unsafe trait GivesBodies<Args: KernelType>: Sized {
     ///
     /// # Safety
     /// There has been a value of the type.
+    #[track_caller]
     unsafe fn on_host(thread: &Thread<'_>, arguments: Args) -> Self::Output;
     /// Runs the builder's body.
+    #[track_caller]
     fn in_builder<'b>(
         self,
         builder: &'b Builder,

@@ -28,6 +28,8 @@ mod memory;
 pub mod methods;
 mod module;
 mod observe;
+#[doc(hidden)]
+pub mod operators;
 mod panics;
 mod plain_closure;
 mod printing;

@@ -193,12 +193,12 @@ pub enum ExprKind {
     Local(Local),
     /// A constant: whatever path is not a local variable.
     Constant(ExprPath),
-    Negate(Box<Expr>),
+    Negate(Box<Expr>, Operands),
     Not(Box<Expr>),
     Deref(Box<Expr>),
     /// `&mut out`, of a view or a variable.
     Exclusive(Box<Expr>),
-    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
     Assign(Box<Place>, Box<Expr>),
     AssignWith(Change, Box<Place>, Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
@@ -303,6 +303,29 @@ pub struct Message {
     pub arguments: Vec<Expr>,
 }
 
+/// An operator with two operands.
+#[derive(Clone, Copy)]
+pub struct Operator {
+    pub op: BinOp,
+    pub operands: Operands,
+}
+
+impl Operator {
+    /// The operator of two numbers, truth values or masks.
+    pub fn of_numbers(op: BinOp) -> Operator {
+        Operator { op, operands: Operands::Numbers }
+    }
+}
+
+/// What an operator is applied to.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Operands {
+    /// What shows to be no struct.
+    Numbers,
+    /// What may be a struct that has the operator: rustc finds it by the types.
+    Any,
+}
+
 /// What is called.
 pub enum Callee {
     /// A device function of a module.
@@ -354,7 +377,7 @@ pub enum Place {
 /// What a compound assignment makes of what its place holds.
 pub enum Change {
     /// What the operator makes of it and of the value.
-    Op(BinOp),
+    Op(Operator),
     /// What the function of this name makes of it and of the two factors that are the value, as one operation.
     Fused(Ident),
 }
@@ -390,7 +413,7 @@ impl Expr {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
             // What is in its body happens where it is called.
             Function(_) | Closure(_) => vec![],
-            Negate(x)
+            Negate(x, _)
             | Not(x)
             | Deref(x)
             | Exclusive(x)
@@ -467,7 +490,13 @@ impl Expr {
     /// Whether evaluating it does nothing but give a value.
     pub fn is_pure(&self) -> bool {
         !self.any(&|x| {
-            let division = matches!(x.kind, ExprKind::Binary(BinOp::Div(_) | BinOp::Rem(_), ..));
+            let division =
+                matches!(&x.kind, ExprKind::Binary(by, ..) if matches!(by.op, BinOp::Div(_) | BinOp::Rem(_)));
+            // A struct's operator is a function.
+            let calls = matches!(
+                &x.kind,
+                ExprKind::Binary(Operator { operands: Operands::Any, .. }, ..) | ExprKind::Negate(_, Operands::Any)
+            );
             let faults = matches!(&x.kind, ExprKind::Math { name, .. } if is_faulting(&name.to_string()));
             let acts = matches!(
                 x.kind,
@@ -484,7 +513,7 @@ impl Expr {
                     | ExprKind::Assert { .. }
                     | ExprKind::Print(_)
             );
-            division || faults || acts || !x.blocks().is_empty()
+            division || calls || faults || acts || !x.blocks().is_empty()
         })
     }
 

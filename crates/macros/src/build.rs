@@ -8,7 +8,10 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::BinOp;
 use syn::spanned::Spanned;
 
-use crate::ast::{Block, Callee, Change, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Step};
+use crate::ast::{
+    Block, Callee, Change, Expr, ExprKind, Function, Local, Message, Operands, Operator, Pattern, Place, Statement,
+    Step,
+};
 use crate::emit;
 use crate::names::{self, private};
 use crate::rules::is_fused;
@@ -261,8 +264,12 @@ impl Build {
         quote_spanned!(span=> #builder.#name(#(#arguments),*))
     }
 
-    fn binary(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
-        self.call(span, function(op), &[x, y])
+    fn binary(&self, operator: &Operator, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
+        if let Some(operator) = names::operator_of_structs(operator) {
+            let (builder, operator) = (builder(), quote!(::wattle::__private::operator::#operator));
+            return quote_spanned!(span=> ::wattle::__private::operate_in_builder(#builder, #operator, #x, #y));
+        }
+        self.call(span, function(&operator.op), &[x, y])
     }
 
     fn read(&self, local: &Local) -> TokenStream {
@@ -294,9 +301,12 @@ impl Build {
             }
             ExprKind::Local(local) => self.read(local),
             ExprKind::Constant(path) => self.call(span, "lift", &[quote!(#path)]),
-            ExprKind::Negate(x) => {
+            ExprKind::Negate(x, operands) => {
                 let x = self.expr(x);
-                self.call(span, "neg", &[x])
+                match operands {
+                    Operands::Numbers => self.call(span, "neg", &[x]),
+                    Operands::Any => quote_spanned!(span=> ::wattle::__private::negate_in_builder(#builder, #x)),
+                }
             }
             ExprKind::Not(x) => {
                 let x = self.expr(x);
@@ -307,13 +317,15 @@ impl Build {
                 quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#x))
             }
             ExprKind::Exclusive(x) => exclusive(x),
-            ExprKind::Binary(op @ (BinOp::And(_) | BinOp::Or(_)), left, right) if !right.is_pure() => {
+            ExprKind::Binary(Operator { op: op @ (BinOp::And(_) | BinOp::Or(_)), .. }, left, right)
+                if !right.is_pure() =>
+            {
                 let (left, right) = (self.expr(left), self.full(right));
                 self.short_circuit(span, matches!(op, BinOp::And(_)), left, right)
             }
-            ExprKind::Binary(op, left, right) => {
+            ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (self.expr(left), self.expr(right));
-                self.binary(op, span, left, right)
+                self.binary(operator, span, left, right)
             }
             ExprKind::Assign(place, value) => {
                 let mut tokens = self.before(value, place);
@@ -330,7 +342,7 @@ impl Build {
                 let value = self.before(value, place);
                 let held = self.fresh("value");
                 let assign = self.assign(place, span, |build, old| match change {
-                    Change::Op(op) => build.binary(op, span, old, quote!(#held)),
+                    Change::Op(operator) => build.binary(operator, span, old, quote!(#held)),
                     Change::Fused(name) => {
                         build.call(span, &name.to_string(), &[old, quote!(#held.0), quote!(#held.1)])
                     }

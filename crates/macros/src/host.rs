@@ -21,7 +21,9 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{Block, Callee, Class, Expr, ExprKind, Function, Local, Pattern, Statement, Target, View};
+use crate::ast::{
+    Block, Callee, Class, Expr, ExprKind, Function, Local, Operands, Operator, Pattern, Statement, Target, View,
+};
 use crate::emit;
 use crate::names;
 use windows::Windows;
@@ -75,9 +77,10 @@ fn braces(span: Span, content: TokenStream) -> TokenStream {
     TokenTree::Group(group).into()
 }
 
-/// Whether an operator applies to two values of one type.
-fn is_of_one_type(op: &BinOp) -> bool {
-    !matches!(op, BinOp::Shl(_) | BinOp::Shr(_) | BinOp::And(_) | BinOp::Or(_))
+/// Whether an operator applies to two values of one type alone.
+fn is_of_one_type(operator: &Operator) -> bool {
+    operator.operands == Operands::Numbers
+        && !matches!(operator.op, BinOp::Shl(_) | BinOp::Shr(_) | BinOp::And(_) | BinOp::Or(_))
 }
 
 impl Host {
@@ -202,16 +205,16 @@ impl Host {
     }
 
     /// Whether a number without a type is an operand that must have the other one's type, which may be a type parameter.
-    fn meets_literal(&self, op: &BinOp, left: &Expr, right: &Expr) -> bool {
+    fn meets_literal(&self, operator: &Operator, left: &Expr, right: &Expr) -> bool {
         let meets = left.is_open_literal() != right.is_open_literal() || left.is_number() != right.is_number();
-        self.is_generic && is_of_one_type(op) && meets
+        self.is_generic && is_of_one_type(operator) && meets
     }
 
     /// An operation whose operands are shown to be of one type before, so that the error where they are not is in the words
     /// of kernels.
-    fn binary_of_one_type(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
+    fn binary_of_one_type(&self, operator: &Operator, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
         let (support, left, right) = (support(span), private_at("left", span), private_at("right", span));
-        let value = self.binary(op, span, quote!(#left), quote!(#right));
+        let value = self.binary(operator, span, quote!(#left), quote!(#right));
         let both = private_at("both", span);
         // In braces at the operation, which is where the error is then.
         let given = braces(span, quote!(#both));
@@ -222,10 +225,15 @@ impl Host {
         }}
     }
 
-    fn binary(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
+    fn binary(&self, operator: &Operator, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
         let support = support(span);
         let thread = private_at("thread", span);
-        match op {
+        if let Some(operator) = names::operator_of_structs(operator) {
+            return quote_spanned! {span=>
+                ::wattle::__private::operate_on_host(#thread, ::wattle::__private::operator::#operator, #x, #y)
+            };
+        }
+        match &operator.op {
             BinOp::Add(_) => quote_spanned!(span=> #support::add(#x, #y)),
             BinOp::Sub(_) => quote_spanned!(span=> #support::sub(#x, #y)),
             BinOp::Mul(_) => quote_spanned!(span=> #support::mul(#x, #y)),
@@ -276,9 +284,12 @@ impl Host {
             }
             ExprKind::Local(local) => variable(local, &[]),
             ExprKind::Constant(path) => quote_spanned!(span=> ::wattle::__private::constant(#path)),
-            ExprKind::Negate(x) => {
+            ExprKind::Negate(x, operands) => {
                 let x = self.expr(x);
-                quote_spanned!(span=> #support::neg(#x))
+                match operands {
+                    Operands::Numbers => quote_spanned!(span=> #support::neg(#x)),
+                    Operands::Any => quote_spanned!(span=> ::wattle::__private::negate_on_host(#thread, #x)),
+                }
             }
             ExprKind::Not(x) => {
                 let x = self.expr(x);
@@ -292,12 +303,12 @@ impl Host {
                 let x = self.expr(x);
                 quote_spanned!(span=> &mut #x)
             }
-            ExprKind::Binary(op, left, right) => {
-                let meets = self.meets_literal(op, left, right);
+            ExprKind::Binary(operator, left, right) => {
+                let meets = self.meets_literal(operator, left, right);
                 let (left, right) = (self.expr(left), self.expr(right));
                 match meets {
-                    true => self.binary_of_one_type(op, span, left, right),
-                    false => self.binary(op, span, left, right),
+                    true => self.binary_of_one_type(operator, span, left, right),
+                    false => self.binary(operator, span, left, right),
                 }
             }
             ExprKind::Assign(place, value) => self.assign(None, place, value, span),

@@ -417,10 +417,20 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let Device { item, is_declaration } = parse_macro_input!(item as Device);
     let Arguments { rules, associated } = match Arguments::parse(attribute.into(), "device_fn") {
         Ok(given) => given,
         Err(error) => return error.into_compile_error().into(),
+    };
+    let (item, is_declaration) = match parse_macro_input!(item as Device) {
+        Device::Function(item) => (item, false),
+        Device::Declaration(item) => (item, true),
+        Device::Impl(item) => {
+            let refused = |error: syn::Error| {
+                let error = error.into_compile_error();
+                quote::quote!(#error #item)
+            };
+            return emit::operator(&item, rules).unwrap_or_else(refused).into();
+        }
     };
     // `#[device_fn(associated)]` says what the source cannot where another macro has written it.
     let is_associated = is_declaration
@@ -430,10 +440,10 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if let Some(of) = item.sig.receiver().and_then(|_| surroundings::implemented(item.sig.fn_token.span.unwrap()))
         && names::is_operator(&of, &item.sig.ident)
     {
-        let message = format!(
-            "kernels have no operators of structs (`impl {of} for …`); write a method with `#[device_fn]` in an `impl` of the \
-             type, `fn plus(self, other: Self) -> Self`, and call it, `x.plus(y)`"
-        );
+        let message = match names::structs_may_have(&of) {
+            true => format!("mark the `impl` and not its function: `#[device_fn] impl {of} for …`"),
+            false => emit::refusal_of_operator(&of),
+        };
         let error = syn::Error::new(item.sig.ident.span(), message).into_compile_error();
         let without_attribute = &item;
         return quote::quote!(#error #without_attribute).into();
@@ -459,10 +469,14 @@ pub fn device_closure(item: TokenStream) -> TokenStream {
     expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A function as `#[device_fn]` is written on it: in a trait it may have no body.
-struct Device {
-    item: ItemFn,
-    is_declaration: bool,
+/// What `#[device_fn]` is written on.
+#[allow(clippy::large_enum_variant, reason = "there is one of them")]
+enum Device {
+    Function(ItemFn),
+    /// A function of a trait that has no body there.
+    Declaration(ItemFn),
+    /// The `impl` of an operator.
+    Impl(syn::ItemImpl),
 }
 
 impl syn::parse::Parse for Device {
@@ -471,12 +485,17 @@ impl syn::parse::Parse for Device {
         let whole = input.fork();
         if let Ok(item) = whole.parse::<ItemFn>() {
             input.advance_to(&whole);
-            return Ok(Device { item, is_declaration: false });
+            return Ok(Device::Function(item));
+        }
+        let whole = input.fork();
+        if let Ok(item) = whole.parse::<syn::ItemImpl>() {
+            input.advance_to(&whole);
+            return Ok(Device::Impl(item));
         }
         let declared: syn::TraitItemFn = input.parse()?;
         let (attributes, signature) = (&declared.attrs, &declared.sig);
         let item = syn::parse2(quote::quote!(#(#attributes)* #signature {}))?;
-        Ok(Device { item, is_declaration: true })
+        Ok(Device::Declaration(item))
     }
 }
 

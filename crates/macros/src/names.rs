@@ -4,9 +4,10 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
+use syn::BinOp;
 use wattle_operations::{atomics, warps};
 
-use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
+use crate::ast::{Class, Expr, ExprKind, Function, Operands, Operator, Parameter};
 
 /// The code of a function in which indices are `u64`: what it names of the library is of those.
 pub fn widened(code: TokenStream) -> TokenStream {
@@ -172,6 +173,36 @@ const OPERATORS: [(&str, &str); 25] = [
     ("PartialOrd", "partial_cmp"),
     ("Ord", "cmp"),
 ];
+
+/// The operator that structs may have, as `core::ops` and the library name it; none where it is applied to numbers alone.
+pub fn operator_of_structs(operator: &Operator) -> Option<Ident> {
+    match operator.operands {
+        Operands::Numbers => None,
+        Operands::Any => trait_of(&operator.op).map(|name| Ident::new(name, Span::call_site())),
+    }
+}
+
+/// The trait of an operator that structs may have.
+pub fn trait_of(op: &BinOp) -> Option<&'static str> {
+    Some(match op {
+        BinOp::Add(_) => "Add",
+        BinOp::Sub(_) => "Sub",
+        BinOp::Mul(_) => "Mul",
+        BinOp::Div(_) => "Div",
+        BinOp::Rem(_) => "Rem",
+        _ => return None,
+    })
+}
+
+/// Whether structs may have the operator of this trait.
+pub fn structs_may_have(of: &str) -> bool {
+    ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].contains(&of)
+}
+
+/// Whether it is a trait that gives a type operators.
+pub fn is_trait_of_operators(of: &str) -> bool {
+    OPERATORS.iter().any(|(name, _)| *name == of)
+}
 
 /// Whether it is the function of a trait that gives a type an operator.
 pub fn is_operator(of: &str, function: &Ident) -> bool {

@@ -5,7 +5,7 @@ use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Error, Result, Token};
 
-use crate::ast::{Change, Expr, ExprKind, Place};
+use crate::ast::{Change, Expr, ExprKind, Operator, Place};
 use crate::names;
 
 /// What is permitted of floats besides what is written, and the type of indices.
@@ -67,7 +67,7 @@ pub fn is_fused(name: &Ident) -> bool {
 /// The factors of a product.
 fn factors(x: Box<Expr>) -> std::result::Result<[Expr; 2], Box<Expr>> {
     match x.kind {
-        ExprKind::Binary(BinOp::Mul(_), left, right) => Ok([*left, *right]),
+        ExprKind::Binary(Operator { op: BinOp::Mul(_), .. }, left, right) => Ok([*left, *right]),
         kind => Err(Box::new(Expr { kind, span: x.span })),
     }
 }
@@ -78,27 +78,27 @@ fn fused(name: &str, operands: Vec<Expr>) -> ExprKind {
 }
 
 /// A sum or difference, of which one side is a product, as one operation. Where both are products, the first one is fused.
-pub fn contracted(op: BinOp, left: Box<Expr>, right: Box<Expr>) -> ExprKind {
-    let (first, second) = match op {
+pub fn contracted(operator: Operator, left: Box<Expr>, right: Box<Expr>) -> ExprKind {
+    let (first, second) = match operator.op {
         BinOp::Add(_) => ("mul_add", "add_mul"),
         BinOp::Sub(_) => ("mul_sub", "sub_mul"),
-        _ => return ExprKind::Binary(op, left, right),
+        _ => return ExprKind::Binary(operator, left, right),
     };
     match factors(left) {
         Ok([x, y]) => fused(first, vec![x, y, *right]),
         Err(left) => match factors(right) {
             Ok([x, y]) => fused(second, vec![*left, x, y]),
-            Err(right) => ExprKind::Binary(op, left, right),
+            Err(right) => ExprKind::Binary(operator, left, right),
         },
     }
 }
 
 /// `place += x * y` and `place -= x * y`, as one operation.
-pub fn contracted_assignment(op: BinOp, place: Box<Place>, value: Box<Expr>) -> ExprKind {
-    let name = match op {
+pub fn contracted_assignment(operator: Operator, place: Box<Place>, value: Box<Expr>) -> ExprKind {
+    let name = match operator.op {
         BinOp::Add(_) => "add_mul",
         BinOp::Sub(_) => "sub_mul",
-        _ => return ExprKind::AssignWith(Change::Op(op), place, value),
+        _ => return ExprKind::AssignWith(Change::Op(operator), place, value),
     };
     let span = value.span;
     match factors(value) {
@@ -106,6 +106,6 @@ pub fn contracted_assignment(op: BinOp, place: Box<Place>, value: Box<Expr>) -> 
             let factors = Expr { kind: ExprKind::Tuple(factors.into()), span };
             ExprKind::AssignWith(Change::Fused(Ident::new(name, span)), place, Box::new(factors))
         }
-        Err(value) => ExprKind::AssignWith(Change::Op(op), place, value),
+        Err(value) => ExprKind::AssignWith(Change::Op(operator), place, value),
     }
 }

@@ -17,6 +17,8 @@ struct Names {
     /// Device functions that have a receiver.
     methods: HashSet<String>,
     structs: HashSet<String>,
+    /// Constants that are numbers or arrays of them.
+    numbers: HashSet<String>,
     /// Whether names may come from elsewhere: by an import of all names of a module, or from a macro.
     is_open: bool,
 }
@@ -34,6 +36,11 @@ pub fn has_method(name: &str, at: Span) -> bool {
 /// Whether the file at this place has a struct of that name.
 pub fn has_struct(name: &str, at: Span) -> bool {
     names(at).is_some_and(|names| names.structs.contains(name))
+}
+
+/// Whether the file at this place has a constant of that name that is a number, or an array of numbers.
+pub fn is_constant_number(name: &str, at: Span) -> bool {
+    names(at).is_some_and(|names| names.numbers.contains(name))
 }
 
 /// The names of the file at this place, where there is one to look at.
@@ -91,6 +98,16 @@ impl Names {
                         self.structs.insert(name.to_string());
                     }
                 }
+                TokenTree::Ident(word) if word == "const" => {
+                    let mut constant = tokens.clone();
+                    if let (Some(TokenTree::Ident(name)), Some(colon), Some(ty)) =
+                        (constant.next(), constant.next(), constant.next())
+                        && is_sign(&colon, ':')
+                        && is_of_numbers(&ty)
+                    {
+                        self.numbers.insert(name.to_string());
+                    }
+                }
                 TokenTree::Ident(word) if word == "use" => {
                     let import = tokens.by_ref().take_while(|token| !is_sign(token, ';'));
                     self.import(import.collect(), depth);
@@ -133,6 +150,17 @@ impl Names {
 fn ends_in_device_fn(attribute: TokenStream) -> bool {
     let path = attribute.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
     matches!(path.last(), Some(TokenTree::Ident(last)) if last == "device_fn")
+}
+
+/// Whether a type is one of numbers, or of arrays of them.
+fn is_of_numbers(ty: &TokenTree) -> bool {
+    match ty {
+        TokenTree::Ident(name) => crate::parse::is_number(&name.to_string()),
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+            group.stream().into_iter().next().is_some_and(|element| is_of_numbers(&element))
+        }
+        TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    }
 }
 
 /// Whether a function's head ends here.

@@ -9,6 +9,7 @@ pub use linkme;
 pub use wattle_core::Acc as AccPlaces;
 pub use wattle_core::device_fn::*;
 pub use wattle_core::methods::*;
+pub use wattle_core::operators::*;
 pub use wattle_core::{
     Acc, Arg, Atomic, Bound, Bundle, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Shared, ThisDevice,
     Thread, Walk, Warp, printed, range, support,

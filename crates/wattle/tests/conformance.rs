@@ -74,6 +74,8 @@ mod many_queues;
 mod math;
 #[path = "conformance/named_alike.rs"]
 mod named_alike;
+#[path = "conformance/operators.rs"]
+mod operators;
 #[path = "conformance/over_arrays.rs"]
 mod over_arrays;
 #[path = "conformance/own_methods.rs"]
@@ -116,6 +118,8 @@ mod truth_values;
 mod tuple_structs;
 #[path = "conformance/twice.rs"]
 mod twice;
+#[path = "conformance/vector.rs"]
+mod vector;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
 #[path = "conformance/warps.rs"]
@@ -216,6 +220,11 @@ fn tuple_structs() {
 #[test]
 fn inferred_methods() {
     harness::run("methods whose receiver's type is inferred", inferred_methods::CASES);
+}
+
+#[test]
+fn operators() {
+    harness::run("operators of structs", operators::CASES);
 }
 
 #[test]

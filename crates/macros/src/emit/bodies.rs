@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{ItemFn, Result, Type, WherePredicate};
 
 use super::quiet;
-use crate::ast::{Block, Class, Closure, Local, Parameter, Pattern};
+use crate::ast::{Block, Class, Closure, Function, Local, Parameter, Pattern};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::{self, private};
@@ -195,12 +195,19 @@ pub enum Written {
     Declaration,
     /// The method that is found by its receiver.
     Method,
+    /// What gives the bodies of an operator.
+    Operator,
 }
 
 /// A device function of an `impl` or `trait`.
-pub fn associated(mut item: ItemFn, rules: Rules, written: Written) -> Result<TokenStream> {
+pub fn associated(item: ItemFn, rules: Rules, written: Written) -> Result<TokenStream> {
+    Ok(write(&parsed(item, rules, written)?, rules, written))
+}
+
+/// A device function of an `impl` or `trait`, checked.
+pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result<Function> {
     let has_receiver = item.sig.receiver().is_some();
-    if written != Written::Method {
+    if matches!(written, Written::Both | Written::Declaration) {
         let Around { numbers, is_generic_impl } = surroundings::around(item.sig.ident.span().unwrap());
         let is_number = numbers.iter().any(|(name, _)| name == "Self");
         let predicates = &mut item.sig.generics.make_where_clause().predicates;
@@ -212,10 +219,15 @@ pub fn associated(mut item: ItemFn, rules: Rules, written: Written) -> Result<To
             predicates.push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType));
         }
     }
-    let function = parse(item, Standing::Associated, rules)?;
+    parse(item, Standing::Associated, rules)
+}
+
+/// The functions that are written for one.
+pub(super) fn write(function: &Function, rules: Rules, written: Written) -> TokenStream {
     let (name, ask) = (&function.name, private("ask"));
     let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
     let (generics, where_clause) = (&function.generics, &function.generics.where_clause);
+    let has_receiver = function.parameters.first().is_some_and(|parameter| parameter.local.is_self());
     let types: Vec<_> = function.parameters.iter().map(given).collect();
     let unit = syn::parse_quote!(());
     let result = function.result.as_ref().unwrap_or(&unit);
@@ -229,63 +241,71 @@ pub fn associated(mut item: ItemFn, rules: Rules, written: Written) -> Result<To
     });
     let text = name.to_string();
     let fn_token = quote::quote_spanned!(name.span()=> fn);
-    let head = quote! {
-        #visibility #fn_token #name #generics (
-            #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
-        ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause
-    };
-    // Of a trait's function the trait has it: an `impl` could not say which of two traits' functions it means.
-    let is_of_trait = written == Written::Both && surroundings::implemented(name.span().unwrap()).is_some();
-    let method = names::by_receiver(name);
-    let by_receiver = (has_receiver && !is_of_trait).then(|| {
-        let (_, arguments) = super::generics(&function);
-        let of_function = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    let signature = |name: &Ident, receiver: Option<TokenStream>| {
         quote! {
-            #(#of_function)*
-            #[doc(hidden)]
-            #[inline]
-            #[allow(dead_code, reason = "not every function is called as a method")]
-            #visibility #fn_token #method #generics (
-                self,
+            #fn_token #name #generics (
+                #receiver
                 #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
-            ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause {
-                Self::#name::<#(#arguments),*>(#ask)
-            }
+            ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause
         }
-    });
-    if written == Written::Declaration {
-        return Ok(quote!(#(#attributes)* #head; #by_receiver));
-    }
+    };
+    let method = names::by_receiver(name);
     let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
     let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
-    let bodies = Bodies {
-        name: &text,
-        parameters: &parameters,
-        lent: lent.iter().map(|(number, parameter)| (*number, parameter.local.clone())).collect(),
-        result: Some(result),
-        body: &function.body,
-        returns: function.returns,
-        is_refused: refused.is_some(),
+    let bodies = || {
+        let bodies = Bodies {
+            name: &text,
+            parameters: &parameters,
+            lent: lent.iter().map(|(number, parameter)| (*number, parameter.local.clone())).collect(),
+            result: Some(result),
+            body: &function.body,
+            returns: function.returns,
+            is_refused: refused.is_some(),
+        };
+        rules.apply(bodies.write(&ask))
     };
-    let bodies = rules.apply(bodies.write(&ask));
-    if written == Written::Method {
-        return Ok(quote! {
-            #[inline]
-            #fn_token #method #generics (
-                self,
-                #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
-            ) -> impl ::wattle::__private::GivesBodies<(#(#types,)*), Output = #output> #where_clause {
-                #bodies
+    // Of a trait's function the trait has it: an `impl` could not say which of two traits' functions it means.
+    let by_receiver = |is_of_trait: bool| {
+        let (_, arguments) = super::generics(function);
+        let of_function = attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+        let signature = signature(&method, Some(quote!(self,)));
+        (has_receiver && !is_of_trait).then(|| {
+            quote! {
+                #(#of_function)*
+                #[doc(hidden)]
+                #[inline]
+                #[allow(dead_code, reason = "not every function is called as a method")]
+                #visibility #signature {
+                    Self::#name::<#(#arguments),*>(#ask)
+                }
             }
-        });
-    }
-    Ok(quote! {
-        #(#attributes)*
-        #[inline]
-        #head {
-            #refused
-            #bodies
+        })
+    };
+    match written {
+        Written::Declaration => {
+            let (signature, by_receiver) = (signature(name, None), by_receiver(false));
+            quote!(#(#attributes)* #visibility #signature; #by_receiver)
         }
-        #by_receiver
-    })
+        Written::Both => {
+            let by_receiver = by_receiver(surroundings::implemented(name.span().unwrap()).is_some());
+            let (signature, bodies) = (signature(name, None), bodies());
+            quote! {
+                #(#attributes)*
+                #[inline]
+                #visibility #signature {
+                    #refused
+                    #bodies
+                }
+                #by_receiver
+            }
+        }
+        Written::Method => {
+            let (signature, bodies) = (signature(&method, Some(quote!(self,))), bodies());
+            quote!(#[inline] #signature { #bodies })
+        }
+        Written::Operator => {
+            let (signature, bodies) = (signature(&Ident::new("bodies", name.span()), None), bodies());
+            quote!(#[inline] #signature { #refused #bodies })
+        }
+    }
 }

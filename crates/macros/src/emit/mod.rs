@@ -4,11 +4,13 @@ mod bodies;
 mod device_fn;
 mod kernel;
 mod methods;
+mod operators;
 mod vectors;
 
 pub use bodies::{Written, associated, closure};
 pub use device_fn::device_fn;
 pub use kernel::kernel;
+pub use operators::{operator, refusal as refusal_of_operator};
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

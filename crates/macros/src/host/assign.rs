@@ -77,10 +77,10 @@ impl Host {
         let support = support(span);
         match change {
             None => quote!(#held),
-            Some(Change::Op(op)) if self.is_generic && is_literal && is_of_one_type(op) => {
-                self.binary_of_one_type(op, span, old, quote!(#held))
+            Some(Change::Op(operator)) if self.is_generic && is_literal && is_of_one_type(operator) => {
+                self.binary_of_one_type(operator, span, old, quote!(#held))
             }
-            Some(Change::Op(op)) => self.binary(op, span, old, quote!(#held)),
+            Some(Change::Op(operator)) => self.binary(operator, span, old, quote!(#held)),
             Some(Change::Fused(name)) => quote_spanned!(span=> #support::#name(#old, #held.0, #held.1)),
         }
     }

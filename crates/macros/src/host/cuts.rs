@@ -8,7 +8,7 @@ use syn::BinOp;
 
 use super::Host;
 use super::windows::{Follows, Moving};
-use crate::ast::{Block, Expr, ExprKind};
+use crate::ast::{Block, Expr, ExprKind, Operator};
 use crate::names::private;
 
 /// Which way all numbers of a loop go at a branch.
@@ -76,7 +76,7 @@ struct Parts {
 impl Parts {
     /// Adds those of `condition`; none where a part of it is something else.
     fn add(&mut self, host: &mut Host, moving: &Moving, condition: &Expr) -> Option<()> {
-        let ExprKind::Binary(op, x, y) = &condition.kind else { return None };
+        let ExprKind::Binary(Operator { op, .. }, x, y) = &condition.kind else { return None };
         if matches!(op, BinOp::And(_)) {
             self.add(host, moving, x)?;
             return self.add(host, moving, y);

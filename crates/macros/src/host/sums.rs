@@ -24,7 +24,7 @@ pub(super) fn of(body: &Block) -> Vec<Ident> {
 fn added_to(x: &Expr) -> Option<&Local> {
     let ExprKind::AssignWith(change, place, _) = &x.kind else { return None };
     let adds = match change {
-        Change::Op(op) => matches!(op, BinOp::Add(_)),
+        Change::Op(by) => matches!(by.op, BinOp::Add(_)),
         Change::Fused(name) => name == "add_mul",
     };
     match &**place {

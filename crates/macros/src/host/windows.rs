@@ -183,8 +183,8 @@ impl Moving {
                     return None;
                 }
             }
-            ExprKind::Binary(op, x, y) => {
-                let sign = match op {
+            ExprKind::Binary(by, x, y) => {
+                let sign = match by.op {
                     BinOp::Add(_) => '+',
                     BinOp::Sub(_) => '-',
                     BinOp::Mul(_) => '*',
@@ -300,7 +300,7 @@ fn assigned(body: &Block) -> BTreeSet<usize> {
         | ExprKind::Float { .. }
         | ExprKind::Local(_)
         | ExprKind::Constant(_)
-        | ExprKind::Negate(_)
+        | ExprKind::Negate(..)
         | ExprKind::Not(_)
         | ExprKind::Deref(_)
         | ExprKind::Binary(..)

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Lit, Result};
 
 use super::{Parser, error};
-use crate::ast::{Block, Expr, ExprKind, Statement};
+use crate::ast::{Block, Expr, ExprKind, Operator, Statement};
 
 impl Parser {
     pub(super) fn macro_call(&mut self, call: &syn::Macro) -> Result<Expr> {
@@ -31,7 +31,7 @@ impl Parser {
                     _ => (BinOp::Ne(Default::default()), "!="),
                 };
                 let otherwise = format!("{} {sign} {}", text(left), text(right));
-                let kind = ExprKind::Binary(op, self.boxed(left)?, self.boxed(right)?);
+                let kind = ExprKind::Binary(Operator::of_numbers(op), self.boxed(left)?, self.boxed(right)?);
                 let condition = Box::new(Expr { kind, span });
                 self.assertion(condition, &all.iter().skip(2).collect::<Vec<_>>(), otherwise, span)
             }

@@ -56,6 +56,7 @@ impl Parser {
         };
         // Before the pattern, whose name may be that of a variable in the value.
         let known = ty.clone().or_else(|| self.type_of(&init.expr));
+        let is_no_struct = self.is_no_struct(&init.expr);
         let (is_number, is_users) = (self.is_number(&init.expr), self.is_users(&init.expr));
         let mut pattern = self.pattern(pattern, otherwise.is_some())?;
         if let Pattern::Local(local) = &mut pattern
@@ -69,6 +70,9 @@ impl Parser {
             ExprKind::Method { name, .. } if SHARED.iter().any(|known| name == known) => Some(View::Shared),
             _ => self.view(&value),
         };
+        if is_no_struct {
+            self.mark_no_structs(&pattern);
+        }
         if let Pattern::Local(local) = &pattern {
             if let Some(view) = view {
                 self.is_view(local, view);

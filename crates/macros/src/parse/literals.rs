@@ -65,11 +65,11 @@ impl Parser {
             ExprKind::NegativeLiteral(Lit::Float(literal)) if literal.suffix().is_empty() => {
                 x.kind = ExprKind::Float { literal: literal.clone(), negative: true };
             }
-            ExprKind::Binary(op, left, right) if is_arithmetic(op) && is_literal(left) && is_literal(right) => {
+            ExprKind::Binary(by, left, right) if is_arithmetic(&by.op) && is_literal(left) && is_literal(right) => {
                 self.adapt(left);
                 self.adapt(right);
             }
-            ExprKind::Negate(x) => self.adapt(x),
+            ExprKind::Negate(x, _) => self.adapt(x),
             ExprKind::Block(block) => tail(block),
             ExprKind::If { then, otherwise, .. } => {
                 tail(then);
@@ -137,8 +137,8 @@ impl Expr {
 fn is_literal(x: &Expr) -> bool {
     match &x.kind {
         ExprKind::Literal(_) | ExprKind::NegativeLiteral(_) => true,
-        ExprKind::Binary(op, left, right) => is_arithmetic(op) && is_literal(left) && is_literal(right),
-        ExprKind::Negate(x) => is_literal(x),
+        ExprKind::Binary(by, left, right) => is_arithmetic(&by.op) && is_literal(left) && is_literal(right),
+        ExprKind::Negate(x, _) => is_literal(x),
         _ => false,
     }
 }

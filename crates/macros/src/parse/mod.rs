@@ -14,6 +14,7 @@ mod jumps;
 mod literals;
 mod message;
 mod names;
+mod operands;
 mod patterns;
 mod places;
 mod receivers;
@@ -63,6 +64,8 @@ pub struct Parser {
     types: HashMap<usize, syn::Type>,
     /// The variables that are numbers, truth values or masks, by number, as far as it shows without their types.
     known_numbers: HashSet<usize>,
+    /// The variables that are numbers or made of them, by number, likewise.
+    no_structs: HashSet<usize>,
     /// The variables that are nothing that the library gives, by number, as far as it shows without their types.
     users: HashSet<usize>,
     own_generics: OwnGenerics,
@@ -99,6 +102,7 @@ impl Parser {
             called_on: Vec::new(),
             types: HashMap::new(),
             known_numbers: HashSet::new(),
+            no_structs: HashSet::new(),
             users: HashSet::new(),
             own_generics: OwnGenerics::of(generics),
             counts: HashMap::new(),
@@ -214,7 +218,10 @@ impl Parser {
             syn::Expr::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => match without_parentheses(&unary.expr) {
                     syn::Expr::Lit(literal) => ExprKind::NegativeLiteral(number(&literal.lit)?),
-                    operand => ExprKind::Negate(self.boxed(operand)?),
+                    operand => {
+                        let operands = self.operands(&[operand]);
+                        ExprKind::Negate(self.boxed(operand)?, operands)
+                    }
                 },
                 UnOp::Not(_) => ExprKind::Not(self.boxed(&unary.expr)?),
                 _ => match self.base(&unary.expr)? {
@@ -301,7 +308,7 @@ impl Parser {
                     {
                         parser.has_type(local, &element);
                     }
-                    parser.mark_index(&source, &pattern);
+                    parser.mark_counted(&repeat.expr, &source, &pattern);
                     parser.within(&repeat.label, AroundKind::For, |parser, target| {
                         Ok(ExprKind::For { target, pattern, source, body: parser.block(&repeat.body)? })
                     })
@@ -395,19 +402,21 @@ impl Parser {
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<ExprKind> {
         if let Some(op) = plain(&binary.op) {
+            let operator = self.operator(op, &binary.left, &binary.right);
             let mut value = self.boxed(&binary.right)?;
             self.adapt(&mut value);
             let place = Box::new(self.place(&binary.left)?);
             return Ok(match self.rules.contract {
-                true => contracted_assignment(op, place, value),
-                false => ExprKind::AssignWith(Change::Op(op), place, value),
+                true => contracted_assignment(operator, place, value),
+                false => ExprKind::AssignWith(Change::Op(operator), place, value),
             });
         }
+        let operator = self.operator(binary.op, &binary.left, &binary.right);
         let (mut left, mut right) = (self.boxed(&binary.left)?, self.boxed(&binary.right)?);
         self.adapt_operands(&binary.op, &mut left, &mut right);
         Ok(match self.rules.contract {
-            true => contracted(binary.op, left, right),
-            false => ExprKind::Binary(binary.op, left, right),
+            true => contracted(operator, left, right),
+            false => ExprKind::Binary(operator, left, right),
         })
     }
 }

@@ -6,11 +6,11 @@ use syn::{GenericArgument, PathArguments, Result, Type};
 
 use super::bounds::{is_bound_of_library, is_bound_of_numbers};
 use super::calls::without_parentheses;
-use super::names::{OfNumbers, math};
+use super::names::{OfNumbers, SHARED, math};
 use super::types::is_number;
 use super::{Parser, check_type};
-use crate::ast::{Callee, Expr, ExprKind, Local, Method, Pattern};
-use crate::names::{is_method, is_of_values, is_type_of_library, may_have};
+use crate::ast::{Callee, ExprKind, Local, Method};
+use crate::names::{is_method, is_of_values, is_type_of_library, may_have, trait_of};
 use crate::signature::bounds;
 use crate::source;
 
@@ -68,6 +68,12 @@ impl Parser {
             }
             syn::Expr::Index(index) => Self::element_of(&self.type_of(&index.expr)?),
             syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.type_of(&unary.expr),
+            syn::Expr::MethodCall(call) if SHARED.iter().any(|name| call.method == name) => {
+                match call.turbofish.as_ref()?.args.first()? {
+                    GenericArgument::Type(ty) => Some(syn::parse_quote!(Shared<#ty>)),
+                    _ => None,
+                }
+            }
             syn::Expr::Struct(literal) => {
                 Some(Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path: literal.path.clone() }))
             }
@@ -119,7 +125,7 @@ impl Parser {
     }
 
     /// Whether it is a view or the `Acc`.
-    fn is_librarys(&self, x: &syn::Expr) -> bool {
+    pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
         let local = match without_parentheses(x) {
             syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
             _ => None,
@@ -158,8 +164,12 @@ impl Parser {
     /// Whether it is a number, a truth value or a mask, as far as it shows.
     pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
         match without_parentheses(x) {
-            syn::Expr::Lit(_) | syn::Expr::Cast(_) | syn::Expr::Binary(_) => true,
-            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_) | syn::UnOp::Not(_)) => true,
+            syn::Expr::Lit(_) | syn::Expr::Cast(_) => true,
+            syn::Expr::Binary(binary) => {
+                trait_of(&binary.op).is_none() || self.is_number(&binary.left) && self.is_number(&binary.right)
+            }
+            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => self.is_number(&unary.expr),
+            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Not(_)) => true,
             syn::Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|name| self.find(name));
                 local.is_some_and(|local| self.known_numbers.contains(&local.number)) || self.has_number_type(x)
@@ -170,13 +180,6 @@ impl Parser {
                 math(&name).is_some() && is_of_number()
             }
             _ => self.has_number_type(x),
-        }
-    }
-
-    /// Notes that a loop's variable counts.
-    pub(super) fn mark_index(&mut self, source: &Expr, pattern: &Pattern) {
-        if let (ExprKind::Range { .. }, Pattern::Local(local)) = (&source.kind, pattern) {
-            self.known_numbers.insert(local.number);
         }
     }
 

@@ -1,0 +1,142 @@
+//! What operators are applied to: numbers, as far as it shows, or what may be a struct that has the operator.
+//!
+//! Whichever it is, rustc finds the operation by the types. What shows to be numbers is written as theirs, which costs rustc
+//! less, is known to do nothing but to give a value, and has the messages of numbers.
+
+use syn::{BinOp, Stmt, Type};
+
+use super::Parser;
+use super::calls::without_parentheses;
+use super::names::math;
+use crate::ast::{Expr, ExprKind, Operands, Operator, Pattern};
+use crate::names::{is_method, trait_of};
+use crate::source;
+
+impl Parser {
+    pub(super) fn operator(&self, op: BinOp, left: &syn::Expr, right: &syn::Expr) -> Operator {
+        match trait_of(&op) {
+            Some(_) => Operator { op, operands: self.operands(&[left, right]) },
+            None => Operator::of_numbers(op),
+        }
+    }
+
+    /// What an operator that structs may have is applied to. In a kernel that permits to contract or to reorder they have none.
+    pub(super) fn operands(&self, all: &[&syn::Expr]) -> Operands {
+        match self.rules.contract || self.rules.reassociate || all.iter().all(|x| self.is_no_struct(x)) {
+            true => Operands::Numbers,
+            false => Operands::Any,
+        }
+    }
+
+    /// Whether it shows to be numbers, truth values or masks, or arrays and tuples of them.
+    pub(super) fn is_no_struct(&self, x: &syn::Expr) -> bool {
+        let x = without_parentheses(x);
+        if self.is_number(x) || self.type_of(x).is_some_and(|ty| self.is_type_of_no_struct(&ty)) {
+            return true;
+        }
+        match x {
+            syn::Expr::Path(path) => match path.path.get_ident() {
+                Some(name) => match self.find(name) {
+                    Some(local) => self.no_structs.contains(&local.number),
+                    None => source::is_constant_number(&name.to_string(), name.span()),
+                },
+                None => self.is_of_numbers(&path.path),
+            },
+            // `T::from_f64(0.5)`.
+            syn::Expr::Call(call) => match &*call.func {
+                syn::Expr::Path(path) => self.is_of_numbers(&path.path),
+                _ => false,
+            },
+            syn::Expr::Binary(binary) => {
+                trait_of(&binary.op).is_none() || self.is_no_struct(&binary.left) && self.is_no_struct(&binary.right)
+            }
+            syn::Expr::Unary(unary) => self.is_no_struct(&unary.expr),
+            syn::Expr::Array(all) => all.elems.iter().all(|x| self.is_no_struct(x)),
+            syn::Expr::Tuple(all) => all.elems.iter().all(|x| self.is_no_struct(x)),
+            syn::Expr::Repeat(repeat) => self.is_no_struct(&repeat.expr),
+            syn::Expr::Index(index) => self.is_no_struct(&index.expr),
+            syn::Expr::Field(field) => self.is_no_struct(&field.base),
+            syn::Expr::If(branch) => {
+                let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
+                tail(&branch.then_branch).into_iter().chain(otherwise).all(|x| self.is_no_struct(x))
+            }
+            syn::Expr::Block(block) => tail(&block.block).is_some_and(|x| self.is_no_struct(x)),
+            syn::Expr::MethodCall(call) => {
+                let name = call.method.to_string();
+                if source::has_method(&name, call.method.span()) && !self.is_librarys(&call.receiver) {
+                    return false;
+                }
+                // What lanes exchange is of whatever type it is.
+                let exchanges = name.starts_with("shuffle");
+                match math(&name) {
+                    Some(_) => self.is_no_struct(&call.receiver),
+                    None if exchanges => call.args.first().is_some_and(|x| self.is_no_struct(x)),
+                    None => is_method(&name),
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is a constant or function of a type of numbers.
+    fn is_of_numbers(&self, path: &syn::Path) -> bool {
+        path.segments.len() == 2 && self.is_type_of_numbers(&path.segments[0].ident)
+    }
+
+    fn is_type_of_no_struct(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Group(inner) => self.is_type_of_no_struct(&inner.elem),
+            Type::Array(array) => self.is_type_of_no_struct(&array.elem),
+            Type::Tuple(all) => all.elems.iter().all(|ty| self.is_type_of_no_struct(ty)),
+            Type::Path(path) => path.path.get_ident().is_some_and(|name| self.is_type_of_numbers(name)),
+            _ => false,
+        }
+    }
+
+    /// Notes the variables of a pattern that is matched with what shows to be no struct.
+    pub(super) fn mark_no_structs(&mut self, pattern: &Pattern) {
+        match pattern {
+            Pattern::Local(local) => {
+                self.no_structs.insert(local.number);
+            }
+            Pattern::At(local, inner) => {
+                self.no_structs.insert(local.number);
+                self.mark_no_structs(inner);
+            }
+            Pattern::Tuple(all, _) | Pattern::Array(all, _) | Pattern::Or(all) => {
+                all.iter().for_each(|part| self.mark_no_structs(part));
+            }
+            Pattern::Struct { .. }
+            | Pattern::Wild(_)
+            | Pattern::Rest(_)
+            | Pattern::Value(_)
+            | Pattern::Range { .. } => {}
+        }
+    }
+
+    /// Notes the variables of a `for` that are indices or parts of what shows to be no struct.
+    pub(super) fn mark_counted(&mut self, written: &syn::Expr, source: &Expr, pattern: &Pattern) {
+        match (&source.kind, pattern) {
+            (ExprKind::Range { .. }, pattern) => {
+                if let Pattern::Local(local) = pattern {
+                    self.known_numbers.insert(local.number);
+                }
+                self.mark_no_structs(pattern);
+            }
+            (ExprKind::Method { name, .. }, Pattern::Tuple(both, _)) if name.to_string().starts_with("items") => {
+                both.iter().take(1).for_each(|index| self.mark_no_structs(index));
+            }
+            (ExprKind::Method { .. }, pattern) => self.mark_no_structs(pattern),
+            (_, pattern) if self.is_no_struct(written) => self.mark_no_structs(pattern),
+            _ => {}
+        }
+    }
+}
+
+/// The value of a block.
+fn tail(block: &syn::Block) -> Option<&syn::Expr> {
+    match block.stmts.last() {
+        Some(Stmt::Expr(x, None)) => Some(x),
+        _ => None,
+    }
+}
