@@ -88,8 +88,10 @@ pub enum Standing {
     Kernel,
     /// A device function of a module.
     Free,
-    /// A device function of an `impl` or `trait`.
-    Associated,
+    /// A device function of an `impl` or `trait`; `is_generic` says whether its types may be type parameters from there.
+    Associated {
+        is_generic: bool,
+    },
 }
 
 /// The bounds on a type that is `impl …` or a type parameter.
@@ -261,12 +263,13 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
             return error(lifetime, "kernels and device functions have no lifetimes; views are written without");
         }
     }
-    if standing != Standing::Associated {
+    let is_associated = matches!(standing, Standing::Associated { .. });
+    if !is_associated {
         signature.generics.type_params().try_for_each(|generic| is_bounded(&signature.generics, generic))?;
     }
     let mut parser = Parser::new(is_kernel, &signature.generics, rules);
     // Rust has no literals of 16 bits, so they take the type that their place decides as in a generic function.
-    if standing == Standing::Associated || names_half(quote!(#item)) {
+    if standing == (Standing::Associated { is_generic: true }) || names_half(quote!(#item)) {
         parser.assume_generic();
     }
     let mut parameters = Vec::new();
@@ -274,7 +277,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
     for (number, input) in signature.inputs.iter().enumerate() {
         let typed = match input {
             FnArg::Typed(typed) => typed,
-            FnArg::Receiver(receiver) if standing == Standing::Associated => {
+            FnArg::Receiver(receiver) if is_associated => {
                 let (class, mutable) = match &receiver.kind {
                     ReceiverKind::Value => (Class::Value, receiver.mutability),
                     ReceiverKind::Reference(_, _, None) => (Class::Value, None),
@@ -336,7 +339,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
                      other things into buffers",
                 );
             }
-            (Class::Acc(_) | Class::Function, false, _) if standing == Standing::Associated => {
+            (Class::Acc(_) | Class::Function, false, _) if is_associated => {
                 return error(
                     &typed.ty,
                     "a device function of an `impl` or `trait` takes values, `&mut` variables and views; one that takes `&Acc` or \

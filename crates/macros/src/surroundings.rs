@@ -29,17 +29,17 @@ pub fn implemented(at: proc_macro::Span) -> Option<String> {
 pub struct Around {
     /// The type parameters that are numbers, with their traits, and `Self` where it is one.
     pub numbers: Vec<(Ident, Vec<TypeParamBound>)>,
+    /// Whether types may be type parameters: it is a trait, or an `impl` with some.
+    pub is_generic: bool,
     /// Whether it is an `impl` for a type that is made of type parameters or constants.
     pub is_generic_impl: bool,
 }
 
-/// What stands around a function at this place.
-pub fn around(at: proc_macro::Span) -> Around {
-    let found = at.local_file().and_then(source).and_then(|text| {
-        let head = innermost(&text, at.line(), at.column()).filter(|head| head.is_impl)?;
-        said(&format!("{} {{}}", &text[head.begin..head.end]))
-    });
-    found.unwrap_or_default()
+/// What stands around a function at this place; `None` where it is not in an `impl` or `trait` that can be read.
+pub fn around(at: proc_macro::Span) -> Option<Around> {
+    let text = source(at.local_file()?)?;
+    let head = innermost(&text, at.line(), at.column()).filter(|head| head.is_impl)?;
+    said(&format!("{} {{}}", &text[head.begin..head.end]))
 }
 
 fn said(item: &str) -> Option<Around> {
@@ -68,7 +68,8 @@ fn said(item: &str) -> Option<Around> {
         numbers.extend(same);
     }
     numbers.retain(|(_, traits)| !traits.is_empty());
-    Some(Around { numbers, is_generic_impl })
+    let is_generic = matches!(item, Item::Trait(_)) || generics.type_params().next().is_some();
+    Some(Around { numbers, is_generic, is_generic_impl })
 }
 
 fn head(at: proc_macro::Span) -> Option<Head> {
@@ -234,7 +235,8 @@ mod tests {
     fn what_stands_around_says_which_types_are_numbers() {
         let of = |text: &str| {
             let head = innermost(text, 1, text.len() + 1)?;
-            let Around { numbers, is_generic_impl } = said_around(&format!("{} {{}}", &text[head.begin..head.end]))?;
+            let Around { numbers, is_generic_impl, .. } =
+                said_around(&format!("{} {{}}", &text[head.begin..head.end]))?;
             let numbers = numbers.iter().map(|(name, traits)| (name.to_string(), traits.len())).collect();
             Some((numbers, is_generic_impl))
         };

@@ -207,8 +207,10 @@ pub fn associated(item: ItemFn, rules: Rules, written: Written) -> Result<TokenS
 /// A device function of an `impl` or `trait`, checked.
 pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result<Function> {
     let has_receiver = item.sig.receiver().is_some();
+    let around = surroundings::around(item.sig.ident.span().unwrap());
+    let is_generic = around.as_ref().is_none_or(|around| around.is_generic);
     if matches!(written, Written::Both | Written::Declaration) {
-        let Around { numbers, is_generic_impl } = surroundings::around(item.sig.ident.span().unwrap());
+        let Around { numbers, is_generic_impl, .. } = around.unwrap_or_default();
         let is_number = numbers.iter().any(|(name, _)| name == "Self");
         let predicates = &mut item.sig.generics.make_where_clause().predicates;
         // The parser sees them there.
@@ -219,7 +221,7 @@ pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result
             predicates.push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType));
         }
     }
-    parse(item, Standing::Associated, rules)
+    parse(item, Standing::Associated { is_generic }, rules)
 }
 
 /// The functions that are written for one.

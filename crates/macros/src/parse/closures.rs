@@ -59,8 +59,11 @@ impl Parser {
                 (Some(Class::View(view)), Pattern::Local(local)) => self.is_view(local, *view),
                 _ => {}
             }
-            if let (Pattern::Local(local), Some(ty)) = (&pattern, &ty) {
-                self.has_type(local, ty);
+            match (&pattern, &ty) {
+                (Pattern::Local(local), Some(ty)) => self.has_type(local, ty),
+                (_, Some(_)) => {}
+                // rustc learns its type from what is done with it.
+                (pattern, None) => self.mark_no_structs(pattern),
             }
             parameters.push((pattern, ty));
         }

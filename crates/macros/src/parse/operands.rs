@@ -3,7 +3,7 @@
 //! Whichever it is, rustc finds the operation by the types. What shows to be numbers is written as theirs, which costs rustc
 //! less, is known to do nothing but to give a value, and has the messages of numbers.
 
-use syn::{BinOp, Stmt, Type};
+use syn::{BinOp, Lit, Stmt, Type, UnOp};
 
 use super::Parser;
 use super::calls::without_parentheses;
@@ -14,9 +14,11 @@ use crate::source;
 
 impl Parser {
     pub(super) fn operator(&self, op: BinOp, left: &syn::Expr, right: &syn::Expr) -> Operator {
+        // Where such a literal is of the type of the other operand, that must show it.
+        let is_adapted = self.is_generic && is_open_float(left) != is_open_float(right);
         match trait_of(&op) {
-            Some(_) => Operator { op, operands: self.operands(&[left, right]) },
-            None => Operator::of_numbers(op),
+            Some(_) if !is_adapted => Operator { op, operands: self.operands(&[left, right]) },
+            Some(_) | None => Operator::of_numbers(op),
         }
     }
 
@@ -130,6 +132,15 @@ impl Parser {
             (_, pattern) if self.is_no_struct(written) => self.mark_no_structs(pattern),
             _ => {}
         }
+    }
+}
+
+/// Whether it is a literal with a point and without a type.
+fn is_open_float(x: &syn::Expr) -> bool {
+    match without_parentheses(x) {
+        syn::Expr::Lit(literal) => matches!(&literal.lit, Lit::Float(number) if number.suffix().is_empty()),
+        syn::Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)) && is_open_float(&unary.expr),
+        _ => false,
     }
 }
 

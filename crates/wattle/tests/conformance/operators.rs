@@ -29,7 +29,7 @@ fn structs(acc: &Acc, v: Read<Vector>, bodies: PerItem<Body>, out: Shared<f32>, 
     let mut sum = a;
     for k in 0..2 {
         sum += v[k] * 0.25;
-        sum = sum - v[k] / (2, 2);
+        sum = sum - v[k] / 4;
     }
     for (i, body) in acc.items(&mut bodies) {
         body.at += c * (i as f32);
@@ -79,7 +79,7 @@ trait Shape {
     where
         Self: Copy,
     {
-        -self.center() * 2.0
+        -self.center() * 2.0f32
     }
 }
 

@@ -62,12 +62,11 @@ impl Mul for Vector {
     }
 }
 
-/// By integers, of which the sign is given with them.
 #[device_fn]
-impl Div<(i32, i32)> for Vector {
+impl Div<i32> for Vector {
     type Output = Self;
-    fn div(self, (by, sign): (i32, i32)) -> Self {
-        let inverse = 1.0 / (by * sign) as f32;
+    fn div(self, by: i32) -> Self {
+        let inverse = 1.0 / by as f32;
         self * inverse
     }
 }
