@@ -71,14 +71,11 @@ fn scaled<T: Float>(v: Vector, by: T) -> Vector {
     v * (twice as f32)
 }
 
-trait Shape {
+trait Shape: Element {
     #[device_fn]
     fn center(self) -> Vector;
     #[device_fn]
-    fn reflected(self) -> Vector
-    where
-        Self: Copy,
-    {
+    fn reflected(self) -> Vector {
         -self.center() * 2.0f32
     }
 }
