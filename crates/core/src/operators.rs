@@ -16,10 +16,10 @@ use crate::thread::Thread;
 ///
 /// `#[device_fn]` on an `impl` of `Add`, `Sub`, `Mul`, `Div` or `Rem` implements it.
 #[diagnostic::on_unimplemented(
-    message = "kernels have no `{Op}` of `{Self}` and `{Y}`",
+    message = "`+ - * / %` do not apply to `{Self}` and `{Y}` so",
     label = "one operand is of type `{Self}`, the other of type `{Y}`",
-    note = "`+ - * / %` apply to two numbers of one type, to arrays of these element by element, and to structs whose `impl Add for \
-            …` is marked `#[device_fn]`",
+    note = "they apply to two numbers of one type, to arrays of these element by element, and to structs whose `impl Add for …` is \
+            marked `#[device_fn]`",
     note = "in a generic kernel a number of type `T` is written `2 as T`, `T::from_f64(0.5)` or `T::ONE`, and a variable begins \
             with one, `let mut sum = T::ZERO`; a literal with a point that is an operand itself, `x * 0.5`, has the type of `x` \
             where `T: Float`"
@@ -82,6 +82,7 @@ operators! {
 /// The bodies of an operation of numbers.
 struct Numbers<Op, V>(PhantomData<fn(V) -> Op>);
 
+#[diagnostic::do_not_recommend]
 impl<Op: OfNumbers, V: Arithmetic + for<'b> KernelType<Built<'b>: BuiltArithmetic<'b>>> Operator<Op, V> for V {
     type Output = V;
     #[inline(always)]
@@ -104,6 +105,7 @@ unsafe impl<Op: OfNumbers, V: Arithmetic + for<'b> KernelType<Built<'b>: BuiltAr
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Signed> Negation for T {
     type Output = T;
     #[inline(always)]

@@ -60,6 +60,11 @@ views! {
     Atomic
 }
 
+/// The defect of a kernel whose variable would be another view on one way than on another.
+const CHOSEN: &str = "a variable, or the value of an `if`, `match`, loop or device function, would be one view on one way and another on \
+                      another way, and a kernel's views stay what they are while it runs: choose a number and not a view, or write \
+                      the accesses of each way";
+
 macro_rules! copy_views {
     ($($name:ident)+) => {$(
         impl<T, const D: usize> Clone for $name<'_, T, D> {
@@ -96,7 +101,11 @@ macro_rules! copy_views {
             fn snapshot(&self) -> Self {
                 *self
             }
-            fn set(&self, _: Self) {}
+            fn set(&self, value: Self) {
+                if self.place != value.place {
+                    self.builder.defect(CHOSEN);
+                }
+            }
         }
     )+};
 }

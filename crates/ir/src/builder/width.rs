@@ -40,7 +40,7 @@ impl Builder {
 
     /// Records what is wrong with the kernel, unless something was found before.
     #[track_caller]
-    fn defect(&self, what: &str) {
+    pub(super) fn defect(&self, what: &str) {
         let state = &mut *self.state.borrow_mut();
         let (kernel, at, what) = (state.kernel.name.clone(), Site::caller(), what.to_owned());
         state.defect.get_or_insert(VerifyError { kernel, at, what });

@@ -7,6 +7,7 @@ mod bindings;
 mod bounds;
 mod calls;
 mod choice;
+mod chosen_views;
 mod closures;
 mod in_place;
 mod indices;
@@ -131,6 +132,7 @@ impl Parser {
         if let Some(value) = &mut body.value {
             self.adapt(value);
         }
+        self.check_views(&body)?;
         Ok(body)
     }
 

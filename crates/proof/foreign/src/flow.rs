@@ -302,14 +302,39 @@ fn body(before: &[Vec<usize>], head: usize, last: usize) -> Set {
     body
 }
 
+/// The instructions of an iteration that are passed on one of the two ways of a jump and not on the other one.
+fn parted(next: &[Vec<usize>], body: &Set, jump: usize) -> Set {
+    let Some(head) = body.iter().next() else { return Set::new(next.len()) };
+    let ways = next[jump].iter().map(|&first| {
+        let (mut seen, mut open) = (Set::new(next.len()), vec![first]);
+        while let Some(at) = open.pop() {
+            if at != head && body.contains(at) && !seen.contains(at) {
+                seen.insert(at);
+                open.extend(&next[at]);
+            }
+        }
+        seen
+    });
+    match &ways.collect::<Vec<_>>()[..] {
+        [one, other] => {
+            let mut parted = Set::new(next.len());
+            body.iter().filter(|&at| one.contains(at) != other.contains(at)).for_each(|at| parted.insert(at));
+            parted
+        }
+        _ => Set::new(next.len()),
+    }
+}
+
 /// Whether a way out of the loop depends on memory that one of its iterations read.
 fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
     let mut depends = Set::new(0);
+    // What is done on one way alone of a jump on such a value, and the jumps for which that is known.
+    let (mut on_one_way, mut jumps) = (Set::new(next.len()), Set::new(next.len()));
     // Whether something in the thread's own memory does, as what a function returns goes through it.
     let mut own_depends = false;
     let is_guarded = |step: &Step, depends: &Set| step.guard.reg != NO_REG && depends.contains(step.guard.reg as usize);
     loop {
-        let before = (depends.len(), own_depends);
+        let before = (depends.len(), own_depends, jumps.len());
         // The end of the instructions that a jump on such a value passes over.
         let mut skipped_to = 0;
         for at in body.iter() {
@@ -317,13 +342,18 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
             let guarded = is_guarded(step, &depends);
             if let (true, Some(target)) = (guarded, step.target()) {
                 skipped_to = skipped_to.max(target);
+                if !jumps.contains(at) {
+                    jumps.insert(at);
+                    on_one_way = on_one_way | &parted(next, body, at);
+                }
             }
+            let is_chosen = guarded || at < skipped_to || on_one_way.contains(at);
             let (mut reads, mut writes) = (false, Vec::new());
             let outline = step.op.outline(|reg| reads |= depends.contains(reg as usize), |reg| writes.push(reg));
             let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
             let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
             let is_own = outline.access.is_some_and(|access| matches!(access.space, Space::Local | Space::Generic));
-            own_depends |= is_own && outline.writes_memory && (reads || guarded || at < skipped_to);
+            own_depends |= is_own && outline.writes_memory && (reads || is_chosen);
             let reads_own = is_own && outline.reads_memory && own_depends;
             // What lanes exchange depends on the others' values.
             let meets = match &step.op {
@@ -332,11 +362,11 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
                 Op::Special { which, .. } => *which == Special::Active,
                 op => matches!(op, Op::BarrierReduce { .. }),
             };
-            if is_read || reads_own || meets || reads || guarded || at < skipped_to {
+            if is_read || reads_own || meets || reads || is_chosen {
                 writes.iter().for_each(|&reg| depends.insert(reg as usize));
             }
         }
-        if (depends.len(), own_depends) == before {
+        if (depends.len(), own_depends, jumps.len()) == before {
             break;
         }
     }

@@ -127,7 +127,7 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             None => all.note = world.promise().or(all.note),
         }
     }
-    for more in [world.same_stores_note(), world.compared_note()].into_iter().flatten() {
+    for more in [world.same_stores_note(), world.compared_note(), world.without_value_note()].into_iter().flatten() {
         if all.verdict == Verdict::Holds {
             all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
         }

@@ -42,6 +42,7 @@ mod elected;
 mod ended;
 mod flow;
 mod gap;
+mod given_variables;
 mod judge;
 mod launch;
 mod module;

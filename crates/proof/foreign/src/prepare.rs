@@ -33,34 +33,59 @@ pub fn required_block(source: &Source, entry: Option<&str>) -> Result<Option<[u3
     Ok(module.kernels[chosen(&module, entry)?].exact_threads)
 }
 
-/// The bytes of the parameters; each buffer among the arguments becomes a range.
+/// The bytes of the parameters; each buffer among the arguments becomes a range. `variables` are those that may be given contents
+/// beside them.
 pub(crate) fn parameters(
     kernel: &Kernel,
     arguments: &[Argument],
+    variables: &[String],
     ranges: &mut Vec<Range>,
 ) -> Result<Vec<u8>, Unsupported> {
     let wrong = |why: String| Unsupported::Arguments { why, signature: kernel.signature() };
+    if let Some(twice) = repeated(arguments) {
+        return Err(wrong(format!("`{twice}` is given twice")));
+    }
     if arguments.len() != kernel.params.len() {
         let (given, taken) = (arguments.len(), kernel.params.len());
-        return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}")));
+        let of_variables = match variables {
+            [] => String::new(),
+            all => format!(
+                "; beside them, what the host puts into variables of the module is given by their names: {}",
+                all.join(", ")
+            ),
+        };
+        return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}{of_variables}")));
     }
     let mut all = vec![0; kernel.param_bytes as usize];
     for (argument, param) in arguments.iter().zip(&kernel.params) {
         let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
         let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
         let value = match &argument.value {
-            Given::Typed(ty, value) => {
-                let is_integer = matches!(param.ty.sort, Sort::Unsigned | Sort::Signed) && !param.is_array();
-                if is_integer && matches!(ty, Number::F32 | Number::F64) {
+            Given::Typed(ty, value) => match kind(param) {
+                Kind::Integer if ty.is_float() && bytes == 8 => {
+                    return Err(wrong(format!(
+                        "`{name}` is a float, and its parameter an integer or a pointer: write a buffer as `{name}={}[1]:…`",
+                        ty.name()
+                    )));
+                }
+                Kind::Integer if ty.is_float() => {
                     return Err(wrong(format!("`{name}` is a float, and its parameter an integer")));
                 }
-                number(*value, ty.size().into())
-            }
+                Kind::Float if !ty.is_float() => {
+                    return Err(wrong(format!("`{name}` is an integer, and its parameter a float")));
+                }
+                Kind::Integer | Kind::Float | Kind::Open => number(*value, ty.size().into()),
+            },
             Given::Untyped(text) if bytes == 8 && param.ty.sort != Sort::Float && names_buffer(text) => {
                 number(address_in(text, ranges).map_err(|why| wrong(format!("`{name}`: {why}")))?, 8)
             }
             Given::Untyped(text) => {
-                let is_float = text.contains('.');
+                // Where the module does not say it, the number does.
+                let is_float = match kind(param) {
+                    Kind::Integer => false,
+                    Kind::Float => true,
+                    Kind::Open => is_written_as_float(text),
+                };
                 let ty = match (bytes, is_float) {
                     (1, false) => [Number::U8, Number::I8],
                     (2, false) => [Number::U16, Number::I16],
@@ -77,7 +102,7 @@ pub(crate) fn parameters(
                     }
                 };
                 let value = bits(ty[0], text).or_else(|_| bits(ty[1], text));
-                number(value.map_err(|why| wrong(format!("`{name}`: {why}")))?, bytes)
+                number(value.map_err(|why| wrong(format!("`{name}`: {why}, which its parameter is")))?, bytes)
             }
             Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
             Given::Struct(members) => {
@@ -101,6 +126,35 @@ pub(crate) fn parameters(
         }
     }
     Ok(all)
+}
+
+/// The name that two arguments have.
+fn repeated(arguments: &[Argument]) -> Option<&str> {
+    let names: Vec<_> = arguments.iter().map(|argument| &argument.name).collect();
+    (1..names.len()).find(|&at| names[..at].contains(&names[at])).map(|at| &**names[at])
+}
+
+/// What a parameter's declaration says of its numbers.
+enum Kind {
+    Integer,
+    Float,
+    /// Bits, or a struct.
+    Open,
+}
+
+fn kind(param: &Parameter) -> Kind {
+    match param.ty.sort {
+        _ if param.is_array() => Kind::Open,
+        Sort::Unsigned | Sort::Signed => Kind::Integer,
+        Sort::Float | Sort::Brain => Kind::Float,
+        Sort::Bits | Sort::Pred => Kind::Open,
+    }
+}
+
+/// Whether a number without a type is written as a float is.
+pub(crate) fn is_written_as_float(text: &str) -> bool {
+    let is_hexadecimal = text.starts_with("0x");
+    !is_hexadecimal && (text.contains(['.', 'e', 'E']) || text.parse::<f64>().is_ok_and(|value| !value.is_finite()))
 }
 
 /// What is wrong with an argument that has not the size of its parameter.
@@ -129,7 +183,7 @@ fn address_in(text: &str, ranges: &[Range]) -> Result<u64, String> {
 }
 
 /// The address of a buffer, which becomes a range.
-fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> Result<u64, String> {
+pub(crate) fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> Result<u64, String> {
     let Buffer { item, len, contents } = buffer;
     if ranges.iter().any(|range| range.name == name) {
         return Err(format!("there are two buffers with the name `{name}`"));

@@ -28,6 +28,8 @@ pub struct Module {
 pub struct Global {
     /// The name of the variable.
     pub name: String,
+    /// Its type, or that of its items where it is an array.
+    pub ty: Type,
     /// The size in bytes.
     pub bytes: u64,
     /// The initial bytes; the rest is zero. The addresses of variables among them are those that the reader was given.
@@ -138,6 +140,10 @@ pub struct PlacedVariable {
     pub bytes: Option<u64>,
     /// The size of an item, where the text shows a type; compilers declare most arrays as bytes.
     pub item: Option<u64>,
+    /// Its type, or that of its items where it is an array.
+    pub ty: Type,
+    /// Whether the text gives it a value, rather than none, which is zero.
+    pub has_value: bool,
 }
 
 /// A variable in a thread's local memory. Its addresses are apart from those of the others, and its bytes are not.

@@ -14,7 +14,7 @@ use crate::value::Value;
 pub struct Cursor<V = u64> {
     /// The number of the next instruction.
     pub at: u32,
-    /// The carry flag (PTX ISA 8.8, 9.7.2), 0 or 1.
+    /// The carry flag (PTX ISA 8.8, 9.7.2), 0 or 1; behind a difference 1 where nothing is borrowed.
     pub flag: V,
 }
 

@@ -16,14 +16,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wattle_check::search::{Address, Initial, Lanes, Memory, Spawn};
 use wattle_memory::{Model, Placement, ThreadId};
-use wattle_modules::code::{Kernel, Op, Special};
+use wattle_modules::code::{Kernel, Module, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
 
 use crate::active::Active;
 use crate::batch::beside::Beside;
 use crate::copies::Copies;
 use crate::elected::Elected;
-use crate::launch::Launch;
+use crate::given_variables::{self, Contents};
+use crate::launch::{Argument, Launch};
 use crate::number::Number;
 use crate::pointers::Pointers;
 use crate::prepare::{chosen, is_given, parameters, shape_fits};
@@ -36,6 +37,7 @@ use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
+pub(crate) use names::plain_name;
 pub use part::Source;
 use part::WARP;
 pub(crate) use part::{Part, WaitsForEnded, read};
@@ -51,6 +53,28 @@ pub(crate) fn statement(part: u32, at: u32) -> u32 {
 
 /// The most instructions of a kernel.
 const MOST_STEPS: usize = 1 << 20;
+
+/// Puts into a module's variables what the host is said to put there.
+fn put_into_variables(
+    module: &mut Module,
+    kernel: usize,
+    arguments: &[Argument],
+    ranges: &mut Vec<Range>,
+) -> Result<(), Unsupported> {
+    for argument in arguments {
+        let Contents { name, bytes, item } = given_variables::contents(argument, module, ranges)
+            .map_err(|why| Unsupported::Arguments { why, signature: module.kernels[kernel].signature() })?;
+        if let Some(number) = module.globals.iter().position(|global| global.name == name) {
+            ranges[number].initial = bytes.into_iter().map(Some).collect();
+            ranges[number].item = item.or(ranges[number].item);
+        } else if let Some(constant) = module.constant_variables.iter_mut().find(|constant| constant.name == name) {
+            constant.has_value = true;
+            let at = constant.at as usize;
+            module.constants[at..at + bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+    Ok(())
+}
 
 /// What all threads of some launches share.
 #[derive(Debug)]
@@ -79,6 +103,8 @@ pub struct World {
     pub(crate) carries_unwritten: AtomicBool,
     /// A statement whose stores of one value nothing orders.
     stores_alike: OnceLock<u32>,
+    /// A variable of constant memory that has been read, and that has no value.
+    without_value: OnceLock<String>,
     /// A comparison of addresses in two ranges, and the ranges.
     compared: OnceLock<(u32, [usize; 2])>,
     wrongs: Mutex<Vec<Wrong>>,
@@ -99,7 +125,10 @@ impl World {
         for (number, global) in sizes.globals.iter().enumerate() {
             addresses.insert(global.name.clone(), address_of(number));
         }
-        let module = read(&source, &addresses, entry)?;
+        let mut module = read(&source, &addresses, entry)?;
+        let kernel = chosen(&module, entry)?;
+        let (arguments, of_variables) = given_variables::parted(&launch.arguments, &module.kernels[kernel], &module);
+        let launch = Launch { arguments, ..launch };
         let mut ranges = Vec::new();
         for global in &module.globals {
             let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
@@ -116,9 +145,10 @@ impl World {
                 member: None,
             });
         }
-        let kernel = chosen(&module, entry)?;
+        put_into_variables(&mut module, kernel, &of_variables, &mut ranges)?;
         is_given(&module.kernels[kernel], &launch)?;
-        let params = parameters(&module.kernels[kernel], &launch.arguments, &mut ranges)?;
+        let variables = given_variables::names(&module);
+        let params = parameters(&module.kernels[kernel], &launch.arguments, &variables, &mut ranges)?;
         let mut part = Part::new(source, (module, kernel), launch, params);
         if part.reads_workspace() {
             part.workspace = Some(address_of(ranges.len()));
@@ -155,6 +185,19 @@ impl World {
             "an address in `{a}` is compared with one in `{b}` at {}: how two buffers lie to each other is not known, and here \
              `{first}` is the first one",
             self.place_of(statement as usize)
+        ))
+    }
+
+    /// Notes that a variable of constant memory is read that has no value.
+    pub(crate) fn reads_without_value(&self, name: &str) {
+        let _ = self.without_value.set(plain_name(name));
+    }
+
+    /// What a verdict says of such a variable.
+    pub(crate) fn without_value_note(&self) -> Option<String> {
+        let name = self.without_value.get()?;
+        Some(format!(
+            "`{name}` is read, which the module gives no value: it is 0 here; say what the host puts there with --arg {name}=…"
         ))
     }
 
@@ -205,6 +248,7 @@ impl World {
             carries_unwritten: AtomicBool::new(false),
             volatile_is_plain: false,
             stores_alike: OnceLock::new(),
+            without_value: OnceLock::new(),
             compared: OnceLock::new(),
             unfixed: Unfixed::default(),
             read_only: ReadOnly::default(),

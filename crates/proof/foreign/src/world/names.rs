@@ -75,7 +75,7 @@ impl World {
         let holds = |variable: &&PlacedVariable| {
             variable.at <= element && variable.bytes.is_none_or(|bytes| element < variable.at + bytes)
         };
-        let Some(PlacedVariable { name, at, bytes, item }) = variables.iter().find(holds) else {
+        let Some(PlacedVariable { name, at, bytes, item, .. }) = variables.iter().find(holds) else {
             return format!("shared memory, byte {element}");
         };
         let (name, offset) = (plain_name(name), element - at);
@@ -171,7 +171,7 @@ fn line_of(part: &Part, line: u32) -> String {
 }
 
 /// The name of a variable in the source: `tile` of `_ZZ3sumPKfE4tile`, which is `sum(float const*)::tile` in C++.
-pub(super) fn plain_name(name: &str) -> String {
+pub(crate) fn plain_name(name: &str) -> String {
     let mut whole = Bounded(String::new());
     // `s` alone is the mangled name of a type.
     let symbol = Some(name).filter(|name| name.starts_with("_Z")).and_then(|name| cpp_demangle::Symbol::new(name).ok());

@@ -7,6 +7,7 @@ use wattle_memory::{Label, Level, ThreadId};
 use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
+use super::World;
 use super::names::plain_name;
 use super::range::{Range, nearest};
 use crate::flow::Flow;
@@ -45,7 +46,7 @@ pub(crate) fn read(
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(super) source: Source,
-    module: Module,
+    pub(super) module: Module,
     kernel: usize,
     pub(crate) launch: Launch,
     pub(crate) params: Vec<u8>,
@@ -226,9 +227,37 @@ impl Part {
         })
     }
 
-    /// Whether that many bytes at an address of constant memory are in one of its variables.
-    pub(crate) fn place_constant(&self, address: u64, bytes: u64) -> Result<(), Wrong> {
-        place_in(&self.module.constant_variables, 0, "constant memory", address, bytes)
+    /// Whether that many bytes at an address of constant memory are in one of its variables. One that has no value there, and
+    /// that the host has not been said to give one, is noted.
+    pub(crate) fn place_constant(&self, world: &World, address: u64, bytes: u64) -> Result<(), Wrong> {
+        let variables = &self.module.constant_variables;
+        place_in(variables, 0, "constant memory", address, bytes)?;
+        let is_read = |variable: &&PlacedVariable| (variable.at..).contains(&address);
+        if let Some(variable) = variables.iter().rfind(is_read).filter(|variable| !variable.has_value) {
+            world.reads_without_value(&variable.name);
+        }
+        Ok(())
+    }
+
+    /// Whether that many bytes at an address of the parameter space are in one of the kernel's parameters, which are separate
+    /// variables (PTX ISA 8.8, 5.1.6.1 "Kernel Function Parameters"). SPIR-V has push constants there, which are one.
+    pub(crate) fn place_parameter(&self, address: u64, bytes: u64) -> Result<(), Wrong> {
+        let params = &self.kernel().params;
+        let end = address.saturating_add(bytes);
+        if params.is_empty() || params.iter().any(|param| param.at <= address && end <= param.at + param.bytes) {
+            return Ok(());
+        }
+        let names = self.launch.arguments.iter().map(|argument| Some(argument.name.clone()));
+        let named = params.iter().zip(names.chain(std::iter::repeat(None)));
+        let placed = named.map(|(param, name)| PlacedVariable {
+            name: name.unwrap_or_else(|| param.name.clone()),
+            at: param.at,
+            bytes: Some(param.bytes),
+            item: None,
+            ty: param.ty,
+            has_value: true,
+        });
+        place_in(&placed.collect::<Vec<_>>(), 0, "the kernel's parameters", address, bytes)
     }
 
     /// The registers of a thread before its first instruction.

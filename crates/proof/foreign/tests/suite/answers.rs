@@ -162,3 +162,125 @@ fn a_wait_behind_a_long_loop() {
         assert_eq!(kind(&verdict(kernel(&body(turns)), 2, &["p=u32[2]:0"], &[])), "data race", "{turns}");
     }
 }
+
+/// A kernel `k` with these declarations, parameters, registers and this body.
+fn module(declared: &str, params: &str, registers: &str, body: &str) -> Source {
+    let text = format!(
+        ".version 8.6 .target sm_90 .address_size 64 {declared}\n.entry k({params}, .param .u64 out)\n{{ {registers} .reg .u64 %out; \
+         ld.param.u64 %out, [out];\n{body}\nret; }}"
+    );
+    Source { file: "k.ptx".into(), text }
+}
+
+/// A number without a type is of the parameter's, and one of another type is refused.
+#[test]
+fn numbers_are_of_the_types_of_their_parameters() {
+    let source = |ty: &str| {
+        let body = format!("ld.param.{ty} %v, [v]; st.global.{ty} [%out], %v;");
+        module("", &format!(".param .{ty} v"), &format!(".reg .{ty} %v;"), &body)
+    };
+    let judged = |ty: &str, given: &str, asserted: &str| {
+        let item = ty.replace('b', "u");
+        let out = format!("out={item}[1]:0");
+        let mut world = World::new(source(ty), None, launch(1, &[&format!("v={given}"), &out]))
+            .map_err(|error| error.to_string().split(". The kernel").next().unwrap_or_default().to_owned())?;
+        let asserted = [Condition::parse(asserted).expect("it is a condition")];
+        let verdict = judge(&mut world, &asserted, &Options::default()).expect("it is judged").verdict;
+        Ok::<_, String>(kind(&verdict))
+    };
+    for (ty, given, asserted) in [
+        ("f32", "3", "out == 3.0"),
+        ("f64", "-1", "out == -1.0"),
+        ("f64", "1e-3", "out == 0.001"),
+        ("f32", "f32:2", "out == 2.0"),
+        ("u32", "7", "out == 7"),
+        ("b32", "7", "out == 7"),
+        ("b32", "1.0", "out == 1065353216"),
+    ] {
+        assert_eq!(judged(ty, given, asserted), Ok("holds"), "{ty} {given}");
+    }
+    for (ty, given, why) in [
+        ("u32", "1.0", "`v`: `1.0` is no i32, which its parameter is"),
+        ("s32", "f32:1", "`v` is a float, and its parameter an integer"),
+        ("f32", "i32:1", "`v` is an integer, and its parameter a float"),
+        ("u64", "f32:1", "`v` is a float, and its parameter an integer or a pointer: write a buffer as `v=f32[1]:…`"),
+        ("u32", "1; v=2", "`1; v=2` is no"),
+    ] {
+        let said = judged(ty, given, "out == 0").expect_err(given);
+        assert!(said.contains(why), "{ty} {given}: {said}");
+    }
+}
+
+/// The host puts something into variables before a launch; where it does not, that says so.
+#[test]
+fn variables_that_the_host_fills() {
+    let source = || {
+        let declared = ".const .align 4 .f32 scale; .const .align 4 .b8 taps[12]; .global .align 8 .u64 table; .global .align 4 .u32 seen;";
+        let body = "ld.const.f32 %s, [scale]; ld.const.f32 %t, [taps+8]; mul.f32 %s, %s, %t; ld.global.u64 %a, [table];\n\
+                    ld.global.f32 %t, [%a+4]; add.f32 %s, %s, %t; st.global.f32 [%out], %s; ld.param.u32 %n, [n];\n\
+                    st.global.u32 [seen], %n;";
+        module(declared, ".param .u32 n", ".reg .f32 %s, %t; .reg .u64 %a; .reg .u32 %n;", body)
+    };
+    let given = ["n=3", "out=f32[1]:0", "scale=2", "taps=f32[3]:0,1,5", "table=f32[2]:0,7"];
+    assert_eq!(kind(&verdict(source(), 1, &given, &["out == 17.0 && seen == 3"])), "holds");
+    let world = |given: &[&str]| World::new(source(), None, launch(1, given)).map_err(|error| error.to_string());
+    let said = world(&["n=3", "out=f32[1]:0", "scale=2", "taps=f32[2]:0"]).expect_err("there are three taps");
+    assert!(said.contains("`taps` has 12 bytes, and is given 8"), "{said}");
+    let said = world(&["n=3", "out=f32[1]:0", "more=2"]).expect_err("there is no such variable");
+    assert!(said.contains("given by their names: scale, taps, table, seen"), "{said}");
+    let said = world(&["n=3", "n=3"]).expect_err("it is there twice");
+    assert!(said.contains("`n` is given twice"), "{said}");
+    let unset = module(
+        ".const .align 4 .u32 count;",
+        ".param .u32 n",
+        ".reg .u32 %n;",
+        "ld.const.u32 %n, [count]; st.global.u32 [%out], %n;",
+    );
+    let mut world = World::new(unset, None, launch(1, &["n=3", "out=u32[1]:9"])).expect("it is read");
+    let note = judge(&mut world, &[], &Options::default()).expect("it is judged").note.unwrap_or_default();
+    assert!(note.contains("`count` is read, which the module gives no value"), "{note}");
+}
+
+/// Parameters are separate: what is behind one of them is not the next one.
+#[test]
+fn what_leaves_a_parameter_is_in_none() {
+    let source = |index: u32| {
+        let body = format!(
+            "mov.b64 %p, q; mov.u32 %i, {index}; mul.wide.u32 %o, %i, 4; add.u64 %p, %p, %o; ld.param.u32 %i, [%p];\nst.global.u32 \
+             [%out], %i;"
+        );
+        module("", ".param .align 4 .b8 q[12]", ".reg .u64 %p, %o; .reg .u32 %i;", &body)
+    };
+    let given = ["q={a=i32:1; b=i32:2; c=i32:3}", "out=u32[1]:0"];
+    assert_eq!(kind(&verdict(source(2), 1, &given, &["out == 3"])), "holds");
+    for index in [3, 4, 5, u32::MAX >> 2] {
+        let found = verdict(source(index), 1, &given, &[]);
+        let Verdict::Violated(Violation::Fault { what, .. }, _) = &found else { panic!("{index}: {found:?}") };
+        assert!(what.contains("of `q`, which has 12 bytes"), "{index}: {what}");
+    }
+}
+
+/// Behind a difference the carry flag is set where nothing is borrowed, as nvcc's division of `__int128` takes it.
+#[test]
+fn a_sum_takes_the_flag_of_a_difference() {
+    let source = |first: &str, second: &str| {
+        let body = format!(
+            "ld.param.u32 %a, [a]; {first} %b, %a, 5; {second} %c, 10, 1; st.global.u32 [%out], %b; st.global.u32 [%out+4], %c;"
+        );
+        module("", ".param .u32 a", ".reg .u32 %a, %b, %c;", &body)
+    };
+    for (first, second, a, flagged) in [
+        ("sub.cc.u32", "addc.u32", 7, 12),
+        ("sub.cc.u32", "addc.u32", 3, 11),
+        ("sub.cc.u32", "subc.u32", 7, 9),
+        ("sub.cc.u32", "subc.u32", 3, 8),
+        ("add.cc.u32", "addc.u32", 7, 11),
+        ("add.cc.u32", "addc.u32", u32::MAX, 12),
+        ("add.cc.u32", "subc.u32", 7, 8),
+        ("add.cc.u32", "subc.u32", u32::MAX, 9),
+    ] {
+        let given = [&*format!("a={a}"), "out=u32[2]:0"];
+        let asserted = format!("out[1] == {flagged}");
+        assert_eq!(kind(&verdict(source(first, second), 1, &given, &[&asserted])), "holds", "{first} {second} {a}");
+    }
+}

@@ -49,3 +49,23 @@ fn who_waits_for_whom() {
     let said = starves(kernel(second), Progress::Obe).expect("block 0 need not begin");
     assert_eq!(said, "`--progress obe` permits that block 0 is not scheduled");
 }
+
+/// The way out of a loop depends on what it reads, also where a variable stands between that is set on one way of a jump, wherever
+/// the instructions of that way stand.
+#[test]
+fn a_wait_that_ends_by_a_flag_of_its_own() {
+    let waiting = "setp.eq.u32 %p, %b, 0; @%p bra SET;\nmov.u32 %y, 0; bra WAIT;\nDONE: mov.u32 %y, 1; bra NEXT;\n\
+                   WAIT: ld.relaxed.gpu.global.u32 %x, [%a];\nsetp.ne.u32 %p, %x, 0; @%p bra DONE;\nbra NEXT;\n\
+                   NEXT: setp.eq.u32 %p, %y, 0; @%p bra WAIT; bra OUT;";
+    let Source { file, text } = kernel(waiting);
+    let text = text
+        .replace("%b, %x;", "%b, %x, %y;")
+        .replace(
+            "WAIT: ld.relaxed.gpu.global.u32 %x, [%a];\nsetp.eq.u32",
+            "OLD: ld.relaxed.gpu.global.u32 %x, [%a];\nsetp.eq.u32",
+        )
+        .replace("@%p bra WAIT;\nbra OUT;\n SET", "@%p bra OLD;\nbra OUT;\nSET");
+    let source = || Source { file: file.clone(), text: text.clone() };
+    assert_eq!(starves(source(), Progress::Fair), None);
+    assert!(starves(source(), Progress::Obe).is_some());
+}

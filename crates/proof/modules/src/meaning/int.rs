@@ -263,11 +263,14 @@ pub fn bfe(ty: Type) -> Tern {
 }
 
 /// Adds or subtracts with the carry flag; returns the result and the new flag.
+///
+/// A difference is the sum with the other bits and one more, and the flag is the carry of that sum: set where nothing is borrowed.
+/// The text of PTX (ISA 8.8, 9.7.2) leaves open what a sum takes behind a difference; nvcc's divisions of `__int128` rest on this.
 pub fn carry(how: Carry, a: u64, b: u64, flag: bool) -> (u64, bool) {
     let bits = if how.wide { 64 } else { 32 };
     let mask = u128::from(u64::MAX) >> (64 - bits);
-    let flag = u128::from(how.takes && flag);
-    let (a, b) = (u128::from(a), u128::from(b));
-    let sum = if how.subtract { a.wrapping_sub(b).wrapping_sub(flag) } else { a + b + flag };
+    let b = if how.subtract { !b } else { b };
+    let flag = if how.takes { flag } else { how.subtract };
+    let sum = (u128::from(a) & mask) + (u128::from(b) & mask) + u128::from(flag);
     ((sum & mask) as u64, sum >> bits & 1 != 0)
 }

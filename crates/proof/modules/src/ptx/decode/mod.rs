@@ -132,7 +132,13 @@ impl Layout {
                     initial.iter_mut().skip(*at).zip(bytes).for_each(|(byte, of)| *byte = of);
                 }
                 let has_addresses = !variable.addresses.is_empty();
-                image.globals.push(Global { name: name.clone(), bytes: variable.bytes, initial, has_addresses });
+                image.globals.push(Global {
+                    name: name.clone(),
+                    ty: variable.ty,
+                    bytes: variable.bytes,
+                    initial,
+                    has_addresses,
+                });
                 self.variables.push((name, Space::Global, address));
             }
             Space::Const => {
@@ -308,6 +314,8 @@ fn placed(variable: &Variable, at: u64) -> PlacedVariable {
         at,
         bytes: (!variable.dynamic).then_some(variable.bytes),
         item: Some(item).filter(|&item| item > 1),
+        ty: variable.ty,
+        has_value: !variable.initial.is_empty(),
     }
 }
 

@@ -1,0 +1,104 @@
+//! What the host puts into a module's variables before a launch, as `cudaMemcpyToSymbol` does: arguments that have their names.
+
+use wattle_modules::code::{Kernel, Module};
+use wattle_modules::types::{Sort, Type};
+
+use crate::launch::{Argument, Given, bits, struct_bytes};
+use crate::number::Number;
+use crate::prepare::{is_written_as_float, range_of};
+use crate::world::{Range, plain_name};
+
+/// The first contents of a variable.
+pub(crate) struct Contents {
+    /// The variable's name in the module.
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// The type of its items, where the argument says it.
+    pub item: Option<Number>,
+}
+
+/// The arguments that are the kernel's, and those that are a variable's: of what is given beyond the kernel's parameters.
+pub(crate) fn parted(arguments: &[Argument], kernel: &Kernel, module: &Module) -> (Vec<Argument>, Vec<Argument>) {
+    let mut more = arguments.len().saturating_sub(kernel.params.len());
+    let (mut own, mut of_variables) = (Vec::new(), Vec::new());
+    // A parameter may have the name of a variable that another one is given to: the last arguments are the variables'.
+    for argument in arguments.iter().rev() {
+        let is_variable = more > 0 && variable(module, &argument.name).is_some();
+        more -= usize::from(is_variable);
+        if is_variable { &mut of_variables } else { &mut own }.push(argument.clone());
+    }
+    own.reverse();
+    of_variables.reverse();
+    (own, of_variables)
+}
+
+/// The names of the variables that can be given contents, as people write them.
+pub(crate) fn names(module: &Module) -> Vec<String> {
+    let globals = module.globals.iter().map(|global| plain_name(&global.name));
+    let constants = module.constant_variables.iter().map(|constant| plain_name(&constant.name));
+    constants.chain(globals).filter(|name| !name.contains('$')).collect()
+}
+
+struct Variable<'m> {
+    name: &'m str,
+    ty: Type,
+    bytes: u64,
+}
+
+fn variable<'m>(module: &'m Module, name: &str) -> Option<Variable<'m>> {
+    let globals =
+        module.globals.iter().map(|global| Variable { name: &global.name, ty: global.ty, bytes: global.bytes });
+    let constants = module
+        .constant_variables
+        .iter()
+        .filter_map(|constant| Some(Variable { name: &constant.name, ty: constant.ty, bytes: constant.bytes? }));
+    globals.chain(constants).find(|variable| variable.name == name || plain_name(variable.name) == name)
+}
+
+/// What an argument puts into the variable of its name. A buffer that is not what the variable holds becomes a range, and the
+/// variable a pointer to it.
+pub(crate) fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<Contents, String> {
+    let Argument { name, value } = argument;
+    let Variable { name: declared, ty, bytes } =
+        variable(module, name).ok_or_else(|| format!("the module has no variable `{name}`"))?;
+    let of_number = |ty: Number, value: u64| (value.to_le_bytes()[..usize::from(ty.size())].to_vec(), Some(ty));
+    let (given, item) = match value {
+        Given::Typed(ty, value) => of_number(*ty, *value),
+        Given::Untyped(text) => {
+            let is_float = match ty.sort {
+                Sort::Unsigned | Sort::Signed => false,
+                Sort::Float | Sort::Brain => true,
+                Sort::Bits | Sort::Pred => is_written_as_float(text),
+            };
+            let of_its_size = |known: &Number| u64::from(known.size()) == bytes && known.is_float() == is_float;
+            let values = Number::ALL.into_iter().filter(of_its_size).map(|ty| bits(ty, text).map(|value| (ty, value)));
+            let (ty, value) = values.reduce(|first, next| first.or(next)).unwrap_or_else(|| {
+                Err(format!(
+                    "`{name}` has {bytes} bytes: write the type of what it holds, `{name}=i32[{}]:…`",
+                    bytes / 4
+                ))
+            })?;
+            of_number(ty, value)
+        }
+        Given::Buffer(buffer) if buffer.len * u64::from(buffer.item.size()) == bytes => {
+            let values = buffer.contents.as_ref().ok_or_else(|| format!("`{name}` needs contents, `{name}=…:0`"))?;
+            let size = usize::from(buffer.item.size());
+            (values.iter().flat_map(|value| value.to_le_bytes()[..size].to_vec()).collect(), Some(buffer.item))
+        }
+        Given::Buffer(buffer) if bytes == 8 => {
+            (range_of(&format!("{name}.to"), buffer, ranges)?.to_le_bytes().to_vec(), None)
+        }
+        Given::Buffer(buffer) => {
+            let given = buffer.len * u64::from(buffer.item.size());
+            return Err(format!("`{name}` has {bytes} bytes, and is given {given}"));
+        }
+        Given::Struct(members) => {
+            let pointer = &mut |member: &str, buffer: &_| range_of(&format!("{name}.{member}"), buffer, ranges);
+            (struct_bytes(members, pointer)?.0, None)
+        }
+    };
+    if given.len() as u64 != bytes {
+        return Err(format!("`{name}` has {bytes} bytes, and is given {}", given.len()));
+    }
+    Ok(Contents { name: declared.to_owned(), bytes: given, item })
+}
