@@ -1,6 +1,6 @@
 //! Kernels that have an answer, however their cells are cut, their loops fail and their updates are ordered.
 
-use wattle_foreign::{Options, Source, Verdict, Violation, World, judge};
+use wattle_foreign::{Condition, Options, Source, Verdict, Violation, World, judge};
 
 use crate::bad_input::{kernel, kind, launch, verdict};
 
@@ -184,7 +184,7 @@ fn numbers_are_of_the_types_of_their_parameters() {
         let out = format!("out={item}[1]:0");
         let mut world = World::new(source(ty), None, launch(1, &[&format!("v={given}"), &out]))
             .map_err(|error| error.to_string().split(". The kernel").next().unwrap_or_default().to_owned())?;
-        let asserted = [Condition::parse(asserted).expect("it is a condition")];
+        let asserted = [Condition::parse(asserted, world.ranges()).expect("it is a condition")];
         let verdict = judge(&mut world, &asserted, &Options::default()).expect("it is judged").verdict;
         Ok::<_, String>(kind(&verdict))
     };
