@@ -68,7 +68,7 @@ pub struct Parameter {
     pub name: String,
     /// The type of the parameter, or of its items where it is an array.
     pub ty: Type,
-    /// The offset in the parameter space in bytes.
+    /// The offset in the parameter space in bytes, in which parameters lie apart.
     pub at: u64,
     /// The size in bytes.
     pub bytes: u64,

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use wattle_memory::Set;
 use wattle_modules::code::{Kernel, Reg, Step};
 use wattle_modules::spirv::{
-    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Scalar, Setting, Shape, SourceLanguage, Spirv, Type, Types,
+    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Scalar, Setting, Shape, SourceLanguage, Spirv, Types,
     Variable,
 };
 use wattle_modules::types::Space;
@@ -381,24 +381,13 @@ fn scalar(of: Number) -> Option<Scalar> {
     NUMBERS.iter().find(|(number, ..)| *number == of).map(|&(_, kind, bits)| Scalar { kind, bits })
 }
 
-/// The type of the items of a variable: the one that its contents are given as, where the module's has that size, since OpenCL's
-/// SPIR-V does not say whether integers have a sign (SPIR-V environment specification of OpenCL, 2.2); else the module's.
+/// The type of the items of a variable: the module's, and of integers the one that its contents are given as, where that has their
+/// size, since OpenCL's SPIR-V does not say whether they have a sign (SPIR-V environment specification of OpenCL, 2.2).
 fn items(types: &Types, variable: &Variable) -> Option<Number> {
-    let own = number(types, variable.ty);
+    let own = types.only_scalar(variable.ty).and_then(number_of);
     let given = variable.scalars.and_then(number_of);
-    given.filter(|given| own.is_none_or(|own| own.size() == given.size())).or(own)
-}
-
-/// The type of the items of a type all of whose scalars have one type.
-fn number(types: &Types, ty: u32) -> Option<Number> {
-    match types.get(ty)? {
-        Type::Scalar(scalar) => number_of(*scalar),
-        Type::Many { of, .. } => number(types, *of),
-        Type::Struct(members) => {
-            let mut of = members.iter().map(|&(member, _)| number(types, member));
-            let first = of.next()??;
-            of.all(|other| other == Some(first)).then_some(first)
-        }
-        Type::Void | Type::Pointer { .. } | Type::Opaque => None,
-    }
+    let is_alike = |own: Number, given: Number| {
+        own.size() == given.size() && !own.is_signed() && !given.is_float() && !own.is_float()
+    };
+    given.filter(|&given| own.is_none_or(|own| is_alike(own, given))).or(own)
 }

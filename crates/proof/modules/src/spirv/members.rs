@@ -70,14 +70,23 @@ fn scalars(parts: &Parts, given: &[u8], of: Scalar, at: u64, bytes: &mut Vec<u8>
         return Err(format!("{count} numbers are given for {}", places.len()));
     }
     for ((offset, own), value) in places.into_iter().zip(given.chunks(of.bytes().max(1) as usize)) {
-        // A zero is that of every type.
-        let is_other = (own.kind == Kind::Float) != (of.kind == Kind::Float) && value.iter().any(|&byte| byte != 0);
-        if own.bytes() != of.bytes() || is_other {
+        if own.bytes() != of.bytes() {
             return Err(format!("it is {}, and {} is given", name(own), name(of)));
         }
+        is_of(own, of, value).map_err(|why| format!("it {why}"))?;
         put(value, offset, bytes)?;
     }
     Ok(())
+}
+
+/// Whether values that are given as a type can be those of another one of its size.
+pub(super) fn is_of(own: Scalar, of: Scalar, values: &[u8]) -> Result<(), String> {
+    // A zero is that of every type.
+    let is_other = (own.kind == Kind::Float) != (of.kind == Kind::Float) && values.iter().any(|&byte| byte != 0);
+    match own.bytes() == of.bytes() && is_other {
+        true => Err(format!("is {}, and {} is given", name(own), name(of))),
+        false => Ok(()),
+    }
 }
 
 /// The places of the first scalars of some parts, up to a number of them where an array has no length.

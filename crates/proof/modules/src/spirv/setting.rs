@@ -88,7 +88,12 @@ impl Contents {
             Contents::Members { named, in_order } => {
                 bytes = parts.map_or_else(|| in_order.clone(), |parts| members::bytes(parts, named))?;
             }
-            Contents::Bytes(given, _) => bytes.clone_from(given),
+            Contents::Bytes(given, of) => {
+                if let (Some(of), Some(own)) = (of, types.only_scalar(ty)) {
+                    members::is_of(own, *of, given).map_err(|why| format!("each of its items {why}"))?;
+                }
+                bytes.clone_from(given);
+            }
             Contents::Unwritten(..) => {}
             Contents::Number(_) | Contents::List(_) => self.fill(ty, types, 0, &mut bytes)?,
         }

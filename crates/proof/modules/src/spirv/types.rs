@@ -278,6 +278,20 @@ impl Types {
         Ok(())
     }
 
+    /// The type of all scalars of a type, if they have one.
+    pub fn only_scalar(&self, id: Id) -> Option<Scalar> {
+        match self.get(id)? {
+            Type::Scalar(scalar) => Some(*scalar),
+            Type::Many { of, .. } => self.only_scalar(*of),
+            Type::Struct(members) => {
+                let mut of = members.iter().map(|&(member, _)| self.only_scalar(member));
+                let first = of.next()??;
+                of.all(|other| other == Some(first)).then_some(first)
+            }
+            Type::Void | Type::Pointer { .. } | Type::Opaque => None,
+        }
+    }
+
     /// The size in bytes; `None` where a runtime array ends it.
     pub fn size(&self, id: Id) -> Option<u64> {
         self.all.get(&id)?.size

@@ -115,3 +115,22 @@ fn a_lock_in_a_workgroup_rests_on_progress() {
     let note = within.note.expect("a note");
     assert!(note.starts_with("where lock.comp:6 waits for lock.comp:11, both threads are of one workgroup"), "{note}");
 }
+
+/// The type that contents are given as says nothing of what a buffer holds: the module does.
+#[test]
+fn buffers_hold_what_the_module_says() {
+    let launched = |given: &str| {
+        let path = format!("{}/tests/glsl/matrix.spvasm", env!("CARGO_MANIFEST_DIR"));
+        let module = spirv::read("matrix.spvasm", &std::fs::read(path).expect("the file is there")).expect("a module");
+        let inputs = spirv::contents(&[given.parse().expect("an argument")]);
+        let (workgroups, subgroup) = ([1; 3], None);
+        let setting = Setting { local_size: None, workgroups, subgroup, inputs, checks_indices: true, bound: None };
+        spirv::launch("matrix.spvasm", &module, None, &setting).map_err(|error| error.to_string())
+    };
+    let mut zeros = launched("m=u32[64]:0").expect("a zero is that of every type");
+    let asserted = [Condition::parse("m.av.x < 0.5", zeros.ranges()).expect("a condition")];
+    let options = Options { model: Model::Vulkan, ..Options::default() };
+    assert_eq!(judge(&mut zeros, &asserted, &options).expect("it is supported").verdict, Verdict::Holds);
+    let said = launched("m=u32[64]:1").expect_err("they are floats");
+    assert!(said.contains("each of its items is f32, and u32 is given"), "{said}");
+}

@@ -175,15 +175,18 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         names.declare_variable(name, *space, *address)?;
     }
     let mut params = Vec::new();
-    let mut param_bytes = 0;
+    // What they take on a device, which leaves no gaps, and the end of the last one.
+    let (mut bytes, mut param_bytes) = (0, 0);
     for param in &entry.params {
         names.line = param.line;
-        let at = u64::next_multiple_of(param_bytes, param.align);
+        bytes = u64::next_multiple_of(bytes, param.align) + param.bytes;
+        let gap = if param_bytes > 0 { PARAMETER_GAP } else { 0 };
+        let at = (param_bytes + gap).next_multiple_of(param.align);
         names.declare_variable(&param.name, Space::Param, at)?;
         params.push(Parameter { name: param.name.clone(), ty: param.ty, at, bytes: param.bytes });
         param_bytes = at + param.bytes;
     }
-    if param_bytes > 4352 && (text.sm < 70 || text.version < (8, 1)) || param_bytes > 32764 {
+    if bytes > 4352 && (text.sm < 70 || text.version < (8, 1)) || bytes > 32764 {
         return names.fail("Formal parameter space overflowed");
     }
     let (mut shared, mut local_end, mut local) = (module.shared, 0, 0);
@@ -277,6 +280,9 @@ const LOCAL_ALIGN: u64 = 16;
 /// The distance between two variables of shared, local or constant memory. PTX does not say how they lie, so that what
 /// leaves one is in none: adjacent ones would hide it.
 const GAP: u64 = 4096;
+
+/// The distance between two parameters, which are variables too (PTX ISA 8.8, 5.1.6.1 "Kernel Function Parameters").
+const PARAMETER_GAP: u64 = 512;
 
 /// The place of a variable behind one that ends there.
 fn apart(end: u64, align: u64) -> u64 {
