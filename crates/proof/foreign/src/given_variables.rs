@@ -80,6 +80,10 @@ pub(crate) fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Ra
             })?;
             of_number(ty, value)
         }
+        // What holds an address is given items of another size than its own.
+        Given::Buffer(buffer) if bytes == 8 && ty.bits == 64 && buffer.item.size() < 8 => {
+            (range_of(&format!("{name}.to"), buffer, ranges)?.to_le_bytes().to_vec(), None)
+        }
         Given::Buffer(buffer) if buffer.len * u64::from(buffer.item.size()) == bytes => {
             let values = buffer.contents.as_ref().ok_or_else(|| format!("`{name}` needs contents, `{name}=…:0`"))?;
             let size = usize::from(buffer.item.size());

@@ -212,7 +212,7 @@ fn of_ptx(kernel: &Kernel) -> Declared {
     };
     let param = |param: &code::Parameter| ModuleParam {
         name: lasting(&param.name),
-        offset: param.at as u32,
+        offset: param.offset as u32,
         bytes: param.bytes as u32,
         takes: takes(param.ty, param.is_array()),
     };

@@ -135,7 +135,7 @@ mod tests {
              ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; ld.param.u64 %z, [z]; ld.param.u64 %n, [n];\n{body}\nret; }}"
         );
         let module = ptx::read("k.ptx", &text, ptx::Limits::NONE, &HashMap::new()).expect("the text is right");
-        let params = [1000u64, 2000, 3000, 7].map(u64::to_le_bytes).concat();
+        let params = module.kernels[0].parameter_space(&[1000u64, 2000, 3000, 7].map(u64::to_le_bytes).concat());
         let range = |address: u64| (address >= 1000).then(|| address as usize / 1000 - 1).filter(|&range| range < 3);
         let pointers = Pointers::of(&module.kernels[0], &params, 3, range)?;
         Some((0..3).filter(|&range| pointers.may_write(0, range)).collect())

@@ -68,7 +68,9 @@ pub struct Parameter {
     pub name: String,
     /// The type of the parameter, or of its items where it is an array.
     pub ty: Type,
-    /// The offset in the parameter space in bytes, in which parameters lie apart.
+    /// The offset in bytes among the parameters as a launch has them, one behind the other.
+    pub offset: u64,
+    /// The offset in the parameter space in bytes, in which they lie apart.
     pub at: u64,
     /// The size in bytes.
     pub bytes: u64,
@@ -165,6 +167,21 @@ impl Kernel {
         let behind = self.local_variables.partition_point(|known| known.variable.at <= address);
         let LocalVariable { variable, first } = self.local_variables.get(behind.checked_sub(1)?)?;
         (end - variable.at <= variable.bytes.unwrap_or(0)).then(|| first + (address - variable.at))
+    }
+
+    /// The size in bytes of the parameters as a launch has them.
+    pub fn packed_bytes(&self) -> usize {
+        self.params.last().map_or(0, |last| last.offset + last.bytes) as usize
+    }
+
+    /// The parameter space, of the parameters as a launch has them.
+    pub fn parameter_space(&self, packed: &[u8]) -> Vec<u8> {
+        let mut space = vec![0; self.param_bytes as usize];
+        for Parameter { offset, at, bytes, .. } in &self.params {
+            let [from, to, bytes] = [*offset, *at, *bytes].map(|number| number as usize);
+            space[to..to + bytes].copy_from_slice(&packed[from..from + bytes]);
+        }
+        space
     }
 
     /// The size in bytes of a block's shared memory as it is laid out here, with what is between its variables, where the

@@ -47,7 +47,7 @@ fn of_ptx(kernel: &BatchKernel, variant: Option<&Variant>) -> Result<Part> {
     let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
     let module = read(&source, &addresses, Some(entry.name())).map_err(refused)?;
     let kernel = chosen(&module, Some(entry.name())).map_err(refused)?;
-    let mut params = vec![0; module.kernels[kernel].param_bytes as usize];
+    let mut params = vec![0; module.kernels[kernel].packed_bytes()];
     for (place, argument) in arguments {
         match argument {
             BatchArgument::Bytes(bytes) => params[place.clone()].copy_from_slice(bytes),
@@ -59,6 +59,7 @@ fn of_ptx(kernel: &BatchKernel, variant: Option<&Variant>) -> Result<Part> {
     let dynamic_shared = u64::from(*shared_bytes);
     let launch = Launch { grid: *grid, block: *block, arguments: Vec::new(), dynamic_shared };
     is_given(&module.kernels[kernel], &launch).map_err(refused)?;
+    let params = module.kernels[kernel].parameter_space(&params);
     Ok(Part::new(source, (module, kernel), launch, params))
 }
 

@@ -15,11 +15,11 @@ use crate::driver::status::{Done, Status};
 /// # Safety
 /// `params` is null or has a pointer for each parameter; `extra` is null or a list as the driver API describes it.
 unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const c_void) -> Done<Vec<u8>> {
-    let mut bytes = vec![0; kernel.param_bytes as usize];
+    let mut bytes = vec![0; kernel.packed_bytes()];
     if !params.is_null() {
         must(extra.is_null())?;
         for (index, param) in kernel.params.iter().enumerate() {
-            let to = &mut bytes[param.at as usize..(param.at + param.bytes) as usize];
+            let to = &mut bytes[param.offset as usize..(param.offset + param.bytes) as usize];
             // SAFETY: the caller vouches for it.
             unsafe {
                 let from = params.add(index).read();
@@ -48,7 +48,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
         }
         at += 2;
     }
-    let end = kernel.params.last().map_or(0, |last| last.at + last.bytes) as usize;
+    let end = kernel.packed_bytes();
     must(size >= end && (end == 0 || !buffer.is_null()))?;
     // SAFETY: the caller vouches for it: the buffer has `size` bytes, which are `end` at least.
     unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(buffer, end) };
@@ -59,7 +59,8 @@ unsafe fn run(function: usize, request: Request, from: *const *const u8, extra: 
     let function = module::find(function)?;
     // SAFETY: the caller of the exported function vouches for it.
     let bytes = unsafe { params(function.kernel(), from, extra)? };
-    launch(&function, request, bytes)
+    let space = function.kernel().parameter_space(&bytes);
+    launch(&function, request, space)
 }
 
 /// The layout of `CUlaunchAttribute`.

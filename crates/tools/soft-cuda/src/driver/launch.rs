@@ -86,7 +86,7 @@ fn check(function: &Function, request: &Request) -> Done<u32> {
     Ok(places)
 }
 
-/// Launches a kernel with the bytes of its parameters.
+/// Launches a kernel with its parameter space.
 ///
 /// # Errors
 /// The request exceeds the limits of the device or the kernel, or the stream cannot be used.

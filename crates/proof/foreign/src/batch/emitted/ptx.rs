@@ -52,7 +52,7 @@ impl Code {
         let kernel = chosen(&module, Some(&self.module.entry)).map_err(refused)?;
         let (shape, shared_len) = (own.environment.shape, own.environment.shared_len);
         let layout = &self.module.layout;
-        let mut params = vec![0; module.kernels[kernel].param_bytes as usize];
+        let mut params = vec![0; module.kernels[kernel].packed_bytes()];
         for parameter in &layout.arguments {
             let value: u64 = match parameter.what {
                 Argument::Control => address_of(self.control),
@@ -81,6 +81,7 @@ impl Code {
             arguments: Vec::new(),
             dynamic_shared: u64::from(layout.shared_bytes_at_launch) + at_launch,
         };
+        let params = module.kernels[kernel].parameter_space(&params);
         Ok(Part::new(source, (module, kernel), launch, params))
     }
 }

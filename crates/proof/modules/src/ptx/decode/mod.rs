@@ -179,11 +179,12 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     let (mut bytes, mut param_bytes) = (0, 0);
     for param in &entry.params {
         names.line = param.line;
-        bytes = u64::next_multiple_of(bytes, param.align) + param.bytes;
+        let offset = u64::next_multiple_of(bytes, param.align);
+        bytes = offset + param.bytes;
         let gap = if param_bytes > 0 { PARAMETER_GAP } else { 0 };
         let at = (param_bytes + gap).next_multiple_of(param.align);
         names.declare_variable(&param.name, Space::Param, at)?;
-        params.push(Parameter { name: param.name.clone(), ty: param.ty, at, bytes: param.bytes });
+        params.push(Parameter { name: param.name.clone(), ty: param.ty, offset, at, bytes: param.bytes });
         param_bytes = at + param.bytes;
     }
     if bytes > 4352 && (text.sm < 70 || text.version < (8, 1)) || bytes > 32764 {
