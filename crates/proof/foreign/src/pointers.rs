@@ -135,8 +135,10 @@ mod tests {
              ld.param.u64 %x, [x]; ld.param.u64 %y, [y]; ld.param.u64 %z, [z]; ld.param.u64 %n, [n];\n{body}\nret; }}"
         );
         let module = ptx::read("k.ptx", &text, ptx::Limits::NONE, &HashMap::new()).expect("the text is right");
-        let params = module.kernels[0].parameter_space(&[1000u64, 2000, 3000, 7].map(u64::to_le_bytes).concat());
-        let range = |address: u64| (address >= 1000).then(|| address as usize / 1000 - 1).filter(|&range| range < 3);
+        let params =
+            module.kernels[0].parameter_space(&[100_000u64, 200_000, 300_000, 7].map(u64::to_le_bytes).concat());
+        let range =
+            |address: u64| (address >= 100_000).then(|| address as usize / 100_000 - 1).filter(|&range| range < 3);
         let pointers = Pointers::of(&module.kernels[0], &params, 3, range)?;
         Some((0..3).filter(|&range| pointers.may_write(0, range)).collect())
     }
@@ -156,6 +158,6 @@ mod tests {
         ] {
             assert_eq!(written(body), Some(ranges.to_vec()), "{body}");
         }
-        assert_eq!(written("add.u64 %a, %n, 2000; st.global.u32 [%a], %v;"), None, "an address that the text names");
+        assert_eq!(written("add.u64 %a, %n, 200000; st.global.u32 [%a], %v;"), None, "an address that the text names");
     }
 }

@@ -224,10 +224,12 @@ pub(super) fn run<'w>(
                     0
                 };
                 let head = &mut run.heads[at];
-                let repeats = !head.effect && !run.process.any_pending() && run.process.repeats(&head.process);
+                let repeats = !head.effect && run.process.repeats(&head.process);
+                // What is still to be read is the same in both states, whatever it will be.
                 if repeats && run.process == head.process {
                     break Status::Spins;
                 }
+                let repeats = repeats && !run.process.any_pending();
                 let is_idle = !head.looked && !head.effect;
                 let is_kept = (1..=MOST_ROUNDS).contains(&rounds);
                 head.iterations += u32::from(waits && !is_idle && !is_kept);

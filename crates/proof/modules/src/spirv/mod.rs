@@ -19,6 +19,7 @@ mod instruction;
 mod labels;
 mod language;
 mod library;
+mod loop_bounds;
 mod lower;
 mod members;
 mod module;

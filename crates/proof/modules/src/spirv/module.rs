@@ -8,6 +8,7 @@ use rspirv::spirv::{
 };
 
 use super::instruction::{Id, Instruction, Listing};
+use super::loop_bounds;
 use crate::refused::Refused;
 
 /// The decorations of a module.
@@ -122,6 +123,7 @@ pub struct Spirv {
 impl Spirv {
     /// Sorts the instructions of a module.
     pub(super) fn of(listing: Listing, text: String) -> Result<Spirv, Refused> {
+        let listing = Listing { instructions: loop_bounds::without(listing.instructions), ..listing };
         let (mut declared, mut entries) = (Declarations::default(), Vec::<Entry>::new());
         let (mut functions, mut global) = (HashMap::new(), Vec::new());
         let (mut sets, mut strings, mut modes) = (HashMap::new(), HashMap::new(), Vec::new());

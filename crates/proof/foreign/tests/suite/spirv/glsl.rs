@@ -134,3 +134,11 @@ fn buffers_hold_what_the_module_says() {
     let said = launched("m=u32[64]:1").expect_err("they are floats");
     assert!(said.contains("each of its items is f32, and u32 is given"), "{said}");
 }
+
+/// What a loop adds up of what it reads is the same where an iteration finds nothing: that iteration is one that waits.
+#[test]
+fn a_sum_in_a_loop_that_waits() {
+    let given: Given<'_> = &[("F", &[0; 9]), ("O", &[9; 3])];
+    let report = judged("lookback", 3, given, "O.found[0] == 0 && O.found[1] == 1 && O.found[2] == 3");
+    assert_eq!(report.verdict, Verdict::Holds);
+}

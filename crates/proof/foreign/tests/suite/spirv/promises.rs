@@ -99,3 +99,14 @@ fn others_promise_nothing() {
         assert!(verdict.starts_with("data race on data["), "{verdict}");
     }
 }
+
+/// naga ends each loop after 2⁶⁴ turns by a counter; where the shader waits, it waits all the same (`wgsl/waits.wgsl`, by naga 30).
+#[test]
+fn loops_of_wgsl_that_wait() {
+    let of =
+        |entry: &str, asserted: &str| judged("wgsl/waits.spvasm", entry, 3, "turn=u32:0 seen=u32[3]:0", asserted).0;
+    assert_eq!(of("passes", "seen[0] == 1 && seen[1] == 2 && seen[2] == 3"), "holds");
+    assert_eq!(of("counts", "seen[0] == 10 && seen[1] == 10 && seen[2] == 10"), "holds");
+    let kept = of("keeps", "");
+    assert!(kept.contains("for ever"), "{kept}");
+}
