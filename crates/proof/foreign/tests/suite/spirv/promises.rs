@@ -100,7 +100,7 @@ fn others_promise_nothing() {
     }
 }
 
-/// naga ends each loop after 2⁶⁴ turns by a counter; where the shader waits, it waits all the same (`wgsl/waits.wgsl`, by naga 30).
+/// naga ends each loop after 2⁶⁴ turns by a counter; where the shader waits, it waits all the same (`wgsl/waits.wgsl`, by naga 30, with the names of its buffers).
 #[test]
 fn loops_of_wgsl_that_wait() {
     let of =
