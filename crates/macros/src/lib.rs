@@ -43,7 +43,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | constants | `const N: usize = 8;` in the body, and whatever constant a path names; arrays of constants, see below |
 /// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `Metres(2.0)`, `..base`, fields, patterns; see below |
 /// | assignment | to variables, parts of tuples `v.0 += 1.0`, fields `b.mass = 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
-/// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison (`==` and `!=` also of arrays and tuples, part by part), `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
+/// | arithmetic | `+ - * / %` on numbers, on arrays of equal length element by element, and on structs that have them, see below; `& \| ^ ! << >>`, comparison (`==` and `!=` also of arrays and tuples, part by part), `&&` and `\|\|`, `as` between numbers, and from `bool` to numbers (0 and 1), also to floats |
 /// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values; `let` among other conditions, `if n > 3 && let 5 = x` |
 /// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples, arrays and structs of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
 /// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (of `a..b` with `.rev()`, of `u32` with `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`, and over arrays, `for d in [-1, 0, 1]`; `break`, `continue`, labels, also on blocks |
@@ -55,7 +55,12 @@ use syn::{ItemFn, parse_macro_input};
 /// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
 /// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
 ///
-/// A `break` in a loop over `acc.indices(…)` or `acc.items(…)` ends the share of the thread that comes to it, and of no other.
+/// A `break` or `return` in a loop over `acc.indices(…)` or `acc.items(…)` ends the share of the thread that comes to it, and of no
+/// other. How many items a thread has is the device's choice: what is left out is then another part on each. A condition that
+/// leaves out one item is `if c { … }` or `continue`.
+///
+/// Views stay what they are while a kernel runs: they are not assigned to, and no `if`, `match` or loop gives one. Where the source
+/// of a step changes, as between the two halves of a scan, a number does: `tile[from + i]`, and `(from, to) = (to, from)`.
 ///
 /// # Constants and arrays of them
 /// `const ORIGIN: Body = Body { … };` of a struct with [`#[derive(Element)]`](macro@Element) is a value like others.
@@ -69,6 +74,22 @@ use syn::{ItemFn, parse_macro_input};
 /// `bodies[i].mass` and, of an item, `body.position[0] += 1.0` touch that field alone, which is memory of its own for the
 /// race detectors and the checker. Elements of 8 and 16 bytes are one load and one store on a GPU (`LDG.E.128`). Vectors
 /// are `x + y * [k; 4]`. Padding is refused, with its bytes and what to write.
+///
+/// Structs have operators, `v + w * t` and `-v`, by `#[device_fn]` on the `impl` of `Add`, `Sub`, `Mul`, `Div`, `Rem` or `Neg`:
+///
+/// ```ignore
+/// #[device_fn]
+/// impl Mul<f32> for Vector {
+///     type Output = Self;
+///     fn mul(self, t: f32) -> Self {
+///         Vector { x: self.x * t, y: self.y * t }
+///     }
+/// }
+/// ```
+///
+/// The `impl` stays the host's as well, unless its body calls a device function. `v += w` is `v = v + w`. In a kernel with
+/// `contract` or `reassociate` operators are those of numbers alone; beside type parameters that are numbers a literal is
+/// written with its type, `v * 0.5f32`; and so are the parameters of a closure, `|v: Vector, w: Vector| v + w`.
 ///
 /// Of a view of numbers `x.lanes::<4>(i)` reads consecutive elements under one check, and `out.store_lanes(i, [a, b, c, d])`
 /// writes them to a `Shared` view or to block shared memory (CUDA's `reinterpret_cast<float4*>`): accesses of 16 bytes

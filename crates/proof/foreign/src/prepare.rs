@@ -8,16 +8,19 @@ use wattle_modules::types::Sort;
 use crate::launch::{Argument, Buffer, Given, Launch, bits, struct_bytes};
 use crate::number::Number;
 use crate::unsupported::Unsupported;
-use crate::world::{Range, Source, address_of, read};
+use crate::world::{Range, Source, address_of, function_name, read};
 
 /// The number of the kernel of that name, or of the only one.
 pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
     let known = || module.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
     match (entry, module.kernels.as_slice()) {
-        (Some(name), kernels) => kernels
-            .iter()
-            .position(|kernel| kernel.name == name)
-            .ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() }),
+        (Some(name), kernels) => {
+            let exact = kernels.iter().position(|kernel| kernel.name == name);
+            // A name as the source has it, where it is one kernel's alone.
+            let mut of_source = (0..kernels.len()).filter(|&number| function_name(&kernels[number].name) == name);
+            let only = of_source.next().filter(|_| of_source.next().is_none());
+            exact.or(only).ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() })
+        }
         (None, [_]) => Ok(0),
         (None, []) => Err(Unsupported::Shape("the module has no kernel".into())),
         (None, _) => Err(Unsupported::SeveralKernels(known())),

@@ -37,7 +37,7 @@ use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
-pub(crate) use names::plain_name;
+pub(crate) use names::{function_name, plain_name};
 pub use part::Source;
 use part::WARP;
 pub(crate) use part::{Part, WaitsForEnded, read};

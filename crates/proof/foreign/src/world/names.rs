@@ -182,6 +182,12 @@ pub(crate) fn plain_name(name: &str) -> String {
     last.or(of_scope).unwrap_or(name).to_owned()
 }
 
+/// The name of a function as its source has it, without namespaces, parameters and template arguments.
+pub(crate) fn function_name(mangled: &str) -> String {
+    let whole = plain_name(mangled);
+    whole.split(['(', '<']).next().unwrap_or_default().to_owned()
+}
+
 /// A text of limited length: what a name stands for may be longer than the name by any factor.
 struct Bounded(String);
 

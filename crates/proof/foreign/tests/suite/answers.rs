@@ -284,3 +284,24 @@ fn a_sum_takes_the_flag_of_a_difference() {
         assert_eq!(kind(&verdict(source(first, second), 1, &given, &[&asserted])), "holds", "{first} {second} {a}");
     }
 }
+
+/// What nvcc and clang write beside what a launch is about.
+#[test]
+fn declarations_that_change_nothing() {
+    let text = ".version 8.6\n.target sm_90, texmode_independent\n.address_size 64\n.visible .global .attribute(.managed) .align 4 .u32 m = \
+                5;\n.visible .entry _ZN2ns3addIiEEvPi(.param .u64 out) .explicitcluster .reqnctapercluster 1, 1, 1\n{ .reg .u64 %a; \
+                .reg .u32 %x; ld.param.u64 %a, [out]; ld.global.u32 %x, [m]; st.global.u32 [%a], %x; ret; }\n.visible .entry \
+                _Z5otherv() { ret; }";
+    let source = |text: &str| Source { file: "k.ptx".into(), text: text.into() };
+    let mut world = World::new(source(text), Some("add"), launch(1, &["out=u32[1]:0"])).expect("it is read");
+    let asserted = [Condition::parse("out == 5", world.ranges()).expect("it is a condition")];
+    let report = judge(&mut world, &asserted, &Options::default()).expect("it is judged");
+    assert_eq!(report.verdict, Verdict::Holds);
+    let two = text.replace("cluster 1, 1, 1", "cluster 2, 1, 1");
+    let refused =
+        World::new(source(&two), Some("add"), launch(1, &["out=u32[1]:0"])).expect_err("clusters are not known");
+    assert!(refused.to_string().contains("makes clusters of several blocks"), "{refused}");
+    let twice = text.replace("_Z5otherv", "_Z3addv");
+    let refused = World::new(source(&twice), Some("add"), launch(1, &[])).expect_err("there are two of that name");
+    assert!(refused.to_string().contains("has no kernel `add`; it has `_ZN2ns3addIiEEvPi`, `_Z3addv`"), "{refused}");
+}

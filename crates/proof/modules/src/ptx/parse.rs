@@ -136,8 +136,13 @@ impl Parser<'_> {
         let Some(sm) = digits.and_then(|digits| digits.parse().ok()) else {
             return self.fail(format!("Unknown target '{word}'"));
         };
-        if self.sign(',') && !self.is_word("debug") {
-            return self.fail("the only option of .target that is known here is debug");
+        // What is said of textures is nothing to kernels without any.
+        while self.sign(',') {
+            if !["debug", "texmode_independent", "texmode_unified"].iter().any(|option| self.is_word(option)) {
+                return self.fail(
+                    "the options of .target that are known here are debug, texmode_independent and texmode_unified",
+                );
+            }
         }
         Ok(sm)
     }
@@ -225,7 +230,7 @@ impl Parser<'_> {
     fn entry(&mut self, line: u32) -> Parsed<Entry> {
         let name = self.word()?;
         let params = self.params()?;
-        let (mut most_threads, mut exact_threads, mut clusters) = (None, None, None);
+        let (mut most_threads, mut exact_threads, mut clusters, mut blocks) = (None, None, None, None);
         loop {
             if self.is_word(".maxntid") {
                 most_threads = Some(self.extents()?);
@@ -239,14 +244,16 @@ impl Parser<'_> {
             } else if self.is_word(".pragma") {
                 self.pragma()?;
             } else if let Some(&word) = CLUSTERS.iter().find(|&&word| self.is_word(word)) {
-                clusters = Some(word);
+                clusters = clusters.or(Some(word));
                 if word == ".reqnctapercluster" {
-                    self.extents()?;
+                    blocks = Some(self.extents()?);
                 }
             } else {
                 break;
             }
         }
+        // A cluster of one block is a block.
+        let clusters = clusters.filter(|_| blocks != Some([1; 3]));
         self.must('{')?;
         let mut body = Vec::new();
         while !self.sign('}') {

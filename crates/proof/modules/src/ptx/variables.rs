@@ -16,6 +16,8 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
             if !align.is_power_of_two() {
                 return parser.fail("an alignment is a power of two");
             }
+        } else if space == Space::Global && parser.is_word(".attribute") {
+            attribute(parser)?;
         } else if space == Space::Param && parser.is_word(".ptr") {
             pointer(parser)?;
         } else if matches!(parser.peek(), Some(Token::Word(word)) if word.starts_with('.')) {
@@ -54,6 +56,15 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
     }
     let align = align.max(ty.bytes());
     Ok(Variable { name, space, ty, align, bytes, dynamic, initial, addresses, line })
+}
+
+/// Skips `.attribute(.managed)` and its like: the host may use the variable too, which a launch does not see (PTX ISA 8.8, 5.4.8).
+fn attribute(parser: &mut Parser<'_>) -> Parsed<()> {
+    parser.must('(')?;
+    while !parser.sign(')') {
+        parser.next()?;
+    }
+    Ok(())
 }
 
 /// Skips `.ptr{.space}{.align N}`, which is only a hint to an optimizer.
