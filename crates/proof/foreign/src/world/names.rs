@@ -172,20 +172,26 @@ fn line_of(part: &Part, line: u32) -> String {
 
 /// The name of a variable in the source: `tile` of `_ZZ3sumPKfE4tile`, which is `sum(float const*)::tile` in C++.
 pub(crate) fn plain_name(name: &str) -> String {
-    let mut whole = Bounded(String::new());
-    // `s` alone is the mangled name of a type.
-    let symbol = Some(name).filter(|name| name.starts_with("_Z")).and_then(|name| cpp_demangle::Symbol::new(name).ok());
-    let written = symbol.and_then(|symbol| symbol.structured_demangle(&mut whole, &DemangleOptions::new()).ok());
-    let last = written.and_then(|()| whole.0.rsplit("::").next());
+    let whole = demangled(name, &DemangleOptions::new());
+    let last = whole.as_ref().and_then(|whole| whole.rsplit("::").next());
     // What a scope of the text declares has the scope's number before its name.
     let of_scope = name.strip_prefix('#').and_then(|scope| scope.split_once('.')).map(|(_, name)| name);
     last.or(of_scope).unwrap_or(name).to_owned()
 }
 
+fn demangled(name: &str, options: &DemangleOptions) -> Option<String> {
+    // `s` alone is the mangled name of a type.
+    let symbol =
+        Some(name).filter(|name| name.starts_with("_Z")).and_then(|name| cpp_demangle::Symbol::new(name).ok())?;
+    let mut whole = Bounded(String::new());
+    symbol.structured_demangle(&mut whole, options).ok().map(|()| whole.0)
+}
+
 /// The name of a function as its source has it, without namespaces, parameters and template arguments.
 pub(crate) fn function_name(mangled: &str) -> String {
-    let whole = plain_name(mangled);
-    whole.split(['(', '<']).next().unwrap_or_default().to_owned()
+    let whole = demangled(mangled, &DemangleOptions::new().no_params().no_return_type());
+    let without_arguments = whole.as_ref().and_then(|whole| whole.split('<').next());
+    without_arguments.and_then(|name| name.rsplit("::").next()).unwrap_or(mangled).to_owned()
 }
 
 /// A text of limited length: what a name stands for may be longer than the name by any factor.
