@@ -2,6 +2,7 @@
 
 mod advised;
 mod barrier_behind_a_wait;
+mod chosen_views;
 mod clock_checked;
 mod cuda_words;
 mod element_lanes_checked;
