@@ -342,10 +342,17 @@ pub enum Callee {
 pub struct Method {
     pub name: Ident,
     pub generics: Option<AngleBracketedGenericArguments>,
-    /// The receiver's type, where it is written; elsewhere rustc finds the function by the type that it infers.
-    pub of: Option<Path>,
-    /// The method of numbers of this name, where the receiver may be a number as well.
-    pub of_numbers: Option<&'static OfNumbers>,
+    pub of: Owner,
+}
+
+/// Whose function a method is.
+pub enum Owner {
+    /// That of a type which is written.
+    Written(Path),
+    /// That of the type which rustc infers.
+    Inferred,
+    /// The same, or that of numbers of this name, where the receiver is one.
+    OrNumbers(&'static OfNumbers),
 }
 
 /// A function without a name, which captures nothing.

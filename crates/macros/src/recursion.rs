@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use syn::{Path, Result};
 
-use crate::ast::{Block, Callee, ExprKind, Method};
+use crate::ast::{Block, Callee, ExprKind, Method, Owner};
 
 /// Refuses the body of a function `name` that calls itself.
 pub fn refuse(name: &Ident, body: Block) -> Result<Block> {
@@ -20,7 +20,7 @@ pub fn refuse(name: &Ident, body: Block) -> Result<Block> {
         let ExprKind::Call { callee, .. } = &x.kind else { return };
         let calls_itself = match callee {
             Callee::Function(path) | Callee::Associated(syn::ExprPath { qself: None, path, .. }) => is_own(path),
-            Callee::Method(Method { name: called, of: Some(of), .. }) => called == name && of.is_ident("Self"),
+            Callee::Method(Method { name: called, of: Owner::Written(of), .. }) => called == name && of.is_ident("Self"),
             Callee::Associated(_) | Callee::Method(_) | Callee::Parameter(_) => false,
         };
         if calls_itself {

@@ -5,7 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ItemFn;
 
 use super::{Written, associated};
-use crate::ast::Method;
+use crate::ast::{Method, Owner};
 use crate::names::{by_receiver, private};
 use crate::parse::OfNumbers;
 use crate::rules::Rules;
@@ -13,12 +13,13 @@ use crate::rules::Rules;
 impl Method {
     /// The function that is called. `receiver` gives the receiver's type, as rustc infers it.
     pub fn function(&self, receiver: TokenStream) -> TokenStream {
-        let Method { name, generics, of, of_numbers } = self;
-        if let Some(of) = of {
-            return quote!(#of::#name #generics);
-        }
+        let Method { name, generics, of } = self;
         let (hidden, span) = (by_receiver(name), name.span());
-        let of_numbers = of_numbers.map(|method| as_method(method, span));
+        let of_numbers = match of {
+            Owner::Written(of) => return quote!(#of::#name #generics),
+            Owner::Inferred => None,
+            Owner::OrNumbers(method) => Some(as_method(method, span)),
+        };
         quote_spanned! {span=>
             ::wattle::__private::of_receiver(
                 ::wattle::__private::#receiver,

@@ -10,7 +10,7 @@ use super::absent::absent;
 use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
 use super::types::is_number;
 use super::{Parser, error, words};
-use crate::ast::{Callee, Expr, ExprKind, Local, View};
+use crate::ast::{Callee, Expr, ExprKind, Local, Owner, View};
 use crate::names::is_method;
 use crate::source;
 
@@ -55,7 +55,7 @@ impl Parser {
         if !is_method(&name) {
             return match self.unknown_method(call, &name) {
                 Some(message) => error(&call.method, &message),
-                None => self.call_on(call, None, None),
+                None => self.call_on(call, Owner::Inferred),
             };
         }
         if matches!(name.as_str(), "step_by" | "rev")

@@ -6,10 +6,10 @@ use syn::{GenericArgument, PathArguments, Result, Type};
 
 use super::bounds::{is_bound_of_library, is_bound_of_numbers};
 use super::calls::without_parentheses;
-use super::names::{OfNumbers, SHARED, math};
+use super::names::{SHARED, math};
 use super::types::is_number;
 use super::{Parser, check_type};
-use crate::ast::{Callee, ExprKind, Local, Method};
+use crate::ast::{Callee, ExprKind, Local, Method, Owner};
 use crate::names::{is_method, is_of_values, is_type_of_library, may_have, trait_of};
 use crate::signature::bounds;
 use crate::source;
@@ -97,7 +97,7 @@ impl Parser {
         if is_generic(&self.own_generics.numbers) {
             return Ok(None);
         }
-        self.call_on(call, Some(ty.path), None).map(Some)
+        self.call_on(call, Owner::Written(ty.path)).map(Some)
     }
 
     /// A call of a method that the library has too, where it may be one of the user's: the file has a method of that name, and
@@ -114,13 +114,13 @@ impl Parser {
             None => None,
         };
         if let Some(of) = path.filter(|of| source::has_struct(&of.to_string(), call.method.span())) {
-            return self.call_on(call, Some(of.clone().into()), None).map(Some);
+            return self.call_on(call, Owner::Written(of.clone().into())).map(Some);
         }
         match math(&name) {
-            Some(of_numbers) => self.call_on(call, None, Some(of_numbers)).map(Some),
+            Some(of_numbers) => self.call_on(call, Owner::OrNumbers(of_numbers)).map(Some),
             None if is_of_values(&name) || is_method(&name) && !self.is_users(&call.receiver) => Ok(None),
             None if self.is_librarys(&call.receiver) => Ok(None),
-            None => self.call_on(call, None, None).map(Some),
+            None => self.call_on(call, Owner::Inferred).map(Some),
         }
     }
 
@@ -183,14 +183,9 @@ impl Parser {
         }
     }
 
-    /// A call of a function of the receiver's type, which is written or is `None`.
-    pub(super) fn call_on(
-        &mut self,
-        call: &syn::ExprMethodCall,
-        of: Option<syn::Path>,
-        of_numbers: Option<&'static OfNumbers>,
-    ) -> Result<ExprKind> {
-        let method = Method { name: call.method.clone(), generics: call.turbofish.clone(), of, of_numbers };
+    /// A call of a function of the receiver's type.
+    pub(super) fn call_on(&mut self, call: &syn::ExprMethodCall, of: Owner) -> Result<ExprKind> {
+        let method = Method { name: call.method.clone(), generics: call.turbofish.clone(), of };
         self.call_of(Callee::Method(method), Some(&call.receiver), &call.args, call.span())
     }
 }
