@@ -53,8 +53,11 @@ impl Parts {
                 Some((letter.map_or_else(|| format!("[{number}]"), |letter| format!(".{letter}")), *of))
             }
             Parts::Many { of, len, stride } => {
-                let number = offset.checked_div(*stride).filter(|number| len.is_none_or(|len| *number < len))?;
-                let (way, scalar) = of.way(offset - number * stride)?;
+                let at = |number: u64| Some((number, of.way(offset.checked_sub(number.checked_mul(*stride)?)?)?));
+                let number = offset.checked_div(*stride).filter(|number| len.is_none_or(|len| *number < len));
+                // The columns of a matrix that lies by rows lie in each other.
+                let among = || (0..len.unwrap_or(0).min(LETTERS.len() as u64)).find_map(at);
+                let (number, (way, scalar)) = number.and_then(at).or_else(among)?;
                 Some((format!("[{number}]{way}"), scalar))
             }
             Parts::Members(members) => members.iter().rev().find(|member| member.offset <= offset).and_then(|member| {

@@ -152,15 +152,26 @@ impl Types {
         })
     }
 
-    /// A matrix, or an array of matrices, with that distance of the columns.
-    fn with_columns(&mut self, ty: Id, distance: u64) -> Id {
+    /// A matrix, or an array of matrices, with that distance of the columns, or of the rows where it lies by rows.
+    fn with_distance(&mut self, ty: Id, distance: u64, by_rows: bool) -> Id {
         let Some(&Type::Many { of, len, stride }) = self.get(ty) else { return ty };
-        let is_column =
-            matches!(self.get(of), Some(Type::Many { of, .. }) if matches!(self.get(*of), Some(Type::Scalar(_))));
-        let laid_out = match is_column {
-            true => self.many(of, len, distance),
-            false => {
-                let of = self.with_columns(of, distance);
+        let scalar = |types: &Types, id: Id| match types.get(id) {
+            Some(Type::Scalar(scalar)) => Some(scalar.bytes()),
+            _ => None,
+        };
+        let column = match self.get(of) {
+            Some(&Type::Many { of, len, .. }) => scalar(self, of).map(|bytes| (of, len, bytes)),
+            _ => None,
+        };
+        let laid_out = match column {
+            Some((part, rows, bytes)) if by_rows => {
+                let column = self.many(part, rows, distance);
+                self.laid_out.insert(column);
+                self.many(column, len, bytes)
+            }
+            Some(_) => self.many(of, len, distance),
+            None => {
+                let of = self.with_distance(of, distance, by_rows);
                 self.many(of, len, stride)
             }
         };
@@ -244,11 +255,9 @@ impl Types {
                 let mut end = 0u64;
                 let mut members = Vec::new();
                 for (number, mut member) in (0u32..).zip(instruction.operands.iter().copied()) {
-                    if declared.member_decoration(result, number, Decoration::RowMajor).is_some() {
-                        return Err(instruction.refused("matrices by rows are not supported"));
-                    }
+                    let by_rows = declared.member_decoration(result, number, Decoration::RowMajor).is_some();
                     if let Some(distance) = declared.member_decoration(result, number, Decoration::MatrixStride) {
-                        member = self.with_columns(member, distance.into());
+                        member = self.with_distance(member, distance.into(), by_rows);
                     }
                     let given = declared.member_decoration(result, number, Decoration::Offset);
                     let natural = || if is_packed { end } else { self.behind(end, member) };

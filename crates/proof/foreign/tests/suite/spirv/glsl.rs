@@ -142,3 +142,19 @@ fn a_sum_in_a_loop_that_waits() {
     let report = judged("lookback", 3, given, "O.found[0] == 0 && O.found[1] == 1 && O.found[2] == 3");
     assert_eq!(report.verdict, Verdict::Holds);
 }
+
+#[test]
+fn matrices_by_rows() {
+    // m has the rows (1, 2, 3) and (4, 5, 6), 16 bytes apart, and both[1] the rows (7, 8) and (9, 10).
+    let floats = [1.0f32, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0, 0.0, 0.0, 0.0, 0.0, 7.0, 8.0, 9.0, 10.0];
+    let mut words: Vec<u32> = floats.iter().map(|value| value.to_bits()).collect();
+    words.resize(21, 0);
+    for asserted in [
+        "b.av.x == 321.0 && b.av.y == 654.0",
+        "b.column.x == 2.0 && b.column.y == 5.0 && b.one == 9.0",
+        "b.both[0][0][0] == 7.0 && b.both[0][0][1] == 8.0 && b.both[0][1][0] == 9.0 && b.both[0][1][1] == 10.0",
+        "b.m[2][1] == 9.0 && b.m[1][1] == 5.0 && b.m[2][0] == 3.0",
+    ] {
+        assert_eq!(judged("rows", 1, &[("b", &words)], asserted).verdict, Verdict::Holds, "{asserted}");
+    }
+}
