@@ -16,6 +16,7 @@ pub const CASES: &[Case] = &[
     ("`&mut` parameters", exclusive_parameters),
     ("kernels of macros", from_macros),
     ("32 parameters", parameters),
+    ("methods of numbers on items", items_as_numbers),
 ];
 
 const LIMIT: u32 = 42;
@@ -434,5 +435,23 @@ fn parameters(device: &Device) -> Outcome {
     )?;
     let all = 65 + 56 * 1000 + 47 * 1_000_000;
     assert_eq!((y.read(&queue)?, z.read(&queue)?), (vec![1 + all, 2 + all, 3 + all], vec![1; 3]));
+    Ok(())
+}
+
+/// An item is a reference to its element, and methods of numbers take what it refers to.
+#[kernel]
+fn on_items(acc: &Acc, roots: PerItem<f32>, bits: PerItem<u32>) {
+    for (_, (root, bits)) in acc.items((&mut roots, &mut bits)) {
+        *root = root.sqrt() + root.min(2.0);
+        *bits = bits.count_ones() + bits.max(3);
+    }
+}
+
+fn items_as_numbers(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (mut roots, mut bits) = (device.from_slice(&[9.0f32, 1.0])?, device.from_slice(&[7u32, 1])?);
+    queue.launch(FrameSpec::cover(2, 2), on_items(&mut roots, &mut bits))?;
+    assert_eq!(roots.read(&queue)?, [5.0, 2.0]);
+    assert_eq!(bits.read(&queue)?, [10, 4]);
     Ok(())
 }
