@@ -10,6 +10,16 @@ pub fn flushed(a: f32) -> f32 {
     if a.is_subnormal() { 0.0f32.copysign(a) } else { a }
 }
 
+/// The nearest number of the format of matrices, whose last 13 bits are zero here; ties go away from zero.
+pub fn to_tf32(bits: u64) -> u64 {
+    let word = bits as u32;
+    match f32::from_bits(word) {
+        a if a.is_nan() => NAN,
+        a if a.is_infinite() => u64::from(word),
+        _ => u64::from((word + 0x1000) & !0x1fff),
+    }
+}
+
 fn take<const FLUSH: bool>(bits: u64) -> f32 {
     let a = f32::from_bits(bits as u32);
     if FLUSH { flushed(a) } else { a }

@@ -335,3 +335,31 @@ fn choices_and_results_of_comparisons() {
         if a > b || a.is_nan() || b.is_nan() || c == 0 { u64::MAX } else { 0 }
     });
 }
+
+/// The format of matrices has ten bits behind the leading one, and is rounded to the nearest, ties away from zero.
+#[test]
+fn floats_of_matrices() {
+    agrees("cvt.rna.tf32.f32 {d}, {a};", W, |a, _, _| {
+        let exact = f64::from(f32::from_bits(a as u32));
+        if exact.is_nan() {
+            return 0x7FFF_FFFF;
+        }
+        if exact.is_infinite() || exact == 0.0 {
+            return a;
+        }
+        let unit = 2f64.powi((exact.abs().log2().floor() as i32).max(-126) - 10);
+        let rounded = ((exact.abs() / unit + 0.5).floor() * unit).copysign(exact);
+        u64::from((rounded as f32).to_bits())
+    });
+}
+
+/// Behind a difference the flag is the carry of the sum that it is: set where nothing is borrowed.
+#[test]
+fn sums_behind_differences() {
+    for (first, second) in [("sub.cc", "addc"), ("sub.cc", "subc"), ("add.cc", "addc"), ("add.cc", "subc")] {
+        agrees(&format!("{first}.u32 %w4, {{a}}, {{b}}; {second}.u32 {{d}}, {{c}}, 1;"), W, |a, b, c| {
+            let flag = if first == "sub.cc" { a >= b } else { a + b > u64::from(u32::MAX) };
+            if second == "addc" { c + 1 + u64::from(flag) } else { c.wrapping_sub(1).wrapping_sub(u64::from(!flag)) }
+        });
+    }
+}

@@ -6,8 +6,8 @@ use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
 use crate::code::{Bitwise, Convert, Integral, Join, Lanes, NO_REG, Op, Reg, Rounding, Test, TestJoin};
-use crate::meaning::bits;
 use crate::meaning::compare::{self, test};
+use crate::meaning::{bits, float};
 use crate::types::{Sort, Type};
 
 /// The join of a comparison with a predicate.
@@ -182,8 +182,11 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         _ => None,
     });
     let written = m.maybe(Rounding::named);
-    if let Some(word @ ("rna" | "rs")) = m.peek() {
-        return m.fail(format!("'cvt' with '.{word}' is not known here"));
+    if m.has("rna") {
+        return rounded_for_matrices(m, names, list);
+    }
+    if let Some("rs") = m.peek() {
+        return m.fail("'cvt' with '.rs' is not known here");
     }
     let relu = m.has("relu");
     let flush = m.has("ftz");
@@ -229,4 +232,16 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     }
     let (d, register) = names.wide_destination(d, to)?;
     Ok(Op::Convert { d, a, how: how(register) })
+}
+
+/// Decodes `cvt.rna.tf32.f32`, whose result is a register of bits (PTX ISA 8.8, 9.7.9.21 "cvt").
+fn rounded_for_matrices(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    let single = Type { sort: Sort::Float, bits: 32 };
+    if !m.has("tf32") || m.ty(|ty| ty == single)? != single {
+        return m.fail("'cvt' with '.rna' is for '.tf32.f32'");
+    }
+    m.end()?;
+    let [d, a] = operands(names, list)?;
+    let (a, d) = (names.src(a, single)?, names.destination(d, Type::B32)?);
+    Ok(Op::Un { f: float::to_tf32, bitwise: Bitwise::NOT, a, d })
 }
