@@ -16,7 +16,7 @@ use crate::thread::Thread;
 ///
 /// `#[device_fn]` on an `impl` of `Add`, `Sub`, `Mul`, `Div` or `Rem` implements it.
 #[diagnostic::on_unimplemented(
-    message = "`+ - * / %` do not apply to `{Self}` and `{Y}` so",
+    message = "`+ - * / %` do not apply to `{Self}` and `{Y}`",
     label = "one operand is of type `{Self}`, the other of type `{Y}`",
     note = "they apply to two numbers of one type, to arrays of these element by element, and to structs whose `impl Add for …` is \
             marked `#[device_fn]`",

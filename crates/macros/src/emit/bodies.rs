@@ -209,7 +209,7 @@ pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result
     let has_receiver = item.sig.receiver().is_some();
     let around = surroundings::around(item.sig.ident.span().unwrap());
     let is_generic = around.as_ref().is_none_or(|around| around.is_generic);
-    if matches!(written, Written::Both | Written::Declaration) {
+    if written != Written::Method {
         let Around { numbers, is_generic_impl, .. } = around.unwrap_or_default();
         let is_number = numbers.iter().any(|(name, _)| name == "Self");
         let predicates = &mut item.sig.generics.make_where_clause().predicates;
@@ -217,7 +217,7 @@ pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result
         predicates
             .extend(numbers.iter().map(|(name, traits)| -> WherePredicate { syn::parse_quote!(#name: #(#traits)+*) }));
         // Where `Self` is made of parameters, a bound would hide what stands for it in a builder.
-        if has_receiver && !is_number && !is_generic_impl {
+        if has_receiver && !is_number && !is_generic_impl && written != Written::Operator {
             predicates.push(syn::parse_quote!(Self: ::core::marker::Sized + ::wattle::__private::KernelType));
         }
     }
@@ -228,7 +228,9 @@ pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result
 pub(super) fn write(function: &Function, rules: Rules, written: Written) -> TokenStream {
     let (name, ask) = (&function.name, private("ask"));
     let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
-    let (generics, where_clause) = (&function.generics, &function.generics.where_clause);
+    let generics = &function.generics;
+    // That of an operator's function is the trait's, which has none.
+    let where_clause = generics.where_clause.as_ref().filter(|_| written != Written::Operator);
     let has_receiver = function.parameters.first().is_some_and(|parameter| parameter.local.is_self());
     let types: Vec<_> = function.parameters.iter().map(given).collect();
     let unit = syn::parse_quote!(());

@@ -7,7 +7,7 @@ use syn::{GenericArgument, ImplItem, ItemFn, ItemImpl, Path, PathArguments, Resu
 
 use super::Written;
 use super::bodies::{parsed, write};
-use crate::ast::{Callee, ExprKind, Function};
+use crate::ast::{ExprKind, Function};
 use crate::names;
 use crate::rules::Rules;
 
@@ -20,6 +20,9 @@ pub fn operator(item: &ItemImpl, rules: Rules) -> Result<TokenStream> {
             ImplItem::Fn(function) => functions.push(function),
             part => return Err(syn::Error::new(part.span(), "an operator has `type Output` and its function")),
         }
+    }
+    if functions.len() > 1 {
+        return Err(syn::Error::new(functions[1].span(), "an operator has one function"));
     }
     // What is missing rustc says of the `impl` itself.
     let (Some(output), [function]) = (output, &functions[..]) else { return Ok(item.to_token_stream()) };
@@ -35,8 +38,15 @@ pub fn operator(item: &ItemImpl, rules: Rules) -> Result<TokenStream> {
         true => item.to_token_stream(),
         // A device function has no body that the host could call. The trait is imported for nothing else.
         false => {
-            let generics = &item.generics;
-            quote!(const _: () = { #[allow(dead_code)] trait OfHost #generics: #path {} };)
+            let (generics, where_clause) = (&item.generics, &item.generics.where_clause);
+            let attributes = item.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+            quote! {
+                #(#attributes)*
+                const _: () = {
+                    #[allow(dead_code, reason = "it uses the import")]
+                    trait OfHost #generics: #path + ::core::marker::Sized #where_clause {}
+                };
+            }
         }
     };
     let bodies = write(&function, rules, Written::Operator);
@@ -67,7 +77,9 @@ fn of_trait(item: &ItemImpl) -> Result<(&Path, &Ident, Option<Type>)> {
                        for Vector`";
         return Err(syn::Error::new(item.impl_token.span, message));
     };
-    let Some(last) = path.segments.last() else { return Err(syn::Error::new(path.span(), "of which trait?")) };
+    let Some(last) = path.segments.last() else {
+        return Err(syn::Error::new(path.span(), "an operator's `impl` names its trait"));
+    };
     let of = last.ident.to_string();
     if !names::structs_may_have(&of) {
         return Err(syn::Error::new(last.span(), refusal(&of)));
@@ -102,9 +114,5 @@ pub fn refusal(of: &str) -> String {
 
 /// Whether the body calls a function of the user's.
 fn calls(function: &Function) -> bool {
-    function.body.any(&|x| match &x.kind {
-        ExprKind::Call { callee: Callee::Function(_) | Callee::Associated(_) | Callee::Method(_), .. } => true,
-        ExprKind::Call { callee: Callee::Parameter(_), .. } => false,
-        _ => false,
-    })
+    function.body.any(&|x| matches!(x.kind, ExprKind::Call { .. }))
 }

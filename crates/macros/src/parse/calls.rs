@@ -36,7 +36,7 @@ impl Parser {
                 let message = format!("`{name}` takes {arguments} arguments here, besides what it is called on");
                 return error(&call.method, &message);
             }
-            let mut operands = vec![self.value_of(&call.receiver)?];
+            let mut operands = vec![self.receiver(&call.receiver)?];
             operands.extend(self.exprs(&call.args)?);
             self.adapt_all(&mut operands);
             let name = if name == "mul_add" { Ident::new("fma", call.method.span()) } else { call.method.clone() };
@@ -84,18 +84,6 @@ impl Parser {
         }
         let arguments = if name == "items" { self.items_of(&mut name, &call.args)? } else { self.exprs(&call.args)? };
         Ok(ExprKind::Method { receiver, name, generics, arguments })
-    }
-
-    /// What a method of numbers is called on: of an item its value, as Rust takes it of a reference.
-    fn value_of(&mut self, x: &syn::Expr) -> Result<Expr> {
-        let base = self.base(x)?;
-        Ok(match &base.kind {
-            ExprKind::Local(local) if local.is_item => {
-                let span = base.span;
-                Expr { kind: ExprKind::Deref(Box::new(base)), span }
-            }
-            _ => base,
-        })
     }
 
     /// The message about a method that kernels do not know, where it cannot be one of the user's types.

@@ -24,14 +24,14 @@ impl Parser {
                     refuse(x);
                 }
             }
-            ExprKind::If { then, otherwise: Some(otherwise), .. } => {
+            ExprKind::If { then, otherwise: Some(otherwise), .. } if !then.diverges() && !otherwise.diverges() => {
                 let of_then = then.value.as_deref().filter(|value| self.gives_view(value));
                 of_then
                     .into_iter()
                     .chain(Some(&**otherwise).filter(|value| self.gives_view(value)))
                     .for_each(&mut refuse);
             }
-            ExprKind::Match { arms, .. } if arms.len() > 1 => {
+            ExprKind::Match { arms, .. } if arms.iter().filter(|arm| !arm.body.diverges()).count() > 1 => {
                 let values = arms.iter().filter_map(|arm| arm.body.value.as_deref());
                 values.filter(|value| self.gives_view(value)).for_each(&mut refuse);
             }

@@ -168,8 +168,8 @@ impl Parser {
         (is_own && !self.called_on.iter().any(|on| on.overlaps(&part.way()))).then_some(part)
     }
 
-    /// The receiver of a method that does not change it: an item by its name.
-    fn receiver(&mut self, x: &syn::Expr) -> Result<Expr> {
+    /// The receiver of a method that does not change it: an item by its name, as Rust takes what a reference refers to.
+    pub(super) fn receiver(&mut self, x: &syn::Expr) -> Result<Expr> {
         let Expr { kind, span } = self.base(x)?;
         let kind = match kind {
             ExprKind::Local(local) if local.is_item => {

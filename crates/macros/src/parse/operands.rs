@@ -33,8 +33,11 @@ impl Parser {
     /// Whether it shows to be numbers, truth values or masks, or arrays and tuples of them.
     pub(super) fn is_no_struct(&self, x: &syn::Expr) -> bool {
         let x = without_parentheses(x);
-        if self.is_number(x) || self.type_of(x).is_some_and(|ty| self.is_type_of_no_struct(&ty)) {
+        if self.is_number(x) {
             return true;
+        }
+        if let Some(ty) = self.type_of(x) {
+            return self.is_type_of_no_struct(&ty);
         }
         match x {
             syn::Expr::Path(path) => match path.path.get_ident() {
@@ -90,7 +93,10 @@ impl Parser {
             Type::Group(inner) => self.is_type_of_no_struct(&inner.elem),
             Type::Array(array) => self.is_type_of_no_struct(&array.elem),
             Type::Tuple(all) => all.elems.iter().all(|ty| self.is_type_of_no_struct(ty)),
-            Type::Path(path) => path.path.get_ident().is_some_and(|name| self.is_type_of_numbers(name)),
+            Type::Path(path) => match path.path.get_ident() {
+                Some(name) => self.is_type_of_numbers(name),
+                None => Self::element_of(ty).is_some_and(|element| self.is_type_of_no_struct(&element)),
+            },
             _ => false,
         }
     }

@@ -120,7 +120,7 @@ impl Flow {
                 let body = body(&before, head, at);
                 let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
                 let known = loops[head].get_or_insert_with(|| Loop { dead: dead.collect(), exits_on_memory: false });
-                if exits_on_memory(steps, &next, &body) {
+                if exits_on_memory(steps, &next, head, &body) {
                     known.exits_on_memory = true;
                     body.iter().for_each(|at| in_waits.insert(at));
                 }
@@ -303,8 +303,7 @@ fn body(before: &[Vec<usize>], head: usize, last: usize) -> Set {
 }
 
 /// The instructions of an iteration that are passed on one of the two ways of a jump and not on the other one.
-fn parted(next: &[Vec<usize>], body: &Set, jump: usize) -> Set {
-    let Some(head) = body.iter().next() else { return Set::new(next.len()) };
+fn parted(next: &[Vec<usize>], head: usize, body: &Set, jump: usize) -> Set {
     let ways = next[jump].iter().map(|&first| {
         let (mut seen, mut open) = (Set::new(next.len()), vec![first]);
         while let Some(at) = open.pop() {
@@ -326,7 +325,7 @@ fn parted(next: &[Vec<usize>], body: &Set, jump: usize) -> Set {
 }
 
 /// Whether a way out of the loop depends on memory that one of its iterations read.
-fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
+fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], head: usize, body: &Set) -> bool {
     let mut depends = Set::new(0);
     // What is done on one way alone of a jump on such a value, and the jumps for which that is known.
     let (mut on_one_way, mut jumps) = (Set::new(next.len()), Set::new(next.len()));
@@ -344,7 +343,7 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
                 skipped_to = skipped_to.max(target);
                 if !jumps.contains(at) {
                     jumps.insert(at);
-                    on_one_way = on_one_way | &parted(next, body, at);
+                    on_one_way = on_one_way | &parted(next, head, body, at);
                 }
             }
             let is_chosen = guarded || at < skipped_to || on_one_way.contains(at);

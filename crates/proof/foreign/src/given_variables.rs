@@ -6,15 +6,16 @@ use wattle_modules::types::{Sort, Type};
 use crate::launch::{Argument, Given, bits, struct_bytes};
 use crate::number::Number;
 use crate::prepare::{is_written_as_float, range_of};
+use crate::unsupported::Unsupported;
 use crate::world::{Range, plain_name};
 
 /// The first contents of a variable.
-pub(crate) struct Contents {
+struct Contents {
     /// The variable's name in the module.
-    pub name: String,
-    pub bytes: Vec<u8>,
+    name: String,
+    bytes: Vec<u8>,
     /// The type of its items, where the argument says it.
-    pub item: Option<Number>,
+    item: Option<Number>,
 }
 
 /// The arguments that are the kernel's, and those that are a variable's: of what is given beyond the kernel's parameters.
@@ -55,15 +56,37 @@ fn variable<'m>(module: &'m Module, name: &str) -> Option<Variable<'m>> {
     globals.chain(constants).find(|variable| variable.name == name || plain_name(variable.name) == name)
 }
 
+/// Puts into a module's variables what the host is said to put there.
+pub(crate) fn put(
+    module: &mut Module,
+    kernel: usize,
+    arguments: &[Argument],
+    ranges: &mut Vec<Range>,
+) -> Result<(), Unsupported> {
+    for argument in arguments {
+        let Contents { name, bytes, item } = contents(argument, module, ranges)
+            .map_err(|why| Unsupported::Arguments { why, signature: module.kernels[kernel].signature() })?;
+        if let Some(number) = module.globals.iter().position(|global| global.name == name) {
+            ranges[number].initial = bytes.into_iter().map(Some).collect();
+            ranges[number].item = item.or(ranges[number].item);
+        } else if let Some(constant) = module.constant_variables.iter_mut().find(|constant| constant.name == name) {
+            constant.has_value = true;
+            let at = constant.at as usize;
+            module.constants[at..at + bytes.len()].copy_from_slice(&bytes);
+        }
+    }
+    Ok(())
+}
+
 /// What an argument puts into the variable of its name. A buffer that is not what the variable holds becomes a range, and the
 /// variable a pointer to it.
-pub(crate) fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<Contents, String> {
+fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<Contents, String> {
     let Argument { name, value } = argument;
     let Variable { name: declared, ty, bytes } =
         variable(module, name).ok_or_else(|| format!("the module has no variable `{name}`"))?;
     let of_number = |ty: Number, value: u64| (value.to_le_bytes()[..usize::from(ty.size())].to_vec(), Some(ty));
     let (given, item) = match value {
-        Given::Typed(ty, value) => of_number(*ty, *value),
+        Given::Typed(of, value) => of_number(checked(name, ty, *of)?, *value),
         Given::Untyped(text) => {
             let is_float = match ty.sort {
                 Sort::Unsigned | Sort::Signed => false,
@@ -81,10 +104,11 @@ pub(crate) fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Ra
             of_number(ty, value)
         }
         // What holds an address is given items of another size than its own.
-        Given::Buffer(buffer) if bytes == 8 && ty.bits == 64 && buffer.item.size() < 8 => {
+        Given::Buffer(buffer) if bytes == 8 && ty.bits == 64 && ty.sort != Sort::Float && buffer.item.size() < 8 => {
             (range_of(&format!("{name}.to"), buffer, ranges)?.to_le_bytes().to_vec(), None)
         }
         Given::Buffer(buffer) if buffer.len * u64::from(buffer.item.size()) == bytes => {
+            checked(name, ty, buffer.item)?;
             let values = buffer.contents.as_ref().ok_or_else(|| format!("`{name}` needs contents, `{name}=…:0`"))?;
             let size = usize::from(buffer.item.size());
             (values.iter().flat_map(|value| value.to_le_bytes()[..size].to_vec()).collect(), Some(buffer.item))
@@ -105,4 +129,17 @@ pub(crate) fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Ra
         return Err(format!("`{name}` has {bytes} bytes, and is given {}", given.len()));
     }
     Ok(Contents { name: declared.to_owned(), bytes: given, item })
+}
+
+/// The type of what is given, if a variable of this type can hold it: floats are none of integers.
+fn checked(name: &str, ty: Type, given: Number) -> Result<Number, String> {
+    let is_other = match ty.sort {
+        Sort::Unsigned | Sort::Signed => given.is_float(),
+        Sort::Float | Sort::Brain => !given.is_float() && ty.bits > 16,
+        Sort::Bits | Sort::Pred => false,
+    };
+    match is_other {
+        true => Err(format!("`{name}` holds {ty}, and {} is given", given.name())),
+        false => Ok(given),
+    }
 }

@@ -17,9 +17,11 @@ pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsu
         (Some(name), kernels) => {
             let exact = kernels.iter().position(|kernel| kernel.name == name);
             // A name as the source has it, where it is one kernel's alone.
-            let mut of_source = (0..kernels.len()).filter(|&number| function_name(&kernels[number].name) == name);
-            let only = of_source.next().filter(|_| of_source.next().is_none());
-            exact.or(only).ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() })
+            let only = || {
+                let mut of_source = (0..kernels.len()).filter(|&number| function_name(&kernels[number].name) == name);
+                of_source.next().filter(|_| of_source.next().is_none())
+            };
+            exact.or_else(only).ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() })
         }
         (None, [_]) => Ok(0),
         (None, []) => Err(Unsupported::Shape("the module has no kernel".into())),
@@ -105,7 +107,9 @@ pub(crate) fn parameters(
                     }
                 };
                 let value = bits(ty[0], text).or_else(|_| bits(ty[1], text));
-                number(value.map_err(|why| wrong(format!("`{name}`: {why}, which its parameter is")))?, bytes)
+                let is_other =
+                    |_| wrong(format!("`{name}`: `{text}` is no number of its parameter's type, {}", param.ty));
+                number(value.map_err(is_other)?, bytes)
             }
             Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
             Given::Struct(members) => {
@@ -149,6 +153,8 @@ fn kind(param: &Parameter) -> Kind {
     match param.ty.sort {
         _ if param.is_array() => Kind::Open,
         Sort::Unsigned | Sort::Signed => Kind::Integer,
+        // Numbers of 16 bits are given by their bits.
+        Sort::Float | Sort::Brain if param.bytes == 2 => Kind::Open,
         Sort::Float | Sort::Brain => Kind::Float,
         Sort::Bits | Sort::Pred => Kind::Open,
     }

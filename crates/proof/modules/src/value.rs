@@ -113,8 +113,8 @@ impl Value for u64 {
 
 /// A word that may not be known yet.
 ///
-/// A pending value does not identify the load it comes from: the owner that leaves a load open keeps a copy of the
-/// thread at the load, and runs it again from there once the value is chosen.
+/// A pending value does not identify the load it comes from, unless its owner marks it: the owner that leaves a load open keeps a copy
+/// of the thread at the load, and runs it again from there once the value is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferred {
     /// A known word.
@@ -134,8 +134,9 @@ pub enum Deferred {
         /// The bytes that come from it: the lowest bit is the lowest byte's.
         unwritten: u8,
     },
-    /// The value of a load that is not chosen yet, or anything computed from one.
-    Pending,
+    /// The value of a load that is not chosen yet, or anything computed from one: 0, or what its owner has marked it with, so that
+    /// whatever bears the same mark is the same value.
+    Pending(u32),
 }
 
 /// The bits of these bytes.
@@ -144,6 +145,15 @@ fn mask_of(bytes: u8) -> u64 {
 }
 
 impl Deferred {
+    /// The value of a load that is not chosen yet, or anything computed from one, which nobody has marked.
+    pub const PENDING: Deferred = Deferred::Pending(0);
+
+    /// Whether it is not chosen yet.
+    #[inline]
+    pub fn is_pending(self) -> bool {
+        matches!(self, Deferred::Pending(_))
+    }
+
     /// Whether nothing fixes the value.
     #[inline]
     pub fn is_any(self) -> bool {
@@ -155,7 +165,7 @@ impl Deferred {
     pub fn unwritten(self) -> Option<u32> {
         match self {
             Deferred::Unwritten(number) | Deferred::Partly { number, .. } => Some(number),
-            Deferred::Known(_) | Deferred::Any(_) | Deferred::Pending => None,
+            Deferred::Known(_) | Deferred::Any(_) | Deferred::Pending(_) => None,
         }
     }
 
@@ -166,7 +176,7 @@ impl Deferred {
             Deferred::Known(bits) => Some((bits, 0)),
             Deferred::Unwritten(_) => Some((0, u8::MAX)),
             Deferred::Partly { bits, unwritten, .. } => Some((bits, unwritten)),
-            Deferred::Any(_) | Deferred::Pending => None,
+            Deferred::Any(_) | Deferred::Pending(_) => None,
         }
     }
 
@@ -201,7 +211,7 @@ impl Value for Deferred {
             // A thread that lets it matter has gone wrong, so any word will do.
             Deferred::Unwritten(_) => Some(0),
             Deferred::Partly { bits, .. } => Some(bits),
-            Deferred::Pending => None,
+            Deferred::Pending(_) => None,
         }
     }
 
@@ -216,7 +226,7 @@ impl Value for Deferred {
         let unwritten = [self, second, third].into_iter().filter_map(Deferred::unwritten).min();
         match (self.known(), second.known(), third.known()) {
             (Some(a), Some(b), Some(c)) => unwritten.map_or_else(|| Deferred::Any(f(a, b, c)), Deferred::Unwritten),
-            _ => Deferred::Pending,
+            _ => Deferred::PENDING,
         }
     }
 
@@ -256,7 +266,7 @@ impl Value for Deferred {
     ) -> Deferred {
         match fourth {
             Deferred::Known(d) => self.bitwise(second, third, bitwise, |a, b, c| f(a, b, c, d)),
-            Deferred::Any(_) | Deferred::Unwritten(_) | Deferred::Partly { .. } | Deferred::Pending => {
+            Deferred::Any(_) | Deferred::Unwritten(_) | Deferred::Partly { .. } | Deferred::Pending(_) => {
                 self.zip4(second, third, fourth, f)
             }
         }
@@ -291,7 +301,7 @@ impl Value for Deferred {
     /// Compilers let a selection between a value and an undefined one stand, and only what is chosen counts.
     fn choose(self, yes: Deferred, no: Deferred) -> Deferred {
         match self {
-            Deferred::Known(condition) if yes != Deferred::Pending && no != Deferred::Pending => {
+            Deferred::Known(condition) if !yes.is_pending() && !no.is_pending() => {
                 if condition != 0 {
                     yes
                 } else {

@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     ("operators in functions with type parameters", in_generic_functions),
     ("numbers beside structs with operators", of_numbers),
     ("a field divided by a field that is zero", division_of_fields),
+    ("elements of block shared memory", tiles),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
@@ -144,5 +145,52 @@ fn division_of_fields(device: &Device) -> Outcome {
     let error = queue.launch(ThreadSpec::new(1, 1), quotient(&bodies, &out)).and_then(|_| queue.wait()).unwrap_err();
     let place = format!("operators.rs:{}", LINE + 3);
     says(&error, &["division by zero", &place]);
+    Ok(())
+}
+
+/// Sums by a method: its `+` is a kernel's alone.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Pair {
+    low: u32,
+    high: u32,
+}
+
+impl Pair {
+    #[device_fn]
+    fn plus(self, other: Pair) -> Pair {
+        Pair { low: self.low + other.low, high: self.high + other.high }
+    }
+}
+
+#[device_fn]
+impl std::ops::Add for Pair {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        self.plus(other)
+    }
+}
+
+#[kernel]
+fn sums(acc: &Acc, pairs: Read<Pair>, out: Shared<Pair>) {
+    let mut tile = acc.shared::<Pair, 4>();
+    let thread = acc.thread_in_block();
+    tile[thread] = pairs[thread];
+    acc.sync_block();
+    if thread < 2 {
+        tile[thread] += tile[thread + 2];
+    }
+    acc.sync_block();
+    if thread == 0 {
+        out[0] = tile[0] + tile[1];
+    }
+}
+
+fn tiles(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let pairs: Vec<Pair> = (1..5).map(|low| Pair { low, high: low * 10 }).collect();
+    let (pairs, out) = (device.from_slice(&pairs)?, device.alloc_zeroed::<Pair>(1)?);
+    queue.launch(ThreadSpec::new(1, 4), sums(&pairs, &out))?;
+    assert_eq!(out.read(&queue)?, [Pair { low: 10, high: 100 }]);
     Ok(())
 }

@@ -164,6 +164,13 @@ pub fn keeping<'w>(inner: Thread<'w>, thread: ThreadId, cells: &'w PrivateCells<
     Thread::erased(Arc::new(Keeping { inner, thread, cells, own: Arc::default() }))
 }
 
+impl Keeping<'_> {
+    /// Whether a cell of its own may hold a value that is not known.
+    fn keeps_pending(&self) -> bool {
+        self.own.clouded || self.own.cells.values().any(Option::is_none)
+    }
+}
+
 impl Erased for Keeping<'_> {
     fn any(&self) -> &dyn Any {
         self.inner.any()
@@ -247,7 +254,15 @@ impl Erased for Keeping<'_> {
     }
 
     fn any_pending(&self) -> bool {
-        self.inner.any_pending() || self.own.clouded || self.own.cells.values().any(Option::is_none)
+        self.inner.any_pending() || self.keeps_pending()
+    }
+
+    fn any_unmarked(&self) -> bool {
+        self.inner.any_unmarked() || self.keeps_pending()
+    }
+
+    fn mark_pending(&mut self) {
+        self.inner.mark_pending();
     }
 
     fn may_write(&self, address: Address) -> bool {

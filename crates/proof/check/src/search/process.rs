@@ -257,6 +257,15 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// Whether it holds a value that is not known.
     fn any_pending(&self) -> bool;
 
+    /// Marks the values that are not known, each with another mark, so that it is the same value wherever the mark is found again: it
+    /// has only been kept or copied.
+    fn mark_pending(&mut self) {}
+
+    /// Whether it holds a value that is not known, and that nothing tells from others.
+    fn any_unmarked(&self) -> bool {
+        self.any_pending()
+    }
+
     /// Whether the thread may write to the cell from here on; where that is not known, `true`. The more often the
     /// answer is `false`, the fewer ways the search tries in vain.
     fn may_write(&self, world: &Self::World, address: Address) -> bool;

@@ -208,12 +208,14 @@ pub(super) fn run<'w>(
                 if let Some(at) = run.heads.iter().position(|head| head.label == label) {
                     run.heads.truncate(at);
                 }
+                run.process.mark_pending();
                 run.heads.push(Head::new(label, run.process.clone()));
             }
             Action::BackEdge { label, waits, source } => {
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else {
                     // Compilers turn loops round: the first iteration may begin in the middle.
                     state.runners[thread].loops = true;
+                    run.process.mark_pending();
                     run.heads.push(Head::new(label, run.process.clone()));
                     continue;
                 };
@@ -224,12 +226,11 @@ pub(super) fn run<'w>(
                     0
                 };
                 let head = &mut run.heads[at];
-                let repeats = !head.effect && run.process.repeats(&head.process);
-                // What is still to be read is the same in both states, whatever it will be.
+                // What is still to be read is the same in both states where it bears the mark that it had.
+                let repeats = !head.effect && !run.process.any_unmarked() && run.process.repeats(&head.process);
                 if repeats && run.process == head.process {
                     break Status::Spins;
                 }
-                let repeats = repeats && !run.process.any_pending();
                 let is_idle = !head.looked && !head.effect;
                 let is_kept = (1..=MOST_ROUNDS).contains(&rounds);
                 head.iterations += u32::from(waits && !is_idle && !is_kept);
@@ -244,6 +245,7 @@ pub(super) fn run<'w>(
                     // that of other threads: what comes of that has shown by now.
                     break if repeats { Status::Spins } else { Status::Bounded };
                 }
+                run.process.mark_pending();
                 let (iterations, round) = (head.iterations, head.round.take());
                 *head = Head { iterations, idle, rounds, ..Head::new(label, run.process.clone()) };
                 if let Some(round) = round.filter(|_| rounds > 0) {

@@ -49,6 +49,13 @@ impl<'w> Thread<'w> {
         }
     }
 
+    /// Marks the values that are not known.
+    pub fn mark_pending(&mut self) {
+        if self.any_pending() {
+            self.own().mark_pending();
+        }
+    }
+
     /// The process alone, copied if it is shared.
     fn own(&mut self) -> &mut (dyn Erased + 'w) {
         if Arc::strong_count(&self.0) > 1 {
@@ -95,6 +102,8 @@ pub trait Erased: Send + Sync {
     where
         Self: 'w;
     fn any_pending(&self) -> bool;
+    fn any_unmarked(&self) -> bool;
+    fn mark_pending(&mut self);
     fn may_write(&self, address: Address) -> bool;
     fn may_reach(&self, source: u32, address: Address) -> bool;
     fn is_alike(&self, other: &Thread<'_>) -> bool;
@@ -151,6 +160,14 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn any_pending(&self) -> bool {
         self.process.any_pending()
+    }
+
+    fn any_unmarked(&self) -> bool {
+        self.process.any_unmarked()
+    }
+
+    fn mark_pending(&mut self) {
+        self.process.mark_pending();
     }
 
     fn may_write(&self, address: Address) -> bool {

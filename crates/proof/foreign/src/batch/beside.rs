@@ -150,6 +150,14 @@ impl Process for HostThread {
         self.0.any_pending()
     }
 
+    fn any_unmarked(&self) -> bool {
+        self.0.any_unmarked()
+    }
+
+    fn mark_pending(&mut self) {
+        self.0.mark_pending();
+    }
+
     fn may_write(&self, beside: &Beside, address: Address) -> bool {
         beside.element(address).is_none_or(|element| self.0.may_write(&beside.world, element))
     }

@@ -250,9 +250,9 @@ impl ModuleThread {
         for (&register, item) in to.iter().zip(0u64..) {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
-            match space {
-                Space::Const => self.part(world).place_constant(world, from, access.bytes.into())?,
-                _ => self.part(world).place_parameter(from, access.bytes.into())?,
+            match space == Space::Const {
+                true => self.part(world).place_constant(world, from, access.bytes.into())?,
+                false => self.part(world).place_parameter(from, access.bytes.into())?,
             }
             let name = "the kernel's parameters".into();
             let beyond = || Wrong::Beyond { name, bytes: bytes.len() as u64, offset: from.cast_signed() };

@@ -66,7 +66,7 @@ impl Copies {
     }
 
     pub fn any_pending(&self) -> bool {
-        self.all.iter().flat_map(|copy| copy.read.iter().flatten()).any(|value| *value == Deferred::Pending)
+        self.all.iter().flat_map(|copy| copy.read.iter().flatten()).any(|value| value.is_pending())
     }
 
     /// Takes what was read of a cell of the first copy at a wait, or of the last one as it begins.

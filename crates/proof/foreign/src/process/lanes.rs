@@ -61,7 +61,7 @@ impl Matching {
     }
 
     pub fn any_pending(&self) -> bool {
-        self.read.iter().chain([&self.own]).any(|value| *value == Deferred::Pending)
+        self.read.iter().chain([&self.own]).any(|value| value.is_pending())
     }
 
     /// The result and the predicate. It is known once all values are.
@@ -75,7 +75,7 @@ impl Matching {
     fn combined(&self, how: Combine) -> Deferred {
         let known: Vec<Option<u64>> = self.read.iter().map(|value| value.known()).collect();
         if known.contains(&None) {
-            return Deferred::Pending;
+            return Deferred::PENDING;
         }
         let any = self.read.iter().any(|value| value.is_any());
         match combine::result(how, self.lane as usize, &known) {

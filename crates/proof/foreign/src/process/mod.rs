@@ -62,6 +62,8 @@ pub struct ModuleThread {
     writes: u32,
     /// The cells in which it has left values that nothing fixes.
     left: Vec<Address>,
+    /// The last mark of a value that is not chosen yet.
+    marks: u32,
 }
 
 impl ModuleThread {
@@ -84,6 +86,7 @@ impl ModuleThread {
             halts_after: None,
             writes: 0,
             left: Vec::new(),
+            marks: 0,
         }
     }
 
@@ -111,6 +114,24 @@ impl ModuleThread {
         if register != NO_REG {
             self.registers[register as usize] = value;
         }
+    }
+
+    /// The values that it holds.
+    fn values(&self) -> impl Iterator<Item = Deferred> {
+        self.registers.iter().chain(&self.local).chain([&self.cursor.flag]).copied()
+    }
+
+    /// Whether something in the midst of an access, or a copy, waits for a value.
+    fn has_open_parts(&self) -> bool {
+        let is_pending = |value: &Deferred| value.is_pending();
+        let open = match &self.open {
+            Some(Open::Load { address, read, .. }) => is_pending(address) || read.iter().any(is_pending),
+            Some(Open::Store { address, values, .. }) => is_pending(address) || values.iter().any(is_pending),
+            Some(Open::Gathering { holds, .. }) => is_pending(holds),
+            Some(Open::Matching(matching)) => matching.any_pending(),
+            Some(Open::Nothing { .. } | Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
+        };
+        open || self.copies.any_pending()
     }
 
     /// Clears the registers that nobody reads any more, so that threads with equal futures are equal.
@@ -205,7 +226,7 @@ impl Process for ModuleThread {
             let looks = matches!(self.open, Some(Open::Copy { stage: Stage::Look, .. }));
             world.copies.note(value, looks);
         }
-        let value = value.map_or(Deferred::Pending, Deferred::Known);
+        let value = value.map_or(Deferred::PENDING, Deferred::Known);
         let kernel = self.part(world).kernel();
         let of_nobody = match &self.open {
             Some(Open::Meeting { mask, from: Some(lane), .. }) => {
@@ -313,7 +334,7 @@ impl Process for ModuleThread {
     /// of what Wattle emits are those that a compiler of it keeps.
     fn ways(&self, world: &World) -> Option<Vec<ModuleThread>> {
         let guard = self.part(world).kernel().steps.get(self.cursor.at as usize)?.guard;
-        let is_open = guard.reg != NO_REG && self.registers[guard.reg as usize] == Deferred::Pending;
+        let is_open = guard.reg != NO_REG && self.registers[guard.reg as usize].is_pending();
         if !world.is_compiled || !is_open || self.open.is_some() {
             return None;
         }
@@ -326,15 +347,20 @@ impl Process for ModuleThread {
     }
 
     fn any_pending(&self) -> bool {
-        let is_pending = |value: &Deferred| *value == Deferred::Pending;
-        let open = match &self.open {
-            Some(Open::Load { address, read, .. }) => is_pending(address) || read.iter().any(is_pending),
-            Some(Open::Store { address, values, .. }) => is_pending(address) || values.iter().any(is_pending),
-            Some(Open::Gathering { holds, .. }) => is_pending(holds),
-            Some(Open::Matching(matching)) => matching.any_pending(),
-            Some(Open::Nothing { .. } | Open::Update { .. } | Open::Meeting { .. } | Open::Copy { .. }) | None => false,
-        };
-        open || self.copies.any_pending() || self.registers.iter().chain(&self.local).any(is_pending)
+        self.has_open_parts() || self.values().any(|value| value.is_pending())
+    }
+
+    fn any_unmarked(&self) -> bool {
+        self.has_open_parts() || self.values().any(|value| value == Deferred::PENDING)
+    }
+
+    fn mark_pending(&mut self) {
+        let ModuleThread { registers, local, cursor, marks, .. } = self;
+        let values = registers.iter_mut().chain(local).chain([&mut cursor.flag]);
+        for value in values.filter(|value| **value == Deferred::PENDING) {
+            *marks += 1;
+            *value = Deferred::Pending(*marks);
+        }
     }
 
     fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {

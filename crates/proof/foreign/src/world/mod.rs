@@ -16,15 +16,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wattle_check::search::{Address, Initial, Lanes, Memory, Spawn};
 use wattle_memory::{Model, Placement, ThreadId};
-use wattle_modules::code::{Kernel, Module, Op, Special};
+use wattle_modules::code::{Kernel, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
 
 use crate::active::Active;
 use crate::batch::beside::Beside;
 use crate::copies::Copies;
 use crate::elected::Elected;
-use crate::given_variables::{self, Contents};
-use crate::launch::{Argument, Launch};
+use crate::given_variables;
+use crate::launch::Launch;
 use crate::number::Number;
 use crate::pointers::Pointers;
 use crate::prepare::{chosen, is_given, parameters, shape_fits};
@@ -53,28 +53,6 @@ pub(crate) fn statement(part: u32, at: u32) -> u32 {
 
 /// The most instructions of a kernel.
 const MOST_STEPS: usize = 1 << 20;
-
-/// Puts into a module's variables what the host is said to put there.
-fn put_into_variables(
-    module: &mut Module,
-    kernel: usize,
-    arguments: &[Argument],
-    ranges: &mut Vec<Range>,
-) -> Result<(), Unsupported> {
-    for argument in arguments {
-        let Contents { name, bytes, item } = given_variables::contents(argument, module, ranges)
-            .map_err(|why| Unsupported::Arguments { why, signature: module.kernels[kernel].signature() })?;
-        if let Some(number) = module.globals.iter().position(|global| global.name == name) {
-            ranges[number].initial = bytes.into_iter().map(Some).collect();
-            ranges[number].item = item.or(ranges[number].item);
-        } else if let Some(constant) = module.constant_variables.iter_mut().find(|constant| constant.name == name) {
-            constant.has_value = true;
-            let at = constant.at as usize;
-            module.constants[at..at + bytes.len()].copy_from_slice(&bytes);
-        }
-    }
-    Ok(())
-}
 
 /// What all threads of some launches share.
 #[derive(Debug)]
@@ -145,7 +123,7 @@ impl World {
                 member: None,
             });
         }
-        put_into_variables(&mut module, kernel, &of_variables, &mut ranges)?;
+        given_variables::put(&mut module, kernel, &of_variables, &mut ranges)?;
         is_given(&module.kernels[kernel], &launch)?;
         let variables = given_variables::names(&module);
         let params = parameters(&module.kernels[kernel], &launch.arguments, &variables, &mut ranges)?;

@@ -190,8 +190,16 @@ fn demangled(name: &str, options: &DemangleOptions) -> Option<String> {
 /// The name of a function as its source has it, without namespaces, parameters and template arguments.
 pub(crate) fn function_name(mangled: &str) -> String {
     let whole = demangled(mangled, &DemangleOptions::new().no_params().no_return_type());
-    let without_arguments = whole.as_ref().and_then(|whole| whole.split('<').next());
-    without_arguments.and_then(|name| name.rsplit("::").next()).unwrap_or(mangled).to_owned()
+    let Some(whole) = whole else { return mangled.to_owned() };
+    let mut depth = 0;
+    let is_outside = |letter: &char| {
+        depth += i32::from(*letter == '<');
+        let is_outside = depth == 0;
+        depth -= i32::from(*letter == '>');
+        is_outside
+    };
+    let without_arguments: String = whole.chars().filter(is_outside).collect();
+    without_arguments.rsplit("::").next().unwrap_or_default().to_owned()
 }
 
 /// A text of limited length: what a name stands for may be longer than the name by any factor.

@@ -200,7 +200,7 @@ fn numbers_are_of_the_types_of_their_parameters() {
         assert_eq!(judged(ty, given, asserted), Ok("holds"), "{ty} {given}");
     }
     for (ty, given, why) in [
-        ("u32", "1.0", "`v`: `1.0` is no i32, which its parameter is"),
+        ("u32", "1.0", "`v`: `1.0` is no number of its parameter's type, .u32"),
         ("s32", "f32:1", "`v` is a float, and its parameter an integer"),
         ("f32", "i32:1", "`v` is an integer, and its parameter a float"),
         ("u64", "f32:1", "`v` is a float, and its parameter an integer or a pointer: write a buffer as `v=f32[1]:…`"),
@@ -304,4 +304,30 @@ fn declarations_that_change_nothing() {
     let twice = text.replace("_Z5otherv", "_Z3addv");
     let refused = World::new(source(&twice), Some("add"), launch(1, &[])).expect_err("there are two of that name");
     assert!(refused.to_string().contains("has no kernel `add`; it has `_ZN2ns3addIiEEvPi`, `_Z3addv`"), "{refused}");
+}
+
+/// An iteration that adds to a value which is still to be read is another one each time: what is read may come from a write behind the
+/// loop (load buffering).
+#[test]
+fn an_iteration_that_adds_to_what_is_still_to_be_read() {
+    let body = "setp.eq.u32 %p, %t, 0; @!%p bra OTHERS;\nld.relaxed.gpu.global.u32 %x, [%a];\nWAIT: ld.relaxed.gpu.global.u32 %y, \
+                [%a+4]; setp.ne.u32 %p, %y, 0; @%p bra SEEN;\nadd.u32 %x, %x, 1; bra WAIT;\nSEEN: st.relaxed.gpu.global.u32 [%a+8], 1; \
+                st.relaxed.gpu.global.u32 [%a+12], %x; bra OUT;\nOTHERS: setp.eq.u32 %p, %t, 1; @%p st.relaxed.gpu.global.u32 [%a+4], \
+                1;\n@%p bra OUT; ld.relaxed.gpu.global.u32 %x, [%a+8]; setp.eq.u32 %p, %x, 1; @%p st.relaxed.gpu.global.u32 [%a], \
+                10;\nOUT:";
+    for value in [10, 11, 12] {
+        let asserted = format!("p[3] != {value}");
+        let found = verdict(kernel(body), 3, &["p=u32[4]:0"], &[&asserted]);
+        assert_eq!(kind(&found), "assertion", "{value}: {found:?}");
+    }
+}
+
+/// What is kept while a thread waits is the same value, though it is still to be read.
+#[test]
+fn a_value_that_is_kept_while_a_thread_waits() {
+    let body = "setp.eq.u32 %p, %t, 0; @!%p bra OTHER;\nld.relaxed.gpu.global.u32 %x, [%a]; fence.sc.gpu;\nWAIT: \
+                ld.relaxed.gpu.global.u32 %y, [%a+4]; setp.eq.u32 %p, %y, 0; @%p bra WAIT;\nst.relaxed.gpu.global.u32 [%a+8], %x; bra \
+                OUT;\nOTHER: st.relaxed.gpu.global.u32 [%a], 7; fence.sc.gpu; st.relaxed.gpu.global.u32 [%a+4], 1;\nOUT:";
+    let found = verdict(kernel(body), 2, &["p=u32[3]:0"], &["p[2] == 0 || p[2] == 7"]);
+    assert_eq!(kind(&found), "holds", "{found:?}");
 }

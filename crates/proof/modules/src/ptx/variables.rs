@@ -61,8 +61,15 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
 /// Skips `.attribute(.managed)` and its like: the host may use the variable too, which a launch does not see (PTX ISA 8.8, 5.4.8).
 fn attribute(parser: &mut Parser<'_>) -> Parsed<()> {
     parser.must('(')?;
-    while !parser.sign(')') {
-        parser.next()?;
+    let mut depth = 1;
+    while depth > 0 {
+        if parser.sign('(') {
+            depth += 1;
+        } else if parser.sign(')') {
+            depth -= 1;
+        } else {
+            parser.next()?;
+        }
     }
     Ok(())
 }

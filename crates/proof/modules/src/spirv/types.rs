@@ -256,8 +256,14 @@ impl Types {
                 let mut members = Vec::new();
                 for (number, mut member) in (0u32..).zip(instruction.operands.iter().copied()) {
                     let by_rows = declared.member_decoration(result, number, Decoration::RowMajor).is_some();
-                    if let Some(distance) = declared.member_decoration(result, number, Decoration::MatrixStride) {
-                        member = self.with_distance(member, distance.into(), by_rows);
+                    match declared.member_decoration(result, number, Decoration::MatrixStride) {
+                        Some(distance) => member = self.with_distance(member, distance.into(), by_rows),
+                        None if by_rows => {
+                            return Err(
+                                instruction.refused("a matrix that lies by rows has a distance of them (MatrixStride)")
+                            );
+                        }
+                        None => {}
                     }
                     let given = declared.member_decoration(result, number, Decoration::Offset);
                     let natural = || if is_packed { end } else { self.behind(end, member) };

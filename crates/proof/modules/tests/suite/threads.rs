@@ -110,7 +110,7 @@ fn a_pending_value_stops_a_thread_only_where_control_needs_it() {
     let module = module(WAIT);
     let kernel = &module.kernels[0];
     let mut thread: Thread<Deferred> = Thread::new(kernel);
-    for value in [Deferred::Known(4096), Deferred::Known(0), Deferred::Pending] {
+    for value in [Deferred::Known(4096), Deferred::Known(0), Deferred::PENDING] {
         match thread.run(kernel, 100) {
             Effect::Load { access, to, .. } => thread.answer(to, Some(access), &[value]),
             Effect::Special { to, .. } => thread.answer(&[to], None, &[value]),
@@ -133,9 +133,9 @@ fn what_depends_on_a_pending_value_is_pending_and_nothing_else_is() {
     let kernel = &module.kernels[0];
     let mut thread: Thread<Deferred> = Thread::new(kernel);
     let Effect::Load { to, .. } = thread.run(kernel, 100) else { panic!("no load") };
-    thread.answer(to, None, &[Deferred::Pending]);
+    thread.answer(to, None, &[Deferred::PENDING]);
     let Effect::Store { address, values, .. } = thread.run(kernel, 100) else { panic!("no store") };
-    assert_eq!(address, Deferred::Pending);
+    assert_eq!(address, Deferred::PENDING);
     assert_eq!(thread.values(kernel, values).collect::<Vec<_>>(), [Deferred::Known(5)]);
     let known = |name: &str| {
         let register = kernel.registers.iter().position(|register| register == name).expect("it is declared");
