@@ -109,15 +109,9 @@ fn loops_of_wgsl_that_wait() {
     assert_eq!(of("counts", "seen[0] == 10 && seen[1] == 10 && seen[2] == 10"), "holds");
     let kept = of("keeps", "");
     assert!(kept.contains("for ever"), "{kept}");
-    // A counter that begins elsewhere, or that ends elsewhere, is the shader's own.
+    // A counter that begins elsewhere is the shader's own.
     let text = std::fs::read_to_string(format!("{}/tests/wgsl/waits.spvasm", env!("CARGO_MANIFEST_DIR")));
-    let text = text.expect("the file is there");
-    for (from, to) in
-        [("%uint_4294967295 = OpConstant %uint 4294967295", "%uint_4294967295 = OpConstant %uint 4294967294")]
-    {
-        assert!(text.contains(from), "{from}");
-        let text = text.replace(from, to);
-        let found = judged_text(("waits.spvasm", &text), "passes", 3, "turn=u32:0 seen=u32[3]:0", "").0;
-        assert!(found.starts_with("unknown"), "{found}");
-    }
+    let own = text.expect("the file is there").replace("OpConstant %uint 4294967295", "OpConstant %uint 4294967294");
+    let found = judged_text(("waits.spvasm", &own), "passes", 3, "turn=u32:0 seen=u32[3]:0", "").0;
+    assert!(found.starts_with("unknown"), "{found}");
 }
