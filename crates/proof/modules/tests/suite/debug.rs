@@ -107,7 +107,7 @@ fn directives_that_mean_nothing_are_refused() {
         ("inlined_at 1 13 5\n\tmul", "called_at 1 13 5\n\tmul", "expected function_name or inlined_at"),
         (".loc\t1 12 0", ".loc\t1 12", "expected a number"),
         ("\"/home/u/triple.cuh\"", "triple", "expected the name of a file"),
-        (", debug", ", texmode_independent", "the only option of .target"),
+        (", debug", ", map_f64_to_f32", "the options of .target"),
         (".b32 .debug_abbrev+12\n\t}", "", "the text ends here"),
     ] {
         assert!(TEXT.contains(from), "{from}");
