@@ -6,7 +6,9 @@
 //! ordered after, and waiting for an event joins what the recording queue knew. Work that the host has waited for is
 //! ordered before all that comes later, and a host task comes after all that its queue did before it. A use that
 //! conflicts with an earlier one which is not ordered before it is refused when it is enqueued, so what runs at the same
-//! time never conflicts. `domain.rs` says what conflicts.
+//! time never conflicts. Two uses of one part of a buffer conflict where they are of different kinds, and where each has it for itself;
+//! two that both are `Shared`, or both `Atomic`, are of one kind: what races among their accesses shows on the simulated device and to the
+//! checker.
 //!
 //! An operation records all its uses or none. The work of a queue that was dropped, and for which no event is left, is
 //! waited for by the first use that conflicts with it, since nothing else can wait for it any more.

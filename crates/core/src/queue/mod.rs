@@ -52,7 +52,8 @@ use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_it
 /// A queue of a device.
 ///
 /// Operations on one queue are done in order; two queues of a device run at the same time. Every operation is checked
-/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers (see [`crate::clock`]).
+/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers. Uses of one part of a buffer conflict that nothing
+/// orders and that are of different kinds, such as `Read` and `Shared`, or that each have it for themselves, such as `PerItem`.
 ///
 /// What was enqueued on a queue that is dropped is done all the same, and its errors are lost. A later use of its
 /// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then the program waits.
