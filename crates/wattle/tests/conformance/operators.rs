@@ -61,7 +61,7 @@ fn of_structs(device: &Device) -> Outcome {
     let found: Vec<Vector> = bodies.read(&queue)?.iter().map(|body| body.at).collect();
     assert_eq!(found, [moved(body(1.0).at, 0.0), moved(body(3.0).at, 1.0)]);
     assert_eq!(out.read(&queue)?, [a * b + 7.0, (a - c) * (a + b), 1.0, -7.0]);
-    assert_eq!(places.read(&queue)?, [a - a, -(a + (a + b))]);
+    assert_eq!(places.read(&queue)?, [Vector { x: 0.0, y: 0.0 }, -(a + (a + b))]);
     Ok(())
 }
 
@@ -173,7 +173,7 @@ impl std::ops::Add for Pair {
 
 #[kernel]
 fn sums(acc: &Acc, pairs: Read<Pair>, out: Shared<Pair>) {
-    let mut tile = acc.shared::<Pair, 4>();
+    let tile = acc.shared::<Pair, 4>();
     let thread = acc.thread_in_block();
     tile[thread] = pairs[thread];
     acc.sync_block();
