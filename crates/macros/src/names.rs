@@ -145,7 +145,8 @@ pub fn is_method(name: &str) -> bool {
     owner_of(name).is_some()
 }
 
-/// The traits of `core::ops` and `core::cmp` that give a type operators, by their functions.
+/// The traits of `core::ops` and `core::cmp` that give a type operators, by their functions; the first ones are those that structs
+/// in kernels may have.
 const OPERATORS: [(&str, &str); 25] = [
     ("Add", "add"),
     ("Sub", "sub"),
@@ -174,6 +175,9 @@ const OPERATORS: [(&str, &str); 25] = [
     ("Ord", "cmp"),
 ];
 
+/// How many of [`OPERATORS`] structs may have.
+const OF_STRUCTS: usize = 6;
+
 /// The operator that structs may have, as `core::ops` and the library name it; none where it is applied to numbers alone.
 pub fn operator_of_structs(operator: &Operator) -> Option<Ident> {
     match operator.operands {
@@ -196,7 +200,7 @@ pub fn trait_of(op: &BinOp) -> Option<&'static str> {
 
 /// Whether structs may have the operator of this trait.
 pub fn structs_may_have(of: &str) -> bool {
-    ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].contains(&of)
+    OPERATORS[..OF_STRUCTS].iter().any(|(name, _)| *name == of)
 }
 
 /// Whether it is a trait that gives a type operators.

@@ -15,13 +15,13 @@ use crate::parse::is_bound_of_numbers;
 use crate::signature::bounds;
 
 /// Whether the source at this place is directly in an `impl` or `trait`; `false` where there is no source to look at.
-pub fn is_in_impl(at: proc_macro::Span) -> bool {
-    head(at).is_some_and(|head| head.is_impl)
+pub fn is_in_impl(at: Span) -> bool {
+    head(at).is_some_and(|(_, head)| head.is_impl)
 }
 
 /// The name of the trait that the `impl` around this place is of, as far as there is a source to look at.
-pub fn implemented(at: proc_macro::Span) -> Option<String> {
-    head(at).filter(|head| head.is_for).and_then(|head| head.last)
+pub fn implemented(at: Span) -> Option<String> {
+    head(at).filter(|(_, head)| head.is_for).and_then(|(_, head)| head.last)
 }
 
 /// What the `impl` or `trait` around a function says of types, as far as there is a source to look at.
@@ -36,9 +36,8 @@ pub struct Around {
 }
 
 /// What stands around a function at this place; `None` where it is not in an `impl` or `trait` that can be read.
-pub fn around(at: proc_macro::Span) -> Option<Around> {
-    let text = source(at.local_file()?)?;
-    let head = innermost(&text, at.line(), at.column()).filter(|head| head.is_impl)?;
+pub fn around(at: Span) -> Option<Around> {
+    let (text, head) = head(at).filter(|(_, head)| head.is_impl)?;
     said(&format!("{} {{}}", &text[head.begin..head.end]))
 }
 
@@ -72,8 +71,13 @@ fn said(item: &str) -> Option<Around> {
     Some(Around { numbers, is_generic, is_generic_impl })
 }
 
-fn head(at: proc_macro::Span) -> Option<Head> {
-    innermost(&source(at.local_file()?)?, at.line(), at.column())
+/// The text of the file of a place, and what stands before the innermost braces that are open there.
+fn head(at: Span) -> Option<(Rc<str>, Head)> {
+    // The compiler's span: a macro that the compiler runs has no others, so this does not panic.
+    let at = at.unwrap();
+    let text = source(at.local_file()?)?;
+    let head = innermost(&text, at.line(), at.column())?;
+    Some((text, head))
 }
 
 fn source(path: PathBuf) -> Option<Rc<str>> {

@@ -207,7 +207,7 @@ pub fn associated(item: ItemFn, rules: Rules, written: Written) -> Result<TokenS
 /// A device function of an `impl` or `trait`, checked.
 pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result<Function> {
     let has_receiver = item.sig.receiver().is_some();
-    let around = surroundings::around(item.sig.ident.span().unwrap());
+    let around = surroundings::around(item.sig.ident.span());
     let is_generic = around.as_ref().is_none_or(|around| around.is_generic);
     if written != Written::Method {
         let Around { numbers, is_generic_impl, .. } = around.unwrap_or_default();
@@ -291,7 +291,7 @@ pub(super) fn write(function: &Function, rules: Rules, written: Written) -> Toke
             quote!(#(#attributes)* #visibility #signature; #by_receiver)
         }
         Written::Both => {
-            let by_receiver = by_receiver(surroundings::implemented(name.span().unwrap()).is_some());
+            let by_receiver = by_receiver(surroundings::implemented(name.span()).is_some());
             let (signature, bodies) = (signature(name, None), bodies());
             quote! {
                 #(#attributes)*

@@ -38,6 +38,7 @@ impl Parser {
             ExprKind::Break { value: Some(value), .. } | ExprKind::Return(Some(value)) if self.gives_view(value) => {
                 refuse(value);
             }
+            // Whatever else gives one of several views, the builder refuses.
             _ => {}
         });
         found.map_or(Ok(()), |span| Err(Error::new(span, REFUSED)))

@@ -1,11 +1,12 @@
 //! What the host puts into a module's variables before a launch, as `cudaMemcpyToSymbol` does: arguments that have their names.
 
 use wattle_modules::code::{Kernel, Module};
-use wattle_modules::types::{Sort, Type};
+use wattle_modules::types::Type;
 
-use crate::launch::{Argument, Given, bits, struct_bytes};
+use crate::declared::Declared;
+use crate::launch::{Argument, Given, struct_bytes};
 use crate::number::Number;
-use crate::prepare::{is_written_as_float, range_of};
+use crate::prepare::range_of;
 use crate::unsupported::Unsupported;
 use crate::world::{Range, plain_name};
 
@@ -82,33 +83,34 @@ pub(crate) fn put(
 /// variable a pointer to it.
 fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<Contents, String> {
     let Argument { name, value } = argument;
-    let Variable { name: declared, ty, bytes } =
+    let Variable { name: own_name, ty, bytes } =
         variable(module, name).ok_or_else(|| format!("the module has no variable `{name}`"))?;
+    let declared = Declared::of(ty);
+    let check = |given: Number| match declared.takes(given) {
+        true => Ok(()),
+        false => Err(format!("`{name}` holds {ty}, and {} is given", given.name())),
+    };
     let of_number = |ty: Number, value: u64| (value.to_le_bytes()[..usize::from(ty.size())].to_vec(), Some(ty));
     let (given, item) = match value {
-        Given::Typed(of, value) => of_number(checked(name, ty, *of)?, *value),
+        Given::Typed(of, value) => {
+            check(*of)?;
+            of_number(*of, *value)
+        }
         Given::Untyped(text) => {
-            let is_float = match ty.sort {
-                Sort::Unsigned | Sort::Signed => false,
-                Sort::Float | Sort::Brain => true,
-                Sort::Bits | Sort::Pred => is_written_as_float(text),
+            let none = || {
+                format!("`{name}` has {bytes} bytes: write the type of what it holds, `{name}=i32[{}]:…`", bytes / 4)
             };
-            let of_its_size = |known: &Number| u64::from(known.size()) == bytes && known.is_float() == is_float;
-            let values = Number::ALL.into_iter().filter(of_its_size).map(|ty| bits(ty, text).map(|value| (ty, value)));
-            let (ty, value) = values.reduce(|first, next| first.or(next)).unwrap_or_else(|| {
-                Err(format!(
-                    "`{name}` has {bytes} bytes: write the type of what it holds, `{name}=i32[{}]:…`",
-                    bytes / 4
-                ))
-            })?;
+            let (ty, value) = declared.number(text, bytes).ok_or_else(none)??;
             of_number(ty, value)
         }
         // What holds an address is given items of another size than its own.
-        Given::Buffer(buffer) if bytes == 8 && ty.bits == 64 && ty.sort != Sort::Float && buffer.item.size() < 8 => {
+        Given::Buffer(buffer)
+            if bytes == 8 && ty.bits == 64 && declared != Declared::Floats && buffer.item.size() < 8 =>
+        {
             (range_of(&format!("{name}.to"), buffer, ranges)?.to_le_bytes().to_vec(), None)
         }
         Given::Buffer(buffer) if buffer.len * u64::from(buffer.item.size()) == bytes => {
-            checked(name, ty, buffer.item)?;
+            check(buffer.item)?;
             let values = buffer.contents.as_ref().ok_or_else(|| format!("`{name}` needs contents, `{name}=…:0`"))?;
             let size = usize::from(buffer.item.size());
             (values.iter().flat_map(|value| value.to_le_bytes()[..size].to_vec()).collect(), Some(buffer.item))
@@ -128,18 +130,5 @@ fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Re
     if given.len() as u64 != bytes {
         return Err(format!("`{name}` has {bytes} bytes, and is given {}", given.len()));
     }
-    Ok(Contents { name: declared.to_owned(), bytes: given, item })
-}
-
-/// The type of what is given, if a variable of this type can hold it: floats are none of integers.
-fn checked(name: &str, ty: Type, given: Number) -> Result<Number, String> {
-    let is_other = match ty.sort {
-        Sort::Unsigned | Sort::Signed => given.is_float(),
-        Sort::Float | Sort::Brain => !given.is_float() && ty.bits > 16,
-        Sort::Bits | Sort::Pred => false,
-    };
-    match is_other {
-        true => Err(format!("`{name}` holds {ty}, and {} is given", given.name())),
-        false => Ok(given),
-    }
+    Ok(Contents { name: own_name.to_owned(), bytes: given, item })
 }

@@ -38,6 +38,7 @@ mod batch;
 mod condition;
 mod copies;
 pub mod corpus;
+mod declared;
 mod elected;
 mod ended;
 mod flow;

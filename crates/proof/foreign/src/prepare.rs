@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use wattle_modules::code::{Kernel, Module, Parameter};
-use wattle_modules::types::Sort;
 
-use crate::launch::{Argument, Buffer, Given, Launch, bits, struct_bytes};
+use crate::declared::Declared;
+use crate::launch::{Argument, Buffer, Given, Launch, struct_bytes};
 use crate::number::Number;
 use crate::unsupported::Unsupported;
 use crate::world::{Range, Source, address_of, function_name, read};
@@ -64,53 +64,37 @@ pub(crate) fn parameters(
     let mut all = vec![0; kernel.param_bytes as usize];
     for (argument, param) in arguments.iter().zip(&kernel.params) {
         let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
+        let declared = Declared::of(param.ty);
         let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
         let value = match &argument.value {
-            Given::Typed(ty, value) => match kind(param) {
-                Kind::Integer if ty.is_float() && bytes == 8 => {
-                    return Err(wrong(format!(
-                        "`{name}` is a float, and its parameter an integer or a pointer: write a buffer as `{name}={}[1]:…`",
-                        ty.name()
-                    )));
-                }
-                Kind::Integer if ty.is_float() => {
-                    return Err(wrong(format!("`{name}` is a float, and its parameter an integer")));
-                }
-                Kind::Float if !ty.is_float() => {
-                    return Err(wrong(format!("`{name}` is an integer, and its parameter a float")));
-                }
-                Kind::Integer | Kind::Float | Kind::Open => number(*value, ty.size().into()),
-            },
-            Given::Untyped(text) if bytes == 8 && param.ty.sort != Sort::Float && names_buffer(text) => {
+            Given::Typed(ty, value) if declared.takes(*ty) => number(*value, ty.size().into()),
+            Given::Typed(ty, _) => {
+                let is_given = if ty.is_float() { "a float" } else { "an integer" };
+                let is_taken = match (declared, bytes) {
+                    (Declared::Integers, 8) => {
+                        format!("an integer or a pointer: write a buffer as `{name}={}[1]:…`", ty.name())
+                    }
+                    (Declared::Integers, _) => "an integer".to_owned(),
+                    (Declared::Floats | Declared::Bits, _) => "a float".to_owned(),
+                };
+                return Err(wrong(format!("`{name}` is {is_given}, and its parameter {is_taken}")));
+            }
+            Given::Untyped(text) if bytes == 8 && declared != Declared::Floats && names_buffer(text) => {
                 number(address_in(text, ranges).map_err(|why| wrong(format!("`{name}`: {why}")))?, 8)
             }
-            Given::Untyped(text) => {
-                // Where the module does not say it, the number does.
-                let is_float = match kind(param) {
-                    Kind::Integer => false,
-                    Kind::Float => true,
-                    Kind::Open => is_written_as_float(text),
-                };
-                let ty = match (bytes, is_float) {
-                    (1, false) => [Number::U8, Number::I8],
-                    (2, false) => [Number::U16, Number::I16],
-                    (4, false) => [Number::U32, Number::I32],
-                    (8, false) => [Number::U64, Number::I64],
-                    (4, true) => [Number::F32; 2],
-                    (8, true) => [Number::F64; 2],
-                    _ => {
-                        return Err(wrong(of_other_size(
-                            name,
-                            ("is a number".into(), format!("has {bytes} bytes")),
-                            param,
-                        )));
-                    }
-                };
-                let value = bits(ty[0], text).or_else(|_| bits(ty[1], text));
-                let is_other =
-                    |_| wrong(format!("`{name}`: `{text}` is no number of its parameter's type, {}", param.ty));
-                number(value.map_err(is_other)?, bytes)
-            }
+            Given::Untyped(text) => match declared.number(text, bytes) {
+                Some(Ok((_, value))) => number(value, bytes),
+                Some(Err(_)) => {
+                    return Err(wrong(format!(
+                        "`{name}`: `{text}` is no number of its parameter's type, {}",
+                        param.ty
+                    )));
+                }
+                None => {
+                    let sizes = ("is a number".into(), format!("has {bytes} bytes"));
+                    return Err(wrong(of_other_size(name, sizes, param)));
+                }
+            },
             Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
             Given::Struct(members) => {
                 let taken: Vec<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
@@ -139,31 +123,6 @@ pub(crate) fn parameters(
 fn repeated(arguments: &[Argument]) -> Option<&str> {
     let names: Vec<_> = arguments.iter().map(|argument| &argument.name).collect();
     (1..names.len()).find(|&at| names[..at].contains(&names[at])).map(|at| &**names[at])
-}
-
-/// What a parameter's declaration says of its numbers.
-enum Kind {
-    Integer,
-    Float,
-    /// Bits, or a struct.
-    Open,
-}
-
-fn kind(param: &Parameter) -> Kind {
-    match param.ty.sort {
-        _ if param.is_array() => Kind::Open,
-        Sort::Unsigned | Sort::Signed => Kind::Integer,
-        // Numbers of 16 bits are given by their bits.
-        Sort::Float | Sort::Brain if param.bytes == 2 => Kind::Open,
-        Sort::Float | Sort::Brain => Kind::Float,
-        Sort::Bits | Sort::Pred => Kind::Open,
-    }
-}
-
-/// Whether a number without a type is written as a float is.
-pub(crate) fn is_written_as_float(text: &str) -> bool {
-    let is_hexadecimal = text.starts_with("0x");
-    !is_hexadecimal && (text.contains(['.', 'e', 'E']) || text.parse::<f64>().is_ok_and(|value| !value.is_finite()))
 }
 
 /// What is wrong with an argument that has not the size of its parameter.

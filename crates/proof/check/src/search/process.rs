@@ -261,7 +261,7 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// has only been kept or copied.
     fn mark_pending(&mut self) {}
 
-    /// Whether it holds a value that is not known, and that nothing tells from others.
+    /// Whether it holds a value that is not known and has no mark: it may be another one than that of a state which is equal otherwise.
     fn any_unmarked(&self) -> bool {
         self.any_pending()
     }

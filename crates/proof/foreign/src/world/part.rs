@@ -46,7 +46,7 @@ pub(crate) fn read(
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(super) source: Source,
-    pub(super) module: Module,
+    module: Module,
     kernel: usize,
     pub(crate) launch: Launch,
     pub(crate) params: Vec<u8>,
