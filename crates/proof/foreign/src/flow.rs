@@ -5,6 +5,7 @@ use wattle_memory::Set;
 use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
+use crate::decisions;
 use crate::structure::Structure;
 
 /// The spaces that a thread may still write.
@@ -67,6 +68,8 @@ pub struct Flow {
     pub(crate) lanes_exit_early: bool,
     /// For each instruction whether a thread may come there from a barrier.
     behind_barriers: Vec<bool>,
+    /// For each instruction those that may come next, as far as it is decided by something.
+    next: Vec<Vec<usize>>,
 }
 
 fn is_barrier(step: &Step) -> bool {
@@ -108,7 +111,8 @@ impl Flow {
     /// The flow of a kernel.
     pub fn of(kernel: &Kernel) -> Flow {
         let steps = &kernel.steps;
-        let next: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
+        let all: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
+        let next = decisions::without_idle_ones(kernel, &all);
         let live = live(kernel, &next);
         let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
         let (mut before, mut in_waits) = (vec![Vec::new(); next.len()], Set::new(next.len()));
@@ -154,6 +158,7 @@ impl Flow {
                     exits_early: exits_early(steps, &next, is_barrier),
                     lanes_exit_early: exits_early(steps, &next, |step| matches!(step.op, Op::Exchange { .. })),
                     behind_barriers: behind_barriers(steps, &next),
+                    next,
                 };
             }
         }
@@ -194,9 +199,20 @@ impl Flow {
         self.live.get(at)
     }
 
-    /// The instructions that may come next behind one.
-    pub fn next(&self, steps: &[Step], at: usize) -> Vec<usize> {
-        successors(steps, at)
+    /// The instruction to which a thread goes from a branch that decides nothing ([`decisions`]), if it is one.
+    pub fn join(&self, step: &Step, at: usize) -> Option<u32> {
+        match (self.next.get(at)?.as_slice(), step.guard.reg, &step.op) {
+            (&[join], guard, Op::Branch { .. }) if guard != NO_REG => Some(join as u32),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing reads what an instruction sets, whichever way is gone from there.
+    pub fn is_dead(&self, step: &Step, at: usize) -> bool {
+        let mut is_read = false;
+        let behind = |register: Reg| self.next[at].iter().any(|&next| self.live[next].contains(register as usize));
+        step.op.outline(|_| {}, |register| is_read |= behind(register));
+        !is_read
     }
 
     /// Whether the thread's position in its launch is read from an instruction on.
@@ -257,8 +273,8 @@ fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
 }
 
 /// The registers that are live before each instruction: a value that only makes others that are dead is dead, such as how long
-/// a waiting loop sleeps.
-fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
+/// a waiting loop sleeps. A branch that has one successor reads nothing.
+pub(crate) fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
     let registers = kernel.registers.len();
     let mut live = vec![Set::new(registers); next.len()];
     loop {
@@ -268,7 +284,9 @@ fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
             let step = &kernel.steps[at];
             let (mut reads, mut writes) = (Vec::new(), Vec::new());
             step.op.outline(|reg| reads.push(reg as usize), |reg| writes.push(reg as usize));
-            if step.op.only_computes() && !writes.iter().any(|&reg| here.contains(reg)) {
+            let only_decides = next[at].len() < 2 && matches!(step.op, Op::Branch { .. });
+            let is_idle = only_decides || step.op.only_computes() || matches!(step.op, Op::Yield | Op::Hint);
+            if is_idle && !writes.iter().any(|&reg| here.contains(reg)) {
                 changed |= here != live[at];
                 live[at] = here;
                 continue;

@@ -226,12 +226,12 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
 }
 
 /// The most events of an execution that is shown whole.
-const MOST_SHOWN: u64 = 256;
+const MOST_SHOWN: u64 = 48;
 
 /// What the executions leave, where counters and barriers order all else, and their graphs are large: small ones are shown
 /// whole.
 fn counted_memories(setup: &Setup<'_>) -> Option<Vec<Vec<(Address, u64)>>> {
-    let counted = [Answers::Nothing, Answers::Places].into_iter().find_map(|answers| counted_runs(setup, answers))?;
+    let counted = Answers::ALL.into_iter().find_map(|answers| counted_runs(setup, answers))?;
     let runs = counted.memories.len();
     (counted.events > MOST_SHOWN * runs as u64).then_some(counted.memories)
 }

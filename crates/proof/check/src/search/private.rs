@@ -265,6 +265,10 @@ impl Erased for Keeping<'_> {
         self.inner.mark_pending();
     }
 
+    fn forget_dead(&mut self) {
+        self.inner.forget_dead();
+    }
+
     fn may_write(&self, address: Address) -> bool {
         self.inner.may_write(address)
     }

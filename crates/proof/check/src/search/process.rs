@@ -266,6 +266,9 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self.any_pending()
     }
 
+    /// Forgets values that it will not use again, as far as it knows: threads with equal futures are equal then.
+    fn forget_dead(&mut self, _world: &Self::World) {}
+
     /// Whether the thread may write to the cell from here on; where that is not known, `true`. The more often the
     /// answer is `false`, the fewer ways the search tries in vain.
     fn may_write(&self, world: &Self::World, address: Address) -> bool;

@@ -56,6 +56,11 @@ impl<'w> Thread<'w> {
         }
     }
 
+    /// Forgets values that it will not use again.
+    pub fn forget_dead(&mut self) {
+        self.own().forget_dead();
+    }
+
     /// The process alone, copied if it is shared.
     fn own(&mut self) -> &mut (dyn Erased + 'w) {
         if Arc::strong_count(&self.0) > 1 {
@@ -104,6 +109,7 @@ pub trait Erased: Send + Sync {
     fn any_pending(&self) -> bool;
     fn any_unmarked(&self) -> bool;
     fn mark_pending(&mut self);
+    fn forget_dead(&mut self);
     fn may_write(&self, address: Address) -> bool;
     fn may_reach(&self, source: u32, address: Address) -> bool;
     fn is_alike(&self, other: &Thread<'_>) -> bool;
@@ -168,6 +174,10 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn mark_pending(&mut self) {
         self.process.mark_pending();
+    }
+
+    fn forget_dead(&mut self) {
+        self.process.forget_dead(self.world);
     }
 
     fn may_write(&self, address: Address) -> bool {

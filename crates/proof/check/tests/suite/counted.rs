@@ -212,7 +212,7 @@ fn the_runs_of_programs_with_counters_stand_for_all_executions() {
         let case = case(&mut random);
         let waits = case.program.iter().flatten().any(|op| matches!(op, Op::AwaitWithin { .. }));
         for (model, answers) in
-            MODELS.into_iter().flat_map(|model| [(model, Answers::Nothing), (model, Answers::Places)])
+            MODELS.into_iter().flat_map(|model| Answers::ALL.map(|answers| (model, answers)))
         {
             match agree(&case, model, answers) {
                 Ok(None) => {}

@@ -158,6 +158,10 @@ impl Process for HostThread {
         self.0.mark_pending();
     }
 
+    fn forget_dead(&mut self, beside: &Beside) {
+        self.0.forget_dead(&beside.world);
+    }
+
     fn may_write(&self, beside: &Beside, address: Address) -> bool {
         beside.element(address).is_none_or(|element| self.0.may_write(&beside.world, element))
     }

@@ -363,6 +363,12 @@ impl Process for ModuleThread {
         }
     }
 
+    fn forget_dead(&mut self, world: &World) {
+        let Some(live) = self.part(world).flow.live(self.cursor.at as usize) else { return };
+        let dead = (0..self.registers.len()).filter(|&register| !live.contains(register));
+        dead.for_each(|register| self.registers[register] = Deferred::Known(0));
+    }
+
     fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {
         let (part, at) = world.instruction_of(source as usize);
         let Some(Op::Store { access, .. } | Op::StoreMany { access, .. }) =

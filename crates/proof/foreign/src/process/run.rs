@@ -38,6 +38,17 @@ impl ModuleThread {
                 return Action::LoopHead { label: at };
             }
             if let Some(step) = kernel.steps.get(at as usize)
+                && let Some(join) = self.part(world).flow.join(step, at as usize)
+            {
+                self.cursor.at = join;
+                self.announced = false;
+                self.part(world).flow.structure.go(at, join, &mut self.iterations);
+                if join <= at {
+                    return self.go_back(world, at);
+                }
+                continue;
+            }
+            if let Some(step) = kernel.steps.get(at as usize)
                 && self.part(world).leaves_open()
             {
                 self.note_unfixed(world, at, step);
@@ -68,13 +79,7 @@ impl ModuleThread {
             match effect {
                 Effect::None | Effect::Yield => {}
                 Effect::NeedsValue => return Action::NeedsValue,
-                Effect::Back => {
-                    let head = self.cursor.at as usize;
-                    self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
-                    (self.announced, self.behind) = (true, false);
-                    let waits = self.part(world).flow.exits_on_memory(head);
-                    return Action::BackEdge { label: head as u32, source: self.statement(at), waits };
-                }
+                Effect::Back => return self.go_back(world, at),
                 Effect::Load { access, address, .. } => {
                     if matches!(access.space, Space::Param | Space::Const) && address.known().is_none() {
                         self.cursor = before;
@@ -246,6 +251,15 @@ impl ModuleThread {
                 }
             }
         }
+    }
+
+    /// Begins another iteration of the loop at whose head it is, by a jump back from an instruction.
+    fn go_back(&mut self, world: &World, from: u32) -> Action {
+        let head = self.cursor.at as usize;
+        self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
+        (self.announced, self.behind) = (true, false);
+        let waits = self.part(world).flow.exits_on_memory(head);
+        Action::BackEdge { label: head as u32, source: self.statement(from), waits }
     }
 
     /// Records whether it has gone on, since its way parted from that of others, where they come from a barrier.

@@ -31,7 +31,6 @@ use crate::prepare::{chosen, is_given, parameters, shape_fits};
 use crate::process::ModuleThread;
 use crate::read_only::ReadOnly;
 use crate::spirv::{Origin, SpirvLaunch};
-use crate::timers;
 use crate::turns::Turns;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
@@ -471,10 +470,10 @@ impl World {
             let step = &part.kernel().steps[at as usize];
             let Op::Special { which, .. } = step.op else { continue };
             let why = match which {
-                Special::Timer if timers::only_sleeps(part.kernel(), &part.flow) => continue,
+                Special::Clock | Special::Timer if part.flow.is_dead(step, at as usize) => continue,
                 Special::Clock | Special::Timer => {
-                    "a clock has any value, and no single one is judged: leave out what reads it, unless it is `%globaltimer` and decides \
-                     nothing but how long a thread sleeps"
+                    "a clock has any value, and no single one is judged: leave out what reads it, unless it decides nothing but how \
+                     often a thread polls and how long it sleeps"
                 }
                 Special::Sm | Special::Sms | Special::Grid | Special::Warps => "this register depends on the device",
                 Special::Thread(_)

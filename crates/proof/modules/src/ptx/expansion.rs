@@ -33,6 +33,11 @@ impl Expansion<'_> {
         self.emit(None, opcode, operands);
     }
 
+    /// Adds an instruction without operands that is executed where a predicate holds.
+    pub fn act_if(&mut self, predicate: String, opcode: &str) {
+        self.emit(Some((predicate, false)), opcode, Vec::new());
+    }
+
     /// Adds a branch to a label where a predicate holds.
     pub fn branch_if(&mut self, predicate: String, label: &str) {
         self.emit(Some((predicate, false)), "bra", vec![Operand::Name(label.to_owned())]);

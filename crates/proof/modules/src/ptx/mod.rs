@@ -1,5 +1,6 @@
 //! PTX: text becomes tokens, statements, and then the flat form.
 
+mod barriers;
 mod debug;
 mod decode;
 mod expansion;

@@ -23,7 +23,7 @@ pub(super) fn has_counted_runs(run: &Run, world: &Arc<World>, phase: &mut Phase)
     let limits = checker.limits(run.shared.deadline);
     let dependencies = Dependencies::AsCompiled;
     let setup = Setup { limits, dependencies, ..Setup::new(&**world, checker.model).with_threads(&**world, threads) };
-    let counted = [Answers::Nothing, Answers::Places].into_iter().find_map(|answers| counted_runs(&setup, answers));
+    let counted = Answers::ALL.into_iter().find_map(|answers| counted_runs(&setup, answers));
     let Some(counted) = counted else { return Ok(false) };
     // Where threads wait for others, it matters which blocks begin.
     if counted.waits

@@ -1,10 +1,11 @@
 //! Cells and counters, with their accesses against the clocks.
 
 use wattle_ir::{AtomicOp, Type, TypeKind, eval};
-use wattle_memory::{Label, Model, ThreadId};
+use wattle_memory::{Label, Level, Model, ThreadId};
 
 use super::super::process::{Action, Address, Change, Memory, Target};
 use super::clock::{Clock, Epoch, add};
+use super::phases::Phases;
 use super::{Answers, Runs, State, Thread, is_wide};
 
 /// The maximum number of additions to one counter.
@@ -13,9 +14,9 @@ const MOST_ADDITIONS: usize = 1 << 12;
 /// An addition to a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addition {
-    op: AtomicOp,
-    ty: Type,
-    operand: u64,
+    pub op: AtomicOp,
+    pub ty: Type,
+    pub operand: u64,
 }
 
 impl Addition {
@@ -92,12 +93,18 @@ pub struct Cell<'w> {
     /// The reads of loops that waited.
     pub waits: Vec<Epoch>,
     /// The additions that some plain access may race with.
-    additions: Vec<Epoch>,
+    pub additions: Vec<Epoch>,
     pub chain: Option<Chain<'w>>,
+    /// The additions under [`Answers::Phases`].
+    pub phases: Option<Phases<'w>>,
+    /// The block whose threads alone have accessed it, or none where several have.
+    block: Option<usize>,
+    /// Whether atomics that reach no more than their block count as such.
+    is_of_block: bool,
 }
 
 impl<'w> Cell<'w> {
-    fn new(memory: &dyn Memory, target: Target) -> Cell<'w> {
+    fn new(memory: &dyn Memory, target: Target, block: usize) -> Cell<'w> {
         let initial = memory.initial(target.address);
         Cell {
             bytes: target.bytes,
@@ -109,10 +116,19 @@ impl<'w> Cell<'w> {
             waits: Vec::new(),
             additions: Vec::new(),
             chain: None,
+            phases: None,
+            block: Some(block),
+            is_of_block: false,
         }
     }
 
-    fn is_after_writer(&self, clock: &Clock) -> bool {
+    /// Whether an event reaches all threads that access the cell.
+    fn is_reached(&mut self, level: Level) -> bool {
+        self.is_of_block |= !is_wide(level) && level >= Level::Block && self.block.is_some();
+        is_wide(level) || self.is_of_block
+    }
+
+    pub fn is_after_writer(&self, clock: &Clock) -> bool {
         self.writer.is_none_or(|writer| clock.has(writer))
     }
 
@@ -147,10 +163,12 @@ impl<'w> Cell<'w> {
 }
 
 impl<'w> State<'w> {
-    /// The cell of an access.
-    fn cell(&mut self, runs: &Runs<'_, 'w>, target: Target) -> Option<&mut Cell<'w>> {
-        let cell = self.cells.entry(target.address).or_insert_with(|| Cell::new(runs.setup.memory, target));
-        (cell.bytes == target.bytes).then_some(cell)
+    /// The cell that a thread accesses.
+    fn cell(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target) -> Option<&mut Cell<'w>> {
+        let block = runs.block_of[thread];
+        let cell = self.cells.entry(target.address).or_insert_with(|| Cell::new(runs.setup.memory, target, block));
+        cell.block = cell.block.filter(|&known| known == block);
+        (cell.bytes == target.bytes && (cell.block.is_some() || !cell.is_of_block)).then_some(cell)
     }
 
     /// Records an access of a quiet block, which may not be atomic.
@@ -168,7 +186,7 @@ impl<'w> State<'w> {
     pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
         let carries_unwritten = self.runners[thread].process.carries_unwritten();
         let clock = self.runners[thread].clock.clone();
-        let cell = self.cell(runs, target)?;
+        let cell = self.cell(runs, thread, target)?;
         let is_error = cell.unwritten && !carries_unwritten;
         if is_error || !cell.is_after_writer(&clock) || !clock.has_all(&cell.additions) {
             return None;
@@ -176,7 +194,7 @@ impl<'w> State<'w> {
         add(&mut cell.reads, clock.now(thread));
         let (value, unwritten) = (cell.value, cell.unwritten);
         self.note(thread, target.address, false, value, label)?;
-        self.runners[thread].process.answer_read(Some(value), unwritten);
+        self.runners[thread].answer_read(value, unwritten);
         Some(())
     }
 
@@ -191,9 +209,13 @@ impl<'w> State<'w> {
         let clock = self.runners[thread].clock.clone();
         // The last addition observes all others, and what a write observes comes before it (PTX ISA 8.8, 8.9.5 "Causality Order").
         let behind_last = (label.atomic && is_wide(label.level)) || runs.setup.model == Model::Ptx;
-        let cell = self.cell(runs, target)?;
+        let cell = self.cell(runs, thread, target)?;
         let is_after = cell.is_after_writer(&clock) && clock.has_all(&cell.reads) && clock.has_all(&cell.waits);
         if !is_after || !cell.is_after_additions(&clock, behind_last) {
+            return None;
+        }
+        // What threads have seen of its phases was read before: the clock has those reads.
+        if cell.phases.take().is_some() && !clock.has_all(&cell.additions) {
             return None;
         }
         // Nobody waits for the counter any more.
@@ -220,13 +242,13 @@ impl<'w> State<'w> {
         [read, write]: [Label; 2],
     ) -> Option<Addition> {
         let addition = Addition::of(change)?;
-        let atomic = [read, write].iter().all(|label| label.atomic && is_wide(label.level));
-        self.cell(runs, target)?;
+        let cell = self.cell(runs, thread, target)?;
+        let atomic = [read, write].iter().all(|label| label.atomic && cell.is_reached(label.level));
         (atomic && self.quiet.is_none() && self.is_open(thread, target.address)).then_some(addition)
     }
 
     /// Whether nothing but additions and reads of loops can happen to a cell at the same time as what a thread does now.
-    fn is_open(&self, thread: ThreadId, address: Address) -> bool {
+    pub fn is_open(&self, thread: ThreadId, address: Address) -> bool {
         let clock = &self.runners[thread].clock;
         let is_after = |cell: &Cell<'w>| cell.is_after_writer(clock) && clock.has_all(&cell.reads) && !cell.unwritten;
         self.cells.get(&address).is_some_and(is_after)
@@ -235,11 +257,9 @@ impl<'w> State<'w> {
     /// Whether a read waits in a loop for a counter that other threads may add to.
     pub fn may_wait(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<bool> {
         let in_loop = !self.runners[thread].heads.is_empty();
-        if !in_loop || !label.atomic || !is_wide(label.level) || self.quiet.is_some() {
-            return Some(false);
-        }
-        self.cell(runs, target)?;
-        Some(true)
+        let is_read = !in_loop || !label.atomic || self.quiet.is_some();
+        let cell = self.cell(runs, thread, target)?;
+        Some(!is_read && cell.is_reached(label.level))
     }
 
     /// Whether the reads of a waiting loop return a value of the counter's chain.
@@ -264,8 +284,11 @@ impl<'w> State<'w> {
 }
 
 impl Answers {
-    /// Whether an addition returns the value before it to its thread.
+    /// Whether an addition returns a value to its thread.
     pub fn are_given(self) -> bool {
-        self == Answers::Places
+        match self {
+            Answers::Nothing => false,
+            Answers::Places | Answers::Phases => true,
+        }
     }
 }

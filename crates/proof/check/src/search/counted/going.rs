@@ -46,7 +46,7 @@ impl<'w> Runs<'_, 'w> {
             if self.actions.is_multiple_of(ACTIONS_PER_LOOK) && self.watch.check().is_some() {
                 return None;
             }
-            match state.runners[thread].process.advance() {
+            match state.runners[thread].advance()? {
                 Action::Read { target, label, source } => {
                     self.executes(state, source);
                     let target = target?;
@@ -206,8 +206,8 @@ impl State<'_> {
     /// Begins the first iteration of a loop.
     fn enter(&mut self, thread: ThreadId, label: u32) {
         let runner = &mut self.runners[thread];
-        let process = runner.process.clone();
-        runner.heads.push(Head { label, process, iterations: 0, effect: false, busy: false });
+        let (process, others) = (runner.process.clone(), runner.others.clone());
+        runner.heads.push(Head { label, process, others, iterations: 0, effect: false, busy: false });
     }
 
     /// Begins another iteration of a loop; `None` where the loop may go on for ever.
@@ -225,7 +225,8 @@ impl State<'_> {
         if head.iterations > most || (!head.effect && runner.process.repeats(&head.process)) {
             return None;
         }
-        (head.effect, head.busy, head.process) = (false, false, runner.process.clone());
+        (head.effect, head.busy) = (false, false);
+        (head.process, head.others) = (runner.process.clone(), runner.others.clone());
         Some(())
     }
 }

@@ -38,6 +38,8 @@
 //!   them could wait for ever. If none would, nobody does: of the threads that wait for ever in some execution take one that
 //!   the run let go first; all additions before are there, and it sees the last value of the counter in the end.
 //!
+//! - **Phases.** Threads add to a word that tells all of them which phase is under way, and nothing else ([`phases`]).
+//!
 //! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are those
 //! that have happened: through a chain of read-modify-writes. This is what the models have in common for events whose
 //! scopes are the device or wider, of threads on one device; other fences and synchronization are passed over, since more
@@ -59,6 +61,7 @@
 mod cells;
 mod clock;
 mod going;
+mod phases;
 mod quiescence;
 
 use std::collections::BTreeSet;
@@ -98,6 +101,13 @@ pub enum Answers {
     Nothing,
     /// The value of its place in the chain of additions.
     Places,
+    /// Any value that it can find, with all of which it does the same.
+    Phases,
+}
+
+impl Answers {
+    /// All, in the order in which they are tried.
+    pub const ALL: [Answers; 3] = [Answers::Nothing, Answers::Places, Answers::Phases];
 }
 
 /// Runs a program whose executions differ by the orders of additions to counters alone; `None` if they may differ
@@ -163,6 +173,8 @@ type Access = (ThreadId, Address, bool, u64);
 #[derive(Clone)]
 struct Runner<'w> {
     process: Thread<'w>,
+    /// What it can be too, where what it has read of a counter may be one of several values: it does the same.
+    others: Vec<Thread<'w>>,
     status: Status,
     heads: Vec<Head<'w>>,
     arrival: Option<Barrier>,
@@ -206,6 +218,7 @@ struct Adding {
 struct Head<'w> {
     label: u32,
     process: Thread<'w>,
+    others: Vec<Thread<'w>>,
     iterations: u64,
     /// Whether the current iteration has done something that other threads can see.
     effect: bool,
@@ -213,7 +226,7 @@ struct Head<'w> {
     busy: bool,
 }
 
-/// Whether an event reaches all threads.
+/// Whether an event reaches all threads of the device.
 fn is_wide(level: Level) -> bool {
     level >= Level::Device
 }
@@ -245,6 +258,7 @@ impl<'w> State<'w> {
         let threads = setup.threads.len();
         let runners = setup.threads.iter().enumerate().map(|(thread, spawn)| Runner {
             process: spawn.process.clone(),
+            others: Vec::new(),
             status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
             heads: Vec::new(),
             arrival: None,

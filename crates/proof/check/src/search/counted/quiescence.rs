@@ -5,7 +5,7 @@ use wattle_memory::ThreadId;
 
 use super::super::process::{Action, Address};
 use super::cells::{LoopRead, goes_back};
-use super::{Access, Adding, Runs, State, Status, Waiting};
+use super::{Access, Adding, Answers, Runs, State, Status, Waiting};
 
 /// The maximum number of threads that add to a counter at a time.
 const MOST_ADDING: usize = 64;
@@ -28,6 +28,9 @@ impl<'w> Runs<'_, 'w> {
                 ([], []) => {
                     let ended = state.runners.iter().all(|runner| runner.status == Status::Done);
                     return ended.then(Vec::new);
+                }
+                (adding, waiting) if self.answers == Answers::Phases => {
+                    self.go_on_in_phases(state, adding, waiting)?;
                 }
                 ([], waiting) => self.let_go(state, waiting)?,
                 (adding, []) => return self.branch(state, adding),

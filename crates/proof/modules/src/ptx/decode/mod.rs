@@ -20,7 +20,7 @@ use super::Limits;
 use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::{indexed, inline, matrices, products};
+use super::{barriers, indexed, inline, matrices, products};
 use crate::assigned;
 use crate::code::{Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step};
 use crate::types::{Space, Type};
@@ -167,7 +167,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         let why = format!("'{word}' makes clusters of several blocks, which are not known here");
         return Err(Refused::new(entry.line, why));
     }
-    let body = matrices::expanded(indexed::expanded(inline::flat(entry, text)?)?)?;
+    let body = barriers::expanded(matrices::expanded(indexed::expanded(inline::flat(entry, text)?)?)?)?;
     let mut names = Names::default();
     names.line = entry.line;
     names.unusable = module.unusable.iter().cloned().collect();
@@ -426,7 +426,10 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         inline::FAILED_ASSERTION => Op::Trap("an assertion has failed"),
         products::SUM => arithmetic::open_sum(names, list)?,
         inline::BEYOND_TARGETS => Op::Trap("an index beyond the targets of its branch, which is undefined"),
-        name => return m.fail(refused::why(name)),
+        name => match barriers::WRONG.iter().find(|(instruction, _)| *instruction == name) {
+            Some((_, what)) => Op::Trap(what),
+            None => return m.fail(refused::why(name)),
+        },
     };
     Ok(Step { guard, op })
 }

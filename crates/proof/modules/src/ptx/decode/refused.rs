@@ -4,10 +4,6 @@
 const REASONS: &[(&str, &str)] = &[
     ("griddepcontrol", "launches that begin before the ones that they depend on have ended are not known here"),
     ("cp", "bulk and tensor copies, and those that a barrier object waits for, are not known here"),
-    (
-        "mbarrier",
-        "barrier objects in shared memory are not known here: wait for the block by '__syncthreads()', or by 'bar.arrive' and 'bar.sync'",
-    ),
     ("setmaxnreg", "it changes how many registers a warp has, for kernels of matrices"),
     ("clusterlaunchcontrol", "clusters of several blocks are not known here"),
     ("ldu", "use 'ld.global.nc', whose memory is read-only while the kernel runs"),

@@ -1,0 +1,97 @@
+//! Decisions that change nothing but how long a thread waits.
+//!
+//! libcu++ waits so (`cuda::atomic_ref::wait`, semaphores, latches, barriers): it polls some times, then looks at the time, and
+//! sleeps the longer the longer it has waited. Where both ways of a branch come to one place, do nothing on the way that others
+//! see, and leave no value behind that is read there, the branch decides nothing: a thread goes to that place at once. What
+//! only such branches read, the number of its polls and the time, is dead then, and an iteration that polls in vain leaves the
+//! thread as it was. (Dead code elimination with control dependence: Cytron, Ferrante, Rosen, Wegman, Zadeck, "Efficiently
+//! Computing Static Single Assignment Form and the Control Dependence Graph", TOPLAS 1991, section 7.1.)
+
+use wattle_memory::Set;
+use wattle_modules::code::{Kernel, NO_REG, Op, Reg, Special, Step};
+
+use crate::flow::live;
+
+/// The most instructions on the ways of one branch.
+const MOST_STEPS: usize = 256;
+
+/// A branch whose ways do nothing that others see, and come to one place.
+struct Decision {
+    branch: usize,
+    join: usize,
+    /// The registers that are written on the ways.
+    written: Vec<Reg>,
+}
+
+/// For each instruction that is a branch which decides nothing, the place to which its ways come, as a successor alone; for each
+/// other one its successors. `next` are all successors.
+pub(crate) fn without_idle_ones(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let is_choice = |step: &Step| step.guard.reg != NO_REG && matches!(step.op, Op::Branch { .. });
+    let branches = (0..next.len()).filter(|&at| is_choice(&kernel.steps[at]));
+    let mut idle: Vec<Decision> = branches.filter_map(|at| decision(kernel, next, at)).collect();
+    loop {
+        // All of them are taken for idle, until one is found to leave something behind.
+        let mut remaining = next.to_vec();
+        idle.iter().for_each(|of| remaining[of.branch] = vec![of.join]);
+        let live = live(kernel, &remaining);
+        let before = idle.len();
+        idle.retain(|of| of.written.iter().all(|&register| !live[of.join].contains(register as usize)));
+        if idle.len() == before {
+            return remaining;
+        }
+    }
+}
+
+/// The decision that a branch is, if its ways come to one place, the first such, and do nothing on the way that others see.
+fn decision(kernel: &Kernel, next: &[Vec<usize>], branch: usize) -> Option<Decision> {
+    // What may be done first on the ways that others see lies behind the place, or is the place.
+    let mut candidates = next[branch].clone();
+    let mut number = 0;
+    while let Some(&at) = candidates.get(number) {
+        number += 1;
+        if let Some(on_ways) = ways_to(kernel, next, branch, at) {
+            let mut written = Vec::new();
+            for at in on_ways.iter() {
+                kernel.steps[at].op.outline(|_| {}, |register| written.push(register));
+            }
+            return Some(Decision { branch, join: at, written });
+        }
+        if is_idle(&kernel.steps[at]) && at != branch && candidates.len() < MOST_STEPS {
+            let new: Vec<usize> = next[at].iter().copied().filter(|target| !candidates.contains(target)).collect();
+            candidates.extend(new);
+        }
+    }
+    None
+}
+
+/// The instructions on the ways from a branch to a place, if all ways come there without doing anything before that others see.
+fn ways_to(kernel: &Kernel, next: &[Vec<usize>], branch: usize, join: usize) -> Option<Set> {
+    let (mut on_ways, mut done) = (Set::new(next.len()), Set::new(next.len()));
+    // The instructions of the way that is gone, each with the number of its successors that have been gone to.
+    let mut way = vec![(branch, 0)];
+    while let Some((at, gone)) = way.last_mut() {
+        let Some(&target) = next[*at].get(*gone) else {
+            done.insert(*at);
+            way.pop();
+            continue;
+        };
+        *gone += 1;
+        if target == join || done.contains(target) {
+            continue;
+        }
+        // A way that ends, or comes to where it has been, may never come to the place.
+        let ends = next[target].is_empty() || way.iter().any(|&(at, _)| at == target);
+        if ends || !is_idle(&kernel.steps[target]) || way.len() > MOST_STEPS {
+            return None;
+        }
+        on_ways.insert(target);
+        way.push((target, 0));
+    }
+    Some(on_ways)
+}
+
+/// Whether an instruction does nothing that others see, and gives the same to whoever is there.
+fn is_idle(step: &Step) -> bool {
+    let asks_others = matches!(step.op, Op::Special { which: Special::Active, .. });
+    !asks_others && (step.op.only_computes() || matches!(step.op, Op::Yield | Op::Hint | Op::Branch { .. }))
+}

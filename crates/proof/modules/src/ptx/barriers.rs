@@ -1,0 +1,195 @@
+//! Barrier objects in memory as atomic operations on a word (PTX ISA 8.8, 9.7.13.15 "mbarrier"): `cuda::barrier` of a block.
+//!
+//! The ISA leaves open what an object's 64 bits are. Here the upper [`COUNT_BITS`] are the number of arrivals that complete a
+//! phase, and the others all arrivals so far: an arrival adds to them, and the quotient of the two is the number of the phase
+//! that is under way. That is also the state which an arrival returns. A phase that is complete begins the next one in the same
+//! step, as the ISA has it (9.7.13.15.3), since one more arrival makes the quotient one greater.
+//!
+//! What the ISA gives no meaning to ends the thread: operations on what is no object, more arrivals than a phase has left.
+
+use std::borrow::Cow;
+
+use super::expansion::Expansion;
+use super::parse::Parsed;
+use super::statement::{Operand, Statement};
+use crate::types::{Sort, Type};
+
+/// The bits of the number of arrivals: it is "in the range 1 … 2^20 - 1" (9.7.13.15.2).
+const COUNT_BITS: i64 = 20;
+/// The bits of all arrivals so far.
+const ARRIVAL_BITS: i64 = 64 - COUNT_BITS;
+
+/// What ends a thread that uses an object as the ISA does not allow: the names of instructions that no text has, and what
+/// happened.
+pub const WRONG: [(&str, &str); 3] = [
+    ("barrier count", "a barrier object (mbarrier) with a count that is not in the range 1 to 2^20 - 1, which is undefined"),
+    ("no barrier", "an operation on a barrier object (mbarrier) that is not initialized, which is undefined"),
+    (
+        "barrier overrun",
+        "more arrivals at a barrier object (mbarrier) than its phase has left, which is undefined: it counts more threads than \
+         it was initialized for",
+    ),
+];
+
+const BITS: Type = Type { sort: Sort::Bits, bits: 64 };
+
+fn is_of_objects(statement: &Statement) -> bool {
+    matches!(statement, Statement::Instruction(instruction) if instruction.opcode.split('.').next() == Some("mbarrier"))
+}
+
+/// A body without barrier objects.
+pub fn expanded(body: Cow<'_, [Statement]>) -> Parsed<Cow<'_, [Statement]>> {
+    if !body.iter().any(is_of_objects) {
+        return Ok(body);
+    }
+    let mut out = Vec::new();
+    for (number, statement) in body.iter().enumerate() {
+        match statement {
+            Statement::Instruction(of) if is_of_objects(statement) => {
+                Object::of(Expansion { of, number, registers: 0, out: &mut out })?.expand()?;
+            }
+            other => out.push(other.clone()),
+        }
+    }
+    Ok(Cow::Owned(out))
+}
+
+/// An instruction on a barrier object.
+struct Object<'s> {
+    expansion: Expansion<'s>,
+    /// The operation: `arrive`, `test_wait`.
+    operation: String,
+    /// Whether a wait names a phase by its parity.
+    by_parity: bool,
+    /// `.relaxed`, if the instruction has it: otherwise an arrival releases, and a wait acquires.
+    relaxed: bool,
+    /// The space as accesses name it.
+    space: &'static str,
+}
+
+impl<'s> Object<'s> {
+    fn of(expansion: Expansion<'s>) -> Parsed<Object<'s>> {
+        let mut words = expansion.of.opcode.split('.').skip(1);
+        let operation = words.next().unwrap_or_default().to_owned();
+        let (mut by_parity, mut relaxed, mut space) = (false, false, "");
+        for word in words {
+            match word {
+                "parity" => by_parity = true,
+                "relaxed" => relaxed = true,
+                "shared" | "shared::cta" | "shared::cluster" => space = ".shared",
+                "expect_tx" => {
+                    return expansion.refuse("a barrier object counts arrivals here, and not the bytes of bulk copies");
+                }
+                "acquire" | "release" | "cta" | "cluster" | "b64" | "noComplete" => {}
+                _ => return expansion.refuse("this form of 'mbarrier' is not known"),
+            }
+        }
+        Ok(Object { expansion, operation, by_parity, relaxed, space })
+    }
+
+    fn expand(mut self) -> Parsed<()> {
+        let operands = self.expansion.of.operands.clone();
+        let skip = self.expansion.guarded();
+        match (self.operation.as_str(), operands.as_slice()) {
+            ("init", [object, count]) => self.init(object, count),
+            ("inval", [object]) => self.act("st", ".b64", vec![object.clone(), Expansion::number(0)]),
+            ("arrive", [state, object]) => self.arrive(state, object, &Expansion::number(1)),
+            ("arrive", [state, object, count]) => self.arrive(state, object, count),
+            // How long a thread may be suspended changes nothing.
+            ("test_wait" | "try_wait", [complete, object, phase]) | ("try_wait", [complete, object, phase, _]) => {
+                self.wait(complete, object, phase);
+            }
+            ("init" | "inval" | "arrive" | "test_wait" | "try_wait", _) => {
+                return self.expansion.refuse("Incorrect number of operands");
+            }
+            ("arrive_drop", _) => {
+                return self.expansion.refuse(
+                    "a barrier object whose count changes is not known here: let the thread arrive in each phase, or initialize \
+                     an object for fewer threads",
+                );
+            }
+            ("pending_count", _) => {
+                return self.expansion.refuse("a state tells which phase it is of, and not how many arrivals are pending");
+            }
+            _ => return self.expansion.refuse("of barrier objects 'init', 'inval', 'arrive', 'test_wait' and 'try_wait' are known"),
+        }
+        self.expansion.label(skip);
+        Ok(())
+    }
+
+    fn act(&mut self, access: &str, rest: &str, operands: Vec<Operand>) {
+        self.expansion.act(&format!("{access}{}{rest}", self.space), operands);
+    }
+
+    fn word(&mut self) -> Operand {
+        self.expansion.typed(BITS)
+    }
+
+    /// A word with a number of 32 bits.
+    fn widened(&mut self, number: &Operand) -> Operand {
+        let (narrow, wide) = (self.expansion.register(), self.word());
+        self.expansion.act("mov.b32", vec![narrow.clone(), number.clone()]);
+        self.expansion.act("cvt.u64.u32", vec![wide.clone(), narrow]);
+        wide
+    }
+
+    /// Ends the thread where a comparison holds.
+    fn wrong_if(&mut self, test: &str, operands: [Operand; 2], what: usize) {
+        let holds = self.expansion.declared(Type::PRED);
+        let [left, right] = operands;
+        self.expansion.act(test, vec![Operand::Name(holds.clone()), left, right]);
+        self.expansion.act_if(holds, WRONG[what].0);
+    }
+
+    fn init(&mut self, object: &Operand, count: &Operand) {
+        let count = self.widened(count);
+        let (less, number) = (self.word(), Expansion::number);
+        self.expansion.act("sub.u64", vec![less.clone(), count.clone(), number(1)]);
+        self.wrong_if("setp.ge.u64", [less, number((1 << COUNT_BITS) - 1)], 0);
+        self.expansion.act("shl.b64", vec![count.clone(), count.clone(), number(ARRIVAL_BITS)]);
+        self.act("st", ".b64", vec![object.clone(), count]);
+    }
+
+    /// The number of arrivals that complete a phase, and all of them so far, which take the word's place.
+    fn parts(&mut self, word: &Operand) -> Operand {
+        let (count, number) = (self.word(), Expansion::number);
+        self.expansion.act("shr.u64", vec![count.clone(), word.clone(), number(ARRIVAL_BITS)]);
+        self.wrong_if("setp.eq.u64", [count.clone(), number(0)], 1);
+        self.expansion.act("and.b64", vec![word.clone(), word.clone(), number((1 << ARRIVAL_BITS) - 1)]);
+        count
+    }
+
+    fn arrive(&mut self, state: &Operand, object: &Operand, by: &Operand) {
+        let order = if self.relaxed { ".relaxed" } else { ".release" };
+        let (word, phase, number) = (self.word(), self.word(), Expansion::number);
+        let by = self.widened(by);
+        self.act(&format!("atom{order}.cta"), ".add.u64", vec![word.clone(), object.clone(), by.clone()]);
+        let count = self.parts(&word);
+        self.expansion.act("div.u64", vec![phase.clone(), word.clone(), count.clone()]);
+        // What it has found of its phase, and itself.
+        self.expansion.act("rem.u64", vec![word.clone(), word.clone(), count.clone()]);
+        self.expansion.act("add.u64", vec![word.clone(), word.clone(), by]);
+        self.wrong_if("setp.gt.u64", [word.clone(), count], 2);
+        // In which order the threads of a phase came is not left behind.
+        self.expansion.act("mov.b64", vec![word, number(0)]);
+        if *state != Operand::Name("_".into()) {
+            self.expansion.act("mov.b64", vec![state.clone(), phase]);
+        }
+    }
+
+    fn wait(&mut self, complete: &Operand, object: &Operand, phase: &Operand) {
+        let order = if self.relaxed { ".relaxed" } else { ".acquire" };
+        let (word, now, number) = (self.word(), self.word(), Expansion::number);
+        self.act(&format!("ld{order}.cta"), ".b64", vec![word.clone(), object.clone()]);
+        let count = self.parts(&word);
+        self.expansion.act("div.u64", vec![now.clone(), word, count]);
+        if !self.by_parity {
+            self.expansion.act("setp.gt.u64", vec![complete.clone(), now, phase.clone()]);
+            return;
+        }
+        let parity = self.widened(phase);
+        self.expansion.act("and.b64", vec![parity.clone(), parity.clone(), number(1)]);
+        self.expansion.act("and.b64", vec![now.clone(), now.clone(), number(1)]);
+        self.expansion.act("setp.ne.u64", vec![complete.clone(), now, parity]);
+    }
+}
