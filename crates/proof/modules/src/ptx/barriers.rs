@@ -22,7 +22,10 @@ const ARRIVAL_BITS: i64 = 64 - COUNT_BITS;
 /// What ends a thread that uses an object as the ISA does not allow: the names of instructions that no text has, and what
 /// happened.
 pub const WRONG: [(&str, &str); 3] = [
-    ("barrier count", "a barrier object (mbarrier) with a count that is not in the range 1 to 2^20 - 1, which is undefined"),
+    (
+        "barrier count",
+        "a barrier object (mbarrier) with a count that is not in the range 1 to 2^20 - 1, which is undefined",
+    ),
     ("no barrier", "an operation on a barrier object (mbarrier) that is not initialized, which is undefined"),
     (
         "barrier overrun",
@@ -109,9 +112,15 @@ impl<'s> Object<'s> {
                 );
             }
             ("pending_count", _) => {
-                return self.expansion.refuse("a state tells which phase it is of, and not how many arrivals are pending");
+                return self
+                    .expansion
+                    .refuse("a state tells which phase it is of, and not how many arrivals are pending");
             }
-            _ => return self.expansion.refuse("of barrier objects 'init', 'inval', 'arrive', 'test_wait' and 'try_wait' are known"),
+            _ => {
+                return self
+                    .expansion
+                    .refuse("of barrier objects 'init', 'inval', 'arrive', 'test_wait' and 'try_wait' are known");
+            }
         }
         self.expansion.label(skip);
         Ok(())

@@ -83,6 +83,19 @@ pub enum Op {
         most: u64,
         label: Label,
     },
+    /// Shifts a register to the right.
+    Shift {
+        register: usize,
+        by: u32,
+    },
+    /// Loads until the bits of the value from one on are others than a register's; the register may have been shifted already.
+    AwaitPhase {
+        cell: u64,
+        register: usize,
+        bits: u32,
+        shifted: bool,
+        label: Label,
+    },
     /// Exchanges 1 until the old value is 0.
     Lock {
         cell: u64,
@@ -226,6 +239,36 @@ impl Process for Script {
                     Action::BackEdge { label: source, source, waits: true }
                 }
             },
+            Op::Shift { register, by } => {
+                let Some(known) = self.registers[*register] else { return Action::NeedsValue };
+                self.registers[*register] = Some(known >> by);
+                self.pc += 1;
+                self.next(world)
+            }
+            Op::AwaitPhase { cell, register, bits, shifted, label } => match self.step {
+                0 => {
+                    self.step = 1;
+                    self.fresh = Some(0);
+                    Action::LoopHead { label: source }
+                }
+                1 => {
+                    self.step = 2;
+                    Action::Read { target: target(*cell), label: *label, source }
+                }
+                step => {
+                    let (Some(seen), Some(known)) = (self.fresh, self.registers[*register]) else {
+                        return Action::NeedsValue;
+                    };
+                    self.fresh = Some(0);
+                    if step == 2 && seen >> bits != known >> if *shifted { 0 } else { *bits } {
+                        self.step = 0;
+                        self.pc += 1;
+                        return self.next(world);
+                    }
+                    self.step = 1;
+                    Action::BackEdge { label: source, source, waits: true }
+                }
+            },
             Op::Lock { cell, read, write } => match self.step {
                 0 => {
                     self.step = 1;
@@ -288,7 +331,7 @@ impl Process for Script {
         match world[self.thread].get(pc) {
             Some(Op::Require { .. }) => Some(vec![to(pc + 1), to(end)]),
             Some(Op::SkipUnless { count, .. }) => Some(vec![to(pc + 1), to(pc + 1 + count)]),
-            Some(Op::AwaitWithin { .. }) => {
+            Some(Op::AwaitWithin { .. } | Op::AwaitPhase { .. }) => {
                 let known = Script { fresh: Some(0), ..self.clone() };
                 Some(vec![Script { pc: pc + 1, step: 0, ..known.clone() }, Script { step: 3, ..known }])
             }
@@ -298,6 +341,32 @@ impl Process for Script {
 
     fn any_pending(&self) -> bool {
         self.fresh.is_none() || self.registers.contains(&None)
+    }
+
+    fn forget_dead(&mut self, world: &Program) {
+        let left = world[self.thread].get(self.pc..).unwrap_or_default();
+        for register in 0..self.registers.len() {
+            let reads = |op: &Op| match op {
+                Op::Store { value, .. }
+                | Op::Add { value, .. }
+                | Op::Exchange { value, .. }
+                | Op::Await { value, .. } => value.registers.contains(&register),
+                Op::Shuffle { register: of, .. }
+                | Op::SkipUnless { register: of, .. }
+                | Op::Require { register: of, .. }
+                | Op::Shift { register: of, .. }
+                | Op::AwaitPhase { register: of, .. } => *of == register,
+                Op::Load { .. }
+                | Op::CompareExchange { .. }
+                | Op::Fence { .. }
+                | Op::Barrier { .. }
+                | Op::AwaitWithin { .. }
+                | Op::Lock { .. } => false,
+            };
+            if !left.iter().any(reads) {
+                self.registers[register] = Some(0);
+            }
+        }
     }
 
     fn may_write(&self, world: &Program, address: Address) -> bool {
