@@ -1,4 +1,4 @@
-//! Decisions that change nothing but how long a thread waits.
+//! Decisions that change nothing but how long a thread waits, and polls that are as good as the next one.
 //!
 //! libcu++ waits so (`cuda::atomic_ref::wait`, semaphores, latches, barriers): it polls some times, then looks at the time, and
 //! sleeps the longer the longer it has waited. Where both ways of a branch come to one place, do nothing on the way that others
@@ -6,9 +6,13 @@
 //! only such branches read, the number of its polls and the time, is dead then, and an iteration that polls in vain leaves the
 //! thread as it was. (Dead code elimination with control dependence: Cytron, Ferrante, Rosen, Wegman, Zadeck, "Efficiently
 //! Computing Static Single Assignment Form and the Control Dependence Graph", TOPLAS 1991, section 7.1.)
+//!
+//! A loop that polls a fixed number of times is unrolled: one poll stands behind the other, and each goes to the same place where it
+//! finds what it waits for. Then all but the last one can be passed over. What such a poll finds, the next one may find too,
+//! since nothing stands between the two; and where a thread has passed it over, it may have found what the next one does.
 
 use wattle_memory::Set;
-use wattle_modules::code::{Kernel, NO_REG, Op, Reg, Special, Step};
+use wattle_modules::code::{Access, Guard, Kernel, NO_REG, Op, Reg, Special, Src, Step, Test};
 
 use crate::flow::live;
 
@@ -37,9 +41,62 @@ pub(crate) fn without_idle_ones(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Vec
         let before = idle.len();
         idle.retain(|of| of.written.iter().all(|&register| !live[of.join].contains(register as usize)));
         if idle.len() == before {
+            for (poll, again) in (0..next.len()).filter_map(|at| Some((at, repeated(kernel, next, &live, at)?))) {
+                remaining[poll] = vec![again];
+            }
             return remaining;
         }
     }
+}
+
+/// A load, a comparison of what it gives, and a branch.
+struct Poll<'k> {
+    access: &'k Access,
+    test: Test,
+    /// What it is compared with: a register, or a constant.
+    with: Result<Reg, u64>,
+    /// The branch: the predicate, and where it goes.
+    branch: (Guard, usize),
+    results: [Reg; 2],
+}
+
+impl Poll<'_> {
+    fn at(kernel: &Kernel, at: usize) -> Option<Poll<'_>> {
+        let [load, test, branch] = kernel.steps.get(at..at + 3)? else { return None };
+        let unguarded = [load, test].iter().all(|step| step.guard.reg == NO_REG);
+        let (Op::Load { access, d }, Op::Test { f, d: holds, a, b, .. }) = (&load.op, &test.op) else { return None };
+        let (Op::Branch { target }, true) = (&branch.op, unguarded && branch.guard.reg == *holds) else { return None };
+        let takes = access.strength.is_strong() && *a == Src::reg(*d) && *b != *a && access.base != *a;
+        let branch = (branch.guard, *target as usize);
+        let with = b.as_reg().ok_or_else(|| b.get::<u64>(&[], &kernel.constants));
+        takes.then_some(Poll { access, test: *f, with, branch, results: [*d, *holds] })
+    }
+
+    fn is_like(&self, other: &Poll<'_>) -> bool {
+        let place = |access: &Access| (access.space, access.bytes, access.base, access.offset, access.sign_to);
+        place(self.access) == place(other.access)
+            && self.access.strength == other.access.strength
+            && std::ptr::fn_addr_eq(self.test, other.test)
+            && self.with == other.with
+            && (self.branch.0.negated, self.branch.1) == (other.branch.0.negated, other.branch.1)
+    }
+}
+
+/// The poll behind one that is as good as that one: it finds the same, and leads to the same place.
+fn repeated(kernel: &Kernel, next: &[Vec<usize>], live: &[Set], at: usize) -> Option<usize> {
+    let poll = Poll::at(kernel, at)?;
+    let again = at + 3;
+    let other = Poll::at(kernel, again).filter(|other| poll.is_like(other))?;
+    let reads = [other.access.base.as_reg(), other.with.ok()];
+    let is_alone = [at + 1, at + 2, again].iter().all(|&inside| {
+        let comes = next.iter().enumerate().filter(|(_, targets)| targets.contains(&inside));
+        comes.map(|(from, _)| from).eq([inside - 1])
+    });
+    let leaves_nothing = poll.results.iter().all(|&register| {
+        let is_read = reads.contains(&Some(register));
+        !is_read && !live[poll.branch.1].contains(register as usize) && !live[again].contains(register as usize)
+    });
+    (is_alone && leaves_nothing).then_some(again)
 }
 
 /// The decision that a branch is, if its ways come to one place, the first such, and do nothing on the way that others see.

@@ -199,10 +199,11 @@ impl Flow {
         self.live.get(at)
     }
 
-    /// The instruction to which a thread goes from a branch that decides nothing ([`decisions`]), if it is one.
-    pub fn join(&self, step: &Step, at: usize) -> Option<u32> {
-        match (self.next.get(at)?.as_slice(), step.guard.reg, &step.op) {
-            (&[join], guard, Op::Branch { .. }) if guard != NO_REG => Some(join as u32),
+    /// The instruction to which a thread goes from one that it passes over ([`decisions`]), if it does.
+    pub fn passes_to(&self, step: &Step, at: usize) -> Option<u32> {
+        match (self.next.get(at)?.as_slice(), &step.op) {
+            (&[join], Op::Branch { .. }) if step.guard.reg != NO_REG => Some(join as u32),
+            (&[again], Op::Load { .. }) if again != at + 1 => Some(again as u32),
             _ => None,
         }
     }

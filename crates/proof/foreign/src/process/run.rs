@@ -38,12 +38,12 @@ impl ModuleThread {
                 return Action::LoopHead { label: at };
             }
             if let Some(step) = kernel.steps.get(at as usize)
-                && let Some(join) = self.part(world).flow.join(step, at as usize)
+                && let Some(next) = self.part(world).flow.passes_to(step, at as usize)
             {
-                self.cursor.at = join;
+                self.cursor.at = next;
                 self.announced = false;
-                self.part(world).flow.structure.go(at, join, &mut self.iterations);
-                if join <= at {
+                self.part(world).flow.structure.go(at, next, &mut self.iterations);
+                if next <= at {
                     return self.go_back(world, at);
                 }
                 continue;
