@@ -2,6 +2,7 @@
 
 use wattle_check::search::{Execution, Memory, Why};
 use wattle_memory::{EventId, Kind, ThreadId};
+use wattle_modules::ptx::barriers;
 
 use crate::number::Shown;
 use crate::violation::Step;
@@ -43,6 +44,9 @@ fn value(world: &World, execution: &Execution<'_>, event: EventId) -> String {
     let Some(value) = graph.event(event).value.or_else(of_source) else { return "something".to_owned() };
     let location = graph.event(event).location;
     let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
+    if barriers::is_of_object(&world.text(graph.event(event).source as usize)) {
+        return barriers::in_words(value);
+    }
     match cell.and_then(|(address, _)| world.number_at(*address)) {
         Some(ty) if ty.is_signed() => Shown(ty, value).to_string(),
         Some(_) | None if value < 1 << 20 => value.to_string(),

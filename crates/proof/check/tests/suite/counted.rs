@@ -260,7 +260,9 @@ fn phased_case(random: &mut Random) -> Case {
         let late = stray(6);
         let data = Op::Store { cell, value: constant(1 + thread + 10 * round), label: Label::plain_write() };
         ops.extend(Some(data.clone()).filter(|_| !late));
-        for word in 0..words {
+        let turned = words == 2 && stray(3);
+        for number in 0..words {
+            let word = if turned { 1 - number } else { number };
             let cell = COUNTER + word;
             let (mut read, mut write) = (Label::atomic_read(level), Label::atomic_write(level));
             let mut wait = Label::atomic_read(level);

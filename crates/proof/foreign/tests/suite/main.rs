@@ -2,7 +2,9 @@
 
 mod advice;
 mod answers;
+mod back_off;
 mod bad_input;
+mod barrier_objects;
 mod calls;
 mod compilers;
 mod cuda;
@@ -22,7 +24,6 @@ mod reasons;
 mod scor;
 mod simulated;
 mod spirv;
-mod timers;
 mod triton;
 mod unwritten;
 mod zoo;

@@ -34,6 +34,20 @@ pub const WRONG: [(&str, &str); 3] = [
     ),
 ];
 
+/// The state of an object in words, from its 64 bits.
+pub fn in_words(object: u64) -> String {
+    let (count, arrivals) = (object >> ARRIVAL_BITS, object & ((1 << ARRIVAL_BITS) - 1));
+    match (arrivals.checked_div(count), arrivals.checked_rem(count)) {
+        (Some(phase), Some(arrived)) => format!("phase {phase} with {arrived} of {count} arrivals"),
+        _ => "no barrier object".into(),
+    }
+}
+
+/// Whether an instruction is one on a barrier object.
+pub fn is_of_object(instruction: &str) -> bool {
+    instruction.split_whitespace().any(|word| word.starts_with("mbarrier."))
+}
+
 const BITS: Type = Type { sort: Sort::Bits, bits: 64 };
 
 fn is_of_objects(statement: &Statement) -> bool {
@@ -74,15 +88,17 @@ impl<'s> Object<'s> {
     fn of(expansion: Expansion<'s>) -> Parsed<Object<'s>> {
         let mut words = expansion.of.opcode.split('.').skip(1);
         let operation = words.next().unwrap_or_default().to_owned();
+        let by_bytes = "a barrier object counts arrivals here, and not the bytes of bulk copies";
+        if matches!(operation.as_str(), "expect_tx" | "complete_tx") {
+            return expansion.refuse(by_bytes);
+        }
         let (mut by_parity, mut relaxed, mut space) = (false, false, "");
         for word in words {
             match word {
                 "parity" => by_parity = true,
                 "relaxed" => relaxed = true,
                 "shared" | "shared::cta" | "shared::cluster" => space = ".shared",
-                "expect_tx" => {
-                    return expansion.refuse("a barrier object counts arrivals here, and not the bytes of bulk copies");
-                }
+                "expect_tx" => return expansion.refuse(by_bytes),
                 "acquire" | "release" | "cta" | "cluster" | "b64" | "noComplete" => {}
                 _ => return expansion.refuse("this form of 'mbarrier' is not known"),
             }

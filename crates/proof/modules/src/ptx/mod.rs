@@ -1,6 +1,6 @@
 //! PTX: text becomes tokens, statements, and then the flat form.
 
-mod barriers;
+pub mod barriers;
 mod debug;
 mod decode;
 mod expansion;

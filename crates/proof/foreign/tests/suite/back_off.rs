@@ -1,4 +1,4 @@
-//! `%globaltimer`: a back-off that only sleeps is judged, and whatever else depends on the time is refused.
+//! Back-offs: those that only count polls and sleep are judged, and whatever else depends on the time is refused.
 
 use wattle_foreign::{Condition, Launch, Options, Source, Verdict, World, judge};
 
@@ -6,7 +6,7 @@ use wattle_foreign::{Condition, Launch, Options, Source, Verdict, World, judge};
 fn waits(load: &str, behind: &str) -> Source {
     let text = format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x, .param .u64 f, .param .u64 r)\n{{\n\
-         .reg .u64 %x, %f, %r, %s, %n; .reg .u32 %t, %u, %v, %w; .reg .pred %p, %q;\nld.param.u64 %x, [x];\n\
+         .reg .u64 %x, %f, %r, %s, %n; .reg .u32 %t, %u, %v, %w, %c; .reg .pred %p, %q;\nmov.u32 %c, 0;\nld.param.u64 %x, [x];\n\
          ld.param.u64 %f, [f];\nld.param.u64 %r, [r];\nmov.u32 %t, %ctaid.x;\nsetp.ne.u32 %p, %t, 0;\n@%p bra L;\n\
          st.global.u32 [%x], 42;\nst.release.gpu.global.u32 [%f], 1;\nret;\n\
          L: mov.u64 %s, %globaltimer;\nmov.u32 %w, 0;\nT: {load} %v, [%f];\nsetp.ne.u32 %p, %v, 0;\n@%p bra D;\n\
@@ -34,6 +34,9 @@ fn a_sleep_changes_nothing() {
     let acquire = "ld.acquire.gpu.global.u32";
     assert_eq!(verdict(waits(acquire, SLEEPS)), Ok(Verdict::Holds));
     assert_eq!(verdict(waits(acquire, "setp.lt.s64 %q, %n, 9;\n@!%q nanosleep.u32 20;")), Ok(Verdict::Holds));
+    // And before that a number of polls without a look at the timer, of which each is counted.
+    let counts = format!("setp.ge.u32 %q, %c, 16;\n@%q bra U;\nadd.u32 %c, %c, 1;\nbra T;\nU: {SLEEPS}");
+    assert_eq!(verdict(waits(acquire, &counts)), Ok(Verdict::Holds));
     // The wait is judged as without the timer.
     assert!(matches!(verdict(waits("ld.relaxed.gpu.global.u32", SLEEPS)), Ok(Verdict::Violated(..))));
 }

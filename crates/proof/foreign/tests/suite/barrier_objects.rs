@@ -1,0 +1,138 @@
+//! Barrier objects, and grids that wait for themselves in rounds (`cuda/barrier_objects.cu`), compiled as the kernels of
+//! [`crate::cuda`] are.
+
+use wattle_foreign::{Condition, Options, Report, Source, Verdict, Violation, World, judge};
+
+use crate::cuda::{launch, source};
+
+fn report(entry: &str, [grid, block]: [u32; 2], arguments: &[&str], assert: &str) -> Report {
+    let launch = launch(grid, block, 0, arguments);
+    let mut world = World::new(source("barrier_objects"), Some(entry), launch).expect("it is known");
+    let condition = Some(assert).filter(|text| !text.is_empty());
+    let condition = condition.map(|text| Condition::parse(text, world.ranges()).expect("a condition"));
+    judge(&mut world, condition.as_slice(), &Options::default()).expect("it is judged")
+}
+
+#[track_caller]
+fn races(report: &Report, lines: [u32; 2]) {
+    let Verdict::Violated(Violation::Race { accesses, .. }, _) = &report.verdict else { panic!("{report:?}") };
+    let mut found = accesses.clone().map(|access| access.at);
+    found.sort();
+    let expected = lines.map(|line| format!("barrier_objects.cu:{line}:"));
+    let agree = found.iter().zip(&expected).all(|(at, line)| at.starts_with(line));
+    assert!(agree, "{found:?}, and not {expected:?}");
+}
+
+#[test]
+fn a_block_waits_for_a_phase() {
+    // In whatever order the threads arrive, they do the same: one run stands for all.
+    for threads in [8, 64] {
+        let arguments = [format!("in=i32[{threads}]:3"), format!("out=i32[{threads}]:0")];
+        let report = report("exchange", [1, threads], &arguments.each_ref().map(String::as_str), "out[0] == 303");
+        assert_eq!((&report.verdict, report.statistics.complete), (&Verdict::Holds, 1), "{threads}");
+    }
+    // Few events are searched and shown.
+    assert_eq!(report("exchange", [1, 2], &["in=i32[2]:3", "out=i32[2]:0"], "out[0] == 303").verdict, Verdict::Holds);
+}
+
+#[test]
+fn whoever_does_not_wait_is_told_where() {
+    let arguments = ["in=i32[4]:1", "out=i32[4]:0"];
+    let at_once = report("exchange_at_once", [1, 4], &arguments, "");
+    races(&at_once, [26, 28]);
+    let Verdict::Violated(_, steps) = &at_once.verdict else { unreachable!("it races") };
+    let values: Vec<&str> = steps.iter().filter_map(|step| step.value.as_deref()).collect();
+    assert!(
+        values.iter().any(|value| value.contains("from phase 0 with 0 of 4 arrivals to phase 0 with 1 of 4")),
+        "{values:?}"
+    );
+    let early = report("exchange_too_early", [1, 4], &arguments, "");
+    match &early.verdict {
+        Verdict::Violated(Violation::Fault { what, .. }, _) => assert!(what.contains("not initialized"), "{what}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_count_is_that_of_the_threads_that_arrive() {
+    for (count, verdict) in [("count=4", "holds"), ("count=3", "stuck"), ("count=5", "stuck"), ("count=0", "1 to 2^20")]
+    {
+        let found = match report("counts", [1, 4], &[count, "out=i32[4]:0"], "").verdict {
+            Verdict::Holds => "holds".to_owned(),
+            Verdict::Violated(Violation::Stuck(_), _) => "stuck".into(),
+            Verdict::Violated(Violation::Fault { what, .. }, _) => what,
+            other => panic!("{count}: {other:?}"),
+        };
+        assert!(found.contains(verdict), "{count}: {found}");
+    }
+}
+
+#[test]
+fn a_producer_and_a_consumer_pass_buffers_on() {
+    let arguments = ["rounds=5", "in=i32[20]:7", "out=i32[20]:0"];
+    let report_of = |entry| report(entry, [1, 8], &arguments, "out[0] == 7 && out[19] == 7");
+    assert_eq!(report_of("pass").verdict, Verdict::Holds);
+    assert!(matches!(report_of("pass_unasked").verdict, Verdict::Violated(..)));
+}
+
+#[test]
+fn a_grid_waits_for_itself_in_rounds() {
+    let sweeps = report("sweeps", [6, 16], &["from=i32[96]:1", "to=i32[96]:0", "rounds=5"], "to[0] == 32");
+    assert_eq!((&sweeps.verdict, sweeps.statistics.complete), (&Verdict::Holds, 1));
+    races(&report("sweeps_in_place", [2, 2], &["at=i32[4]:1", "rounds=2"], ""), [101, 101]);
+}
+
+/// A thread with these instructions on an object that is initialized for `count` arrivals.
+fn alone(count: u32, instructions: &str) -> Result<Verdict, String> {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.entry k(.param .u64 r)\n{{\n.reg .u64 %r, %s; .reg .u32 %t; .reg .pred %p;\n\
+         .shared .align 8 .b64 bar;\nld.param.u64 %r, [r];\nmbarrier.init.shared::cta.b64 [bar], {count};\n{instructions}\n\
+         selp.u32 %t, 1, 0, %p;\nst.global.u32 [%r], %t;\nret;\n}}\n"
+    );
+    let source = Source { file: "k.ptx".into(), text };
+    let launch = launch(1, 1, 0, &["r=u32[1]:7"]);
+    let mut world = World::new(source, None, launch).map_err(|error| error.to_string())?;
+    let condition = Condition::parse("r == 1", world.ranges()).expect("a condition");
+    Ok(judge(&mut world, &[condition], &Options::default()).map_err(|error| error.to_string())?.verdict)
+}
+
+#[test]
+fn instructions_on_objects_are_as_the_isa_has_them() {
+    let arrive = "mbarrier.arrive.shared.b64 %s, [bar];";
+    for (instructions, holds) in [
+        (format!("{arrive}\nmbarrier.test_wait.shared.b64 %p, [bar], %s;"), false),
+        (format!("{arrive}\n{arrive}\nmbarrier.test_wait.shared.b64 %p, [bar], %s;"), true),
+        ("mbarrier.arrive.shared.b64 %s, [bar], 2;\nmbarrier.try_wait.acquire.cta.shared::cta.b64 %p, [bar], %s, 10;".into(), true),
+        // The parity of a phase that is complete, and of the one under way.
+        (format!("{arrive}\nmbarrier.arrive.release.cta.shared::cta.b64 _, [bar];\nmbarrier.test_wait.parity.shared.b64 %p, [bar], 0;"), true),
+        (format!("{arrive}\n{arrive}\nmbarrier.try_wait.parity.shared.b64 %p, [bar], 1;"), false),
+        (format!("{arrive}\nmbarrier.test_wait.parity.shared.b64 %p, [bar], 0;"), false),
+        // By a generic address, and with a guard.
+        ("setp.eq.u64 %p, %r, 0;\n@%p mbarrier.arrive.shared.b64 %s, [bar];\n@!%p mbarrier.arrive.shared.b64 %s, [bar], 2;\ncvta.shared.u64 %r, bar;\nmbarrier.test_wait.b64 %p, [%r], %s;\nld.param.u64 %r, [r];".into(), true),
+    ] {
+        match alone(2, &instructions) {
+            Ok(Verdict::Holds) => assert!(holds, "{instructions}"),
+            Ok(Verdict::Violated(Violation::Assertion { .. }, _)) => assert!(!holds, "{instructions}"),
+            other => panic!("{instructions}: {other:?}"),
+        }
+    }
+    for (instructions, why) in [
+        ("mbarrier.arrive.shared.b64 %s, [bar], 3;", "more arrivals"),
+        ("mbarrier.inval.shared.b64 [bar];\nmbarrier.arrive.shared.b64 %s, [bar];", "not initialized"),
+    ] {
+        match alone(2, instructions) {
+            Ok(Verdict::Violated(Violation::Fault { what, .. }, _)) => assert!(what.contains(why), "{what}"),
+            other => panic!("{instructions}: {other:?}"),
+        }
+    }
+    for (instructions, why) in [
+        ("mbarrier.arrive_drop.shared.b64 %s, [bar];", "whose count changes"),
+        ("mbarrier.arrive.expect_tx.shared.b64 %s, [bar], 16;", "bytes of bulk copies"),
+        ("mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 16;", "bytes of bulk copies"),
+        ("mbarrier.pending_count.b64 %t, %s;", "how many arrivals are pending"),
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [bar];", "a barrier object waits for"),
+    ] {
+        let refused = alone(2, instructions).expect_err(instructions);
+        assert!(refused.contains(why) && refused.contains("k.ptx:10"), "{refused}");
+    }
+}
