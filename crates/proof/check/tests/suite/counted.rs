@@ -310,7 +310,7 @@ fn phased_case(random: &mut Random) -> Case {
 
 #[test]
 fn the_runs_of_programs_with_phases_stand_for_all_executions() {
-    let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(300u64);
+    let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(120u64);
     let mut random = Random(std::env::var("WATTLE_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(18));
     let (mut counted, mut errors) = (0, Vec::new());
     for number in 0..many {
@@ -360,6 +360,38 @@ fn wait(cell: u64, value: u64) -> Op {
 fn apart(program: Vec<Vec<Op>>) -> Case {
     let places = (0..program.len() as u32).map(|block| Placement::new(block, 0)).collect();
     Case { program, places }
+}
+
+/// Adds to a word, and waits until two have added.
+fn meet(cell: u64) -> [Op; 2] {
+    let releasing = Label::atomic_write(D).releasing();
+    let add = Op::Add { to: 2, cell, value: constant(1), read: Label::atomic_read(D), write: releasing };
+    [add, Op::AwaitPhase { cell, register: 2, bits: 1, shifted: false, label: Label::atomic_read(D).acquiring() }]
+}
+
+#[test]
+fn whoever_adds_to_a_counter_later_knows_what_was_counted() {
+    for model in MODELS {
+        let pair = |thread: u64| [&[store(thread, 1)], &meet(COUNTER)[..], &[load(1 - thread)]].concat();
+        assert!(counted(&apart(vec![pair(0), pair(1)]), model, Answers::Phases).is_some(), "{model}");
+        // It waits for something else, may come before one of the two, and lets the other one go.
+        let late = vec![wait(COUNTER + 1, 1), add(COUNTER)];
+        let program = vec![pair(0), pair(1), late, vec![add(COUNTER + 1)]];
+        assert!(counted(&apart(program), model, Answers::Phases).is_none(), "{model}");
+    }
+}
+
+#[test]
+fn whoever_writes_a_counter_anew_knows_its_additions() {
+    for model in MODELS {
+        let set = |acquires: bool| {
+            let fence = Some(acquire()).filter(|_| acquires);
+            [vec![wait(COUNTER + 1, 1)], fence.into_iter().collect(), vec![store(COUNTER, 0)]].concat()
+        };
+        let program = |acquires| apart(vec![vec![add(COUNTER), release(), add(COUNTER + 1)], set(acquires)]);
+        assert!(counted(&program(true), model, Answers::Phases).is_some(), "{model}");
+        assert!(counted(&program(false), model, Answers::Phases).is_none(), "{model}");
+    }
 }
 
 /// Threads of which the last one reads what all have left, unless it lacks a fence.

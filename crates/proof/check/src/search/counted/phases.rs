@@ -225,20 +225,12 @@ impl<'w> Runs<'_, 'w> {
         waiting: &[(ThreadId, Waiting)],
     ) -> Option<()> {
         let added: BTreeSet<Address> = adding.iter().map(|(_, adding)| adding.address).collect();
-        let waiting = || waiting.iter().filter(|(_, waiting)| !added.contains(&waiting.target.address));
         let mut moved = false;
-        for &(thread, Waiting { target, label }) in waiting() {
-            if !state.sees_phases(thread, target.address) {
-                self.read(state, thread, target, label)?;
-                state.runners[thread].status = Status::Ready;
-                moved = true;
+        for &(thread, what) in waiting {
+            let address = what.target.address;
+            if !added.contains(&address) && state.sees_phases(thread, address) {
+                moved |= let_go(state, thread, what)?;
             }
-        }
-        if moved {
-            return Some(());
-        }
-        for &(thread, what) in waiting() {
-            moved |= let_go(state, thread, what)?;
         }
         if moved {
             return Some(());
@@ -246,8 +238,20 @@ impl<'w> Runs<'_, 'w> {
         for &address in &added {
             let adding: Vec<_> = adding.iter().filter(|(_, adding)| adding.address == address).copied().collect();
             add_all(state, address, &adding)?;
+            moved = true;
         }
-        (!added.is_empty()).then_some(())
+        if moved {
+            return Some(());
+        }
+        // A cell to which nobody adds has the one value that the clocks determine.
+        for &(thread, Waiting { target, label }) in waiting {
+            if !state.sees_phases(thread, target.address) {
+                self.read(state, thread, target, label)?;
+                state.runners[thread].status = Status::Ready;
+                moved = true;
+            }
+        }
+        moved.then_some(())
     }
 }
 
