@@ -11,10 +11,10 @@ fn assembles(sm: u32, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn sm_80() {
-    assembles(80, 0..250);
+    assembles(80, 0..100);
 }
 
 #[test]
 fn sm_90() {
-    assembles(90, 250..500);
+    assembles(90, 100..200);
 }

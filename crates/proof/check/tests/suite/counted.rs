@@ -362,22 +362,24 @@ fn apart(program: Vec<Vec<Op>>) -> Case {
     Case { program, places }
 }
 
-/// Adds to a word, and waits until two have added.
-fn meet(cell: u64) -> [Op; 2] {
-    let releasing = Label::atomic_write(D).releasing();
-    let add = Op::Add { to: 2, cell, value: constant(1), read: Label::atomic_read(D), write: releasing };
-    [add, Op::AwaitPhase { cell, register: 2, bits: 1, shifted: false, label: Label::atomic_read(D).acquiring() }]
-}
-
 #[test]
 fn whoever_adds_to_a_counter_later_knows_what_was_counted() {
+    let (read, write) = (Label::atomic_read(D), Label::atomic_write(D).releasing());
+    let releasing = Op::Add { to: 2, cell: COUNTER, value: constant(1), read, write };
+    let label = Label::atomic_read(D).acquiring();
     for model in MODELS {
-        let pair = |thread: u64| [&[store(thread, 1)], &meet(COUNTER)[..], &[load(1 - thread)]].concat();
-        assert!(counted(&apart(vec![pair(0), pair(1)]), model, Answers::Phases).is_some(), "{model}");
-        // It waits for something else, may come before one of the two, and lets the other one go.
-        let late = vec![wait(COUNTER + 1, 1), add(COUNTER)];
-        let program = vec![pair(0), pair(1), late, vec![add(COUNTER + 1)]];
-        assert!(counted(&apart(program), model, Answers::Phases).is_none(), "{model}");
+        // They look at what their additions return, or do not.
+        for await_both in [
+            Op::AwaitPhase { cell: COUNTER, register: 2, bits: 1, shifted: false, label },
+            Op::AwaitWithin { cell: COUNTER, least: 2, most: u64::MAX, label },
+        ] {
+            let pair = |thread: u64| vec![store(thread, 1), releasing.clone(), await_both.clone(), load(1 - thread)];
+            assert!(counted(&apart(vec![pair(0), pair(1)]), model, Answers::Phases).is_some(), "{model}");
+            // It waits for something else, may come before one of the two, and lets the other one go.
+            let late = vec![wait(COUNTER + 1, 1), add(COUNTER)];
+            let program = vec![pair(0), pair(1), late, vec![add(COUNTER + 1)]];
+            assert!(counted(&apart(program), model, Answers::Phases).is_none(), "{model}");
+        }
     }
 }
 

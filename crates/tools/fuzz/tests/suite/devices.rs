@@ -11,7 +11,7 @@ use wattle_cuda as _;
 use wattle_vulkan as _;
 
 fn kernels() -> u64 {
-    std::env::var("WATTLE_FUZZ_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(500)
+    std::env::var("WATTLE_FUZZ_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(250)
 }
 
 fn devices() -> Vec<Device> {
