@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wattle_check::search::Execution;
 use wattle_memory::{EventId, Kind};
-use wattle_modules::code::Op;
+use wattle_modules::code::{AtObject, Op};
+use wattle_modules::ptx::barriers::phase_of;
 
 use crate::world::World;
 
@@ -33,7 +34,7 @@ fn role(world: &World, execution: &Execution<'_>, event: EventId) -> Role {
     let (part, at) = world.instruction_of(of.source as usize);
     match (part.kernel().steps.get(at).map(|step| &step.op), of.label.kind) {
         (Some(Op::Copy(_)), Kind::Write) => Role::Mark,
-        (Some(Op::CopyWait { .. }), Kind::Read) => Role::Look,
+        (Some(Op::CopyWait { .. } | Op::CopyObject { .. }), Kind::Read) => Role::Look,
         _ => Role::Other,
     }
 }
@@ -86,7 +87,7 @@ pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[Event
         return None;
     }
     let graph = execution.graph;
-    (0..graph.len()).filter(|&read| graph.event(read).label.kind == Kind::Read).find_map(|read| {
+    let marked = (0..graph.len()).filter(|&read| graph.event(read).label.kind == Kind::Read).find_map(|read| {
         let source = graph.source(read)?;
         let (looks, marks) = (role(world, execution, read), role(world, execution, source));
         let own = graph.event(read).thread == graph.event(source).thread;
@@ -98,5 +99,47 @@ pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[Event
             (_, Role::Mark) => Some([read, source]),
             (Role::Mark | Role::Other, _) => None,
         }
+    });
+    marked.or_else(|| too_early(world, execution))
+}
+
+/// An access to the target of a copy that a barrier object tracks, whose thread does not know that the phase of the object is over: the
+/// access, and the write of the copy. That it comes behind the thread that has begun the copy is not enough.
+fn too_early(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
+    let (graph, order) = (execution.graph, &execution.analysis.happens_before);
+    let arrives = |write: EventId| {
+        let of = graph.event(write);
+        let (part, at) = of.thread.map(|_| world.instruction_of(of.source as usize))?;
+        let op = part.kernel().steps.get(at).map(|step| &step.op)?;
+        let is_one = of.label.kind == Kind::Write && matches!(op, Op::CopyObject { does: AtObject::Arrives, .. });
+        // The arrival stands behind it.
+        let is_arrival = |&event: &EventId| {
+            graph.same_thread(event, write)
+                && graph.event(event).source == of.source + 1
+                && graph.source(event).is_some()
+        };
+        (write + 1..graph.len()).find(is_arrival).filter(|_| is_one)
+    };
+    (0..graph.len()).find_map(|write| {
+        let arrival = arrives(write)?;
+        let (object, phase) = (graph.event(arrival).location, phase_of(graph.event(arrival).value?));
+        let is_over = |read: EventId| {
+            let of = graph.event(read);
+            of.location == object
+                && of.label.kind == Kind::Read
+                && of.value.is_some_and(|value| phase_of(value) > phase)
+        };
+        let knows = |access: EventId| {
+            let comes_before =
+                |read: EventId| order.has(read, access) || read < access && graph.same_thread(read, access);
+            (0..graph.len()).any(|read| is_over(read) && comes_before(read))
+        };
+        let is_behind = |access: EventId| {
+            let of = graph.event(access);
+            let comes_behind = order.has(write, access) || access > write && graph.same_thread(access, write);
+            let is_own = graph.same_thread(access, write) && of.source == graph.event(write).source;
+            of.location == graph.event(write).location && comes_behind && !is_own
+        };
+        (0..graph.len()).find(|&access| is_behind(access) && !knows(access)).map(|access| [access, write])
     })
 }

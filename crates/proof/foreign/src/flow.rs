@@ -2,7 +2,7 @@
 //! memory, which registers are live there, and where stores lie ahead.
 
 use wattle_memory::Set;
-use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
+use wattle_modules::code::{AtObject, Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
 use crate::decisions;
@@ -19,7 +19,7 @@ pub struct Writes {
 
 impl Writes {
     fn of(op: &Op) -> Writes {
-        if let Op::CopyWait { .. } = op {
+        if let Op::CopyWait { .. } | Op::CopyObject { does: AtObject::Arrives, .. } = op {
             // The copies that it completes write to shared memory.
             return Writes { global: false, shared: true };
         }

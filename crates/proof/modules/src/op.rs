@@ -212,6 +212,11 @@ pub enum Op {
     CopyWait {
         but: Option<u32>,
     },
+    /// What a thread does at a barrier object that has to do with its copies.
+    CopyObject {
+        access: Access,
+        does: AtObject,
+    },
     /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
     /// `bar.warp.sync`, with the results `d` and `p`, which may be [`NO_REG`]
     Exchange {
@@ -289,6 +294,7 @@ impl Op {
             | Op::Copy(_)
             | Op::CopyGroup
             | Op::CopyWait { .. }
+            | Op::CopyObject { .. }
             | Op::Exchange { .. }
             | Op::Hint
             | Op::Yield
@@ -339,6 +345,15 @@ pub struct Copied {
     pub read: Option<Src>,
     /// The predicate under which nothing is read, or [`NO_REG`].
     pub ignore: Reg,
+}
+
+/// What a thread does at a barrier object that has to do with its copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtObject {
+    /// `cp.async.mbarrier.arrive`: the phase of the object is not over before the copies that the thread has begun are complete.
+    Tracks,
+    /// The thread is about to arrive at it.
+    Arrives,
 }
 
 /// What a barrier gathers from the predicates of its threads.
@@ -535,6 +550,7 @@ impl Op {
                     sources(&[Src::reg(copied.ignore)]);
                 }
             }
+            Op::CopyObject { access, .. } => sources(&[access.base]),
             Op::Exchange { d, p, a, b, c, mask, .. } => {
                 outline.meets = true;
                 sources(&[*a, *b, *c, *mask]);

@@ -4,7 +4,7 @@ use wattle_memory::Label;
 
 use crate::address;
 use crate::code::{
-    Access, Bitwise, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src,
+    Access, AtObject, Bitwise, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src,
 };
 use crate::meaning::{bits, convert, exact, int};
 use crate::value::Value;
@@ -58,6 +58,8 @@ pub enum Effect<'k, V> {
     CopyGroup,
     /// The thread waits until all groups of copies but the last ones are complete, or all copies.
     CopyWait { but: Option<u32> },
+    /// The thread does something at a barrier object that has to do with its copies.
+    CopyObject { access: &'k Access, object: V, does: AtObject },
     /// The thread has come to an instruction that the lanes of its warp in the mask do together; `to` and `predicate` get the
     /// results once all of them are there.
     Exchange { how: Exchange, part: [V; 3], mask: V, to: Reg, predicate: Reg },
@@ -249,6 +251,9 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         }
         Op::CopyGroup => return Effect::CopyGroup,
         Op::CopyWait { but } => return Effect::CopyWait { but: *but },
+        Op::CopyObject { access, does } => {
+            return Effect::CopyObject { access, object: address!(access), does: *does };
+        }
         Op::Hint => {}
         Op::Yield => return Effect::Yield,
         Op::Branch { target } => {

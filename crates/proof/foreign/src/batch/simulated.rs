@@ -11,7 +11,7 @@ use wattle_check::search::{Action, Address, Process as _};
 use wattle_check::simulate::{Role, SharedVariable, SimulatedModule, SimulatedThread};
 use wattle_core::{Error, Result};
 use wattle_ir::Site;
-use wattle_modules::code::Op;
+use wattle_modules::code::{AtObject, Op};
 
 use super::images::range_of;
 use super::{module, refused};
@@ -61,7 +61,7 @@ pub(super) fn prepare(launch: &BatchLaunch, buffers: &[BatchBuffer], seed: u64) 
         let reads_read_only = op.outline(|_| {}, |_| {}).access.is_some_and(|access| access.read_only);
         if matches!(op, Op::Copy(_)) {
             Role::BeginsCopy
-        } else if matches!(op, Op::CopyWait { .. }) {
+        } else if matches!(op, Op::CopyWait { .. } | Op::CopyObject { does: AtObject::Arrives, .. }) {
             Role::EndsCopy
         } else if reads_read_only {
             Role::ReadsReadOnly

@@ -54,11 +54,11 @@ pub(super) enum Open {
         at: u32,
         holds: Deferred,
     },
-    /// A copy; `but` is the number of the first group that stays open, and `done` that of the cells that are done.
+    /// A copy; `until` is the number of the first one that stays open, and `done` that of the cells that are done.
     Copy {
         at: u32,
         stage: Stage,
-        but: u32,
+        until: u32,
         done: u32,
     },
 }

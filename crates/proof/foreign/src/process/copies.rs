@@ -10,7 +10,7 @@
 //! Copies that nobody waits for end with their thread: what they would write to, nobody may read any more.
 
 use wattle_check::search::Action;
-use wattle_modules::code::{Access, Copied, Op};
+use wattle_modules::code::{Access, AtObject, Copied, Op};
 use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
@@ -32,6 +32,8 @@ pub(super) struct Copy {
     items: u8,
     /// The number of groups that were committed before it began: its own one's number.
     group: u32,
+    /// How many copies the thread had begun before it.
+    number: u32,
     /// What its cells held when it began, and what they hold when it is completed.
     read: [Vec<Deferred>; 2],
 }
@@ -57,12 +59,32 @@ pub(super) struct Copies {
     all: Vec<Copy>,
     /// How many groups have been committed.
     groups: u32,
+    /// How many copies have begun.
+    begun: u32,
+    /// The barrier objects that track copies, each with the number of copies that had begun then.
+    tracked: Vec<(u64, u32)>,
 }
 
 impl Copies {
     /// The copies since the last group become a group.
     pub fn commit(&mut self) {
         self.groups = self.groups.saturating_add(1);
+    }
+
+    /// Does what is done at a barrier object; returns the number of the first copy that stays open, if some are completed.
+    ///
+    /// The phase of the object is not over before the thread arrives there itself and the copies are complete. Here they are completed
+    /// when it arrives; that nobody accesses their targets before the phase is over is asked of executions ([`crate::copies`]).
+    pub fn at_object(&mut self, object: u64, does: AtObject) -> Option<u32> {
+        let at = self.tracked.iter().position(|(of, _)| *of == object);
+        let until = at.map(|at| self.tracked.remove(at).1);
+        match does {
+            AtObject::Tracks => {
+                self.tracked.push((object, self.begun));
+                None
+            }
+            AtObject::Arrives => until,
+        }
     }
 
     pub fn any_pending(&self) -> bool {
@@ -87,23 +109,29 @@ impl ModuleThread {
             world.refuse(self.statement(at) as usize, "a copy of a part of a word, or of more bytes than it has");
         }
         let items = (read / item).min(copied.items.into()) as u8;
-        let copy = Copy { at, from, target, items, group: self.copies.groups, read: Default::default() };
-        self.copies.all.push(copy);
-        self.open = Some(Open::Copy { at, stage: Stage::Begin, but: 0, done: 0 });
+        let (group, number) = (self.copies.groups, self.copies.begun);
+        self.copies.all.push(Copy { at, from, target, items, group, number, read: Default::default() });
+        self.copies.begun = number.saturating_add(1);
+        self.open = Some(Open::Copy { at, stage: Stage::Begin, until: 0, done: 0 });
     }
 
     /// Completes copies: those of all groups but the last `but`, or all of them.
     pub(super) fn complete_copies(&mut self, at: u32, but: Option<u32>) {
-        let all = but.is_none();
-        let complete = if all { u32::MAX } else { self.copies.groups.saturating_sub(but.unwrap_or(0)) };
-        if self.copies.all.first().is_some_and(|copy| all || copy.group < complete) {
-            self.open = Some(Open::Copy { at, stage: Stage::Look, but: complete, done: 0 });
+        let groups = but.map(|but| self.copies.groups.saturating_sub(but));
+        let stays = self.copies.all.iter().find(|copy| groups.is_some_and(|groups| copy.group >= groups));
+        self.complete_until(at, stays.map_or(u32::MAX, |copy| copy.number));
+    }
+
+    /// Completes the copies with lower numbers.
+    pub(super) fn complete_until(&mut self, at: u32, until: u32) {
+        if self.copies.all.first().is_some_and(|copy| copy.number < until) {
+            self.open = Some(Open::Copy { at, stage: Stage::Look, until, done: 0 });
         }
     }
 
     /// Goes on with a copy; `at` is the instruction that begins it or waits for it. `None` if that is done.
     pub(super) fn go_on_copying(&mut self, world: &World, open: Open) -> Option<Action> {
-        let Open::Copy { at, stage, but, done } = open else { return None };
+        let Open::Copy { at, stage, until, done } = open else { return None };
         let begins = matches!(stage, Stage::Begin | Stage::Mark);
         let copy = if begins { self.copies.all.last() } else { self.copies.all.first() };
         let copy = copy.cloned()?;
@@ -127,7 +155,7 @@ impl ModuleThread {
             }
             Err(NoCells::Spoilt | NoCells::Local(_)) => return Some(Action::Halt),
         };
-        let next = |stage, done| Some(Open::Copy { at, stage, but, done });
+        let next = |stage, done| Some(Open::Copy { at, stage, until, done });
         if let (Some(target), true) = (cells.target(done as usize), (done as usize) < cells.all.len()) {
             let source = self.statement(at);
             self.open = next(stage, done + 1);
@@ -177,7 +205,7 @@ impl ModuleThread {
             }
             Stage::Write => {
                 self.copies.all.remove(0);
-                if self.copies.all.first().is_some_and(|copy| but == u32::MAX || copy.group < but) {
+                if self.copies.all.first().is_some_and(|copy| copy.number < until) {
                     self.open = next(Stage::Look, 0);
                 }
             }

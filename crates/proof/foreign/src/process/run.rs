@@ -187,6 +187,15 @@ impl ModuleThread {
                 }
                 Effect::CopyGroup => self.copies.commit(),
                 Effect::CopyWait { but } => self.complete_copies(at, but),
+                Effect::CopyObject { access, object, does } => {
+                    let Some(object) = object.known() else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    if let Some(until) = self.copies.at_object(access.place(object).1, does) {
+                        self.complete_until(at, until);
+                    }
+                }
                 Effect::Ordering(ordering) => return self.ordering(world, at, ordering),
                 Effect::Exchange { how: Exchange::Barrier, mask, .. } => {
                     let Some(mask) = mask.known() else {

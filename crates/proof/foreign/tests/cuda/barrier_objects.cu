@@ -80,6 +80,29 @@ extern "C" __global__ void pass(int rounds, const int *in, int *out) { pass_on<t
 // The mistake: a buffer is filled anew while others may still empty it.
 extern "C" __global__ void pass_unasked(int rounds, const int *in, int *out) { pass_on<false>(rounds, in, out); }
 
+// A tile that is copied asynchronously: the phase is over when all threads have come and all copies are complete.
+enum Then { Wait, Look, Synchronize };
+template <Then Does>
+__device__ void copy_tile(const int *in, int *out)
+{
+    __shared__ int tile[64];
+    __shared__ barrier all;
+    if (threadIdx.x == 0) init(&all, blockDim.x);
+    __syncthreads();
+    cuda::memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int), all);
+    barrier::arrival_token token = all.arrive();
+    int own = Does == Look ? tile[threadIdx.x] : 0;
+    if (Does == Synchronize) __syncthreads();
+    else all.wait(std::move(token));
+    out[threadIdx.x] = own + tile[blockDim.x - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void copied(const int *in, int *out) { copy_tile<Wait>(in, out); }
+
+// The mistakes: a thread looks at what it has copied itself before the phase is over; the block waits for its threads alone.
+extern "C" __global__ void copied_own(const int *in, int *out) { copy_tile<Look>(in, out); }
+extern "C" __global__ void copied_unwaited(const int *in, int *out) { copy_tile<Synchronize>(in, out); }
+
 // Sums of neighbours, from one buffer into the other.
 extern "C" __global__ void sweeps(int *from, int *to, int rounds)
 {

@@ -76,10 +76,24 @@ fn a_producer_and_a_consumer_pass_buffers_on() {
 }
 
 #[test]
+fn a_phase_waits_for_copies() {
+    let arguments = ["in=i32[3]:9", "out=i32[3]:0"];
+    assert_eq!(report("copied", [1, 3], &arguments, "out[0] == 9").verdict, Verdict::Holds);
+    for (entry, line) in [("copied_own", 94), ("copied_unwaited", 97)] {
+        match report(entry, [1, 3], &arguments, "").verdict {
+            Verdict::Violated(Violation::Copying { accesses: [access, _], .. }, _) => {
+                assert!(access.at.starts_with(&format!("barrier_objects.cu:{line}:")), "{entry}: {}", access.at);
+            }
+            other => panic!("{entry}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_grid_waits_for_itself_in_rounds() {
     let sweeps = report("sweeps", [6, 16], &["from=i32[96]:1", "to=i32[96]:0", "rounds=5"], "to[0] == 32");
     assert_eq!((&sweeps.verdict, sweeps.statistics.complete), (&Verdict::Holds, 1));
-    races(&report("sweeps_in_place", [2, 2], &["at=i32[4]:1", "rounds=2"], ""), [101, 101]);
+    races(&report("sweeps_in_place", [2, 2], &["at=i32[4]:1", "rounds=2"], ""), [124, 124]);
 }
 
 /// A thread with these instructions on an object that is initialized for `count` arrivals.
@@ -130,7 +144,7 @@ fn instructions_on_objects_are_as_the_isa_has_them() {
         ("mbarrier.arrive.expect_tx.shared.b64 %s, [bar], 16;", "bytes of bulk copies"),
         ("mbarrier.expect_tx.relaxed.cta.shared.b64 [bar], 16;", "bytes of bulk copies"),
         ("mbarrier.pending_count.b64 %t, %s;", "how many arrivals are pending"),
-        ("cp.async.mbarrier.arrive.noinc.shared.b64 [bar];", "a barrier object waits for"),
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [bar];", "copies that arrive by themselves"),
     ] {
         let refused = alone(2, instructions).expect_err(instructions);
         assert!(refused.contains(why) && refused.contains("k.ptx:10"), "{refused}");

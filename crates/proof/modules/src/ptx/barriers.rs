@@ -19,7 +19,7 @@ const COUNT_BITS: i64 = 20;
 /// The bits of all arrivals so far.
 const ARRIVAL_BITS: i64 = 64 - COUNT_BITS;
 
-/// What ends a thread that uses an object as the ISA does not allow: the names of instructions that no text has, and what
+/// What ends a thread that uses an object as the ISA does not allow: the names, which no text has, of instructions, and what
 /// happened.
 pub const WRONG: [(&str, &str); 3] = [
     (
@@ -34,12 +34,23 @@ pub const WRONG: [(&str, &str); 3] = [
     ),
 ];
 
-/// The state of an object in words, from its 64 bits.
+/// The number of arrivals that complete a phase of an object with these bits, and all of them so far.
+fn parts(object: u64) -> (u64, u64) {
+    (object >> ARRIVAL_BITS, object & ((1 << ARRIVAL_BITS) - 1))
+}
+
+/// The number of the phase that is under way, from the bits of an object.
+pub fn phase_of(object: u64) -> u64 {
+    let (count, arrivals) = parts(object);
+    arrivals.checked_div(count).unwrap_or(0)
+}
+
+/// The state of an object in words, from its bits.
 pub fn in_words(object: u64) -> String {
-    let (count, arrivals) = (object >> ARRIVAL_BITS, object & ((1 << ARRIVAL_BITS) - 1));
-    match (arrivals.checked_div(count), arrivals.checked_rem(count)) {
-        (Some(phase), Some(arrived)) => format!("phase {phase} with {arrived} of {count} arrivals"),
-        _ => "no barrier object".into(),
+    let (count, arrivals) = parts(object);
+    match arrivals.checked_rem(count) {
+        Some(arrived) => format!("phase {} with {arrived} of {count} arrivals", phase_of(object)),
+        None => "no barrier object".into(),
     }
 }
 
@@ -47,6 +58,10 @@ pub fn in_words(object: u64) -> String {
 pub fn is_of_object(instruction: &str) -> bool {
     instruction.split_whitespace().any(|word| word.starts_with("mbarrier."))
 }
+
+/// The name, which no text has, of the instruction before an arrival of a thread with copies
+/// ([`AtObject::Arrives`](crate::code::AtObject)).
+pub const ARRIVES: &str = "arrives";
 
 const BITS: Type = Type { sort: Sort::Bits, bits: 64 };
 
@@ -59,11 +74,14 @@ pub fn expanded(body: Cow<'_, [Statement]>) -> Parsed<Cow<'_, [Statement]>> {
     if !body.iter().any(is_of_objects) {
         return Ok(body);
     }
+    let copies = body.iter().any(|statement| {
+        matches!(statement, Statement::Instruction(instruction) if instruction.opcode.starts_with("cp.async.mbarrier"))
+    });
     let mut out = Vec::new();
     for (number, statement) in body.iter().enumerate() {
         match statement {
             Statement::Instruction(of) if is_of_objects(statement) => {
-                Object::of(Expansion { of, number, registers: 0, out: &mut out })?.expand()?;
+                Object::of(Expansion { of, number, registers: 0, out: &mut out }, copies)?.expand()?;
             }
             other => out.push(other.clone()),
         }
@@ -82,10 +100,12 @@ struct Object<'s> {
     relaxed: bool,
     /// The space as accesses name it.
     space: &'static str,
+    /// Whether some objects of the kernel track copies.
+    copies: bool,
 }
 
 impl<'s> Object<'s> {
-    fn of(expansion: Expansion<'s>) -> Parsed<Object<'s>> {
+    fn of(expansion: Expansion<'s>, copies: bool) -> Parsed<Object<'s>> {
         let mut words = expansion.of.opcode.split('.').skip(1);
         let operation = words.next().unwrap_or_default().to_owned();
         let by_bytes = "a barrier object counts arrivals here, and not the bytes of bulk copies";
@@ -103,7 +123,7 @@ impl<'s> Object<'s> {
                 _ => return expansion.refuse("this form of 'mbarrier' is not known"),
             }
         }
-        Ok(Object { expansion, operation, by_parity, relaxed, space })
+        Ok(Object { expansion, operation, by_parity, relaxed, space, copies })
     }
 
     fn expand(mut self) -> Parsed<()> {
@@ -163,7 +183,7 @@ impl<'s> Object<'s> {
         let holds = self.expansion.declared(Type::PRED);
         let [left, right] = operands;
         self.expansion.act(test, vec![Operand::Name(holds.clone()), left, right]);
-        self.expansion.act_if(holds, WRONG[what].0);
+        self.expansion.act_if(holds, WRONG[what].0, Vec::new());
     }
 
     fn init(&mut self, object: &Operand, count: &Operand) {
@@ -188,6 +208,9 @@ impl<'s> Object<'s> {
         let order = if self.relaxed { ".relaxed" } else { ".release" };
         let (word, phase, number) = (self.word(), self.word(), Expansion::number);
         let by = self.widened(by);
+        if self.copies {
+            self.act(ARRIVES, ".b64", vec![object.clone()]);
+        }
         self.act(&format!("atom{order}.cta"), ".add.u64", vec![word.clone(), object.clone(), by.clone()]);
         let count = self.parts(&word);
         self.expansion.act("div.u64", vec![phase.clone(), word.clone(), count.clone()]);
@@ -208,13 +231,13 @@ impl<'s> Object<'s> {
         self.act(&format!("ld{order}.cta"), ".b64", vec![word.clone(), object.clone()]);
         let count = self.parts(&word);
         self.expansion.act("div.u64", vec![now.clone(), word, count]);
-        if !self.by_parity {
+        if self.by_parity {
+            let parity = self.widened(phase);
+            self.expansion.act("and.b64", vec![parity.clone(), parity.clone(), number(1)]);
+            self.expansion.act("and.b64", vec![now.clone(), now.clone(), number(1)]);
+            self.expansion.act("setp.ne.u64", vec![complete.clone(), now, parity]);
+        } else {
             self.expansion.act("setp.gt.u64", vec![complete.clone(), now, phase.clone()]);
-            return;
         }
-        let parity = self.widened(phase);
-        self.expansion.act("and.b64", vec![parity.clone(), parity.clone(), number(1)]);
-        self.expansion.act("and.b64", vec![now.clone(), now.clone(), number(1)]);
-        self.expansion.act("setp.ne.u64", vec![complete.clone(), now, parity]);
     }
 }

@@ -33,9 +33,9 @@ impl Expansion<'_> {
         self.emit(None, opcode, operands);
     }
 
-    /// Adds an instruction without operands that is executed where a predicate holds.
-    pub fn act_if(&mut self, predicate: String, opcode: &str) {
-        self.emit(Some((predicate, false)), opcode, Vec::new());
+    /// Adds an instruction that is executed where a predicate holds.
+    pub fn act_if(&mut self, predicate: String, opcode: &str, operands: Vec<Operand>) {
+        self.emit(Some((predicate, false)), opcode, operands);
     }
 
     /// Adds a branch to a label where a predicate holds.

@@ -370,7 +370,7 @@ impl Own<'_> {
                 }
                 // A copy may be complete as soon as it has begun.
                 Effect::Copy { copied, from, target, read } => self.copy(common, copied, [from, target, read])?,
-                Effect::CopyGroup | Effect::CopyWait { .. } => {}
+                Effect::CopyGroup | Effect::CopyWait { .. } | Effect::CopyObject { .. } => {}
                 Effect::Exchange { how, part: [a, b, c], mask, to, predicate } => {
                     common.count += u64::from(done);
                     let part = Part { a, b, c };

@@ -8,7 +8,7 @@ use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
 use super::refused;
-use crate::code::{Copied, NO_REG, Op};
+use crate::code::{AtObject, Copied, NO_REG, Op};
 use crate::types::{Space, Type};
 
 /// The bytes of an item of a copy.
@@ -17,10 +17,17 @@ const ITEM: u64 = 4;
 /// Decodes `cp.async.{ca,cg}.shared.global [to], [from], bytes{, read | , ignore}{, policy}`, `.commit_group`, `.wait_group n`,
 /// `.wait_all`.
 pub fn copy(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
-    if !m.has("async") || matches!(m.peek(), Some("bulk" | "mbarrier")) {
+    if !m.has("async") || m.peek() == Some("bulk") {
         return m.fail(refused::why(m.name));
     }
     target.needs(m, 80, (7, 0), "The instruction")?;
+    if m.has("mbarrier") {
+        m.must(|word| (word == "arrive").then_some(()))?;
+        if m.has("noinc") {
+            return m.fail("copies that arrive by themselves, '.noinc', are not known here: leave it out, and count the threads alone");
+        }
+        return at_object(m, names, list, AtObject::Tracks);
+    }
     if let Some(word @ ("commit_group" | "wait_all")) = m.peek() {
         m.has(word);
         m.end()?;
@@ -58,4 +65,13 @@ pub fn copy(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: 
     let to = names.address(to, Space::Shared, ITEM)?;
     let from = names.address(from, Space::Global, ITEM)?;
     Ok(Op::Copy(Box::new(Copied { from, to, items: (bytes / ITEM) as u8, read, ignore })))
+}
+
+/// Decodes what is done at a barrier object.
+pub fn at_object(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], does: AtObject) -> Parsed<Op> {
+    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    m.must(|word| (word == "b64").then_some(()))?;
+    m.end()?;
+    let [object] = operands(names, list)?;
+    Ok(Op::CopyObject { access: names.address(object, space, 8)?, does })
 }

@@ -22,7 +22,9 @@ use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use super::{barriers, indexed, inline, matrices, products};
 use crate::assigned;
-use crate::code::{Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step};
+use crate::code::{
+    AtObject, Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step,
+};
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
@@ -403,6 +405,7 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "atom" | "red" => memory::atomic(m, names, list, target)?,
         "fence" | "membar" => memory::fence(m, names, list, target)?,
         "cp" => copies::copy(m, names, list, target)?,
+        barriers::ARRIVES => copies::at_object(m, names, list, AtObject::Arrives)?,
         "shfl" => warp::shfl(m, names, list)?,
         "vote" => warp::vote(m, names, list)?,
         "match" => warp::matching(m, names, list, target)?,

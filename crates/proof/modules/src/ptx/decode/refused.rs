@@ -3,7 +3,7 @@
 /// Instructions, and why none of them is supported. A name that ends with `*` stands for all that begin so.
 const REASONS: &[(&str, &str)] = &[
     ("griddepcontrol", "launches that begin before the ones that they depend on have ended are not known here"),
-    ("cp", "bulk and tensor copies, and those that a barrier object waits for, are not known here"),
+    ("cp", "bulk and tensor copies are not known here"),
     ("setmaxnreg", "it changes how many registers a warp has, for kernels of matrices"),
     ("clusterlaunchcontrol", "clusters of several blocks are not known here"),
     ("ldu", "use 'ld.global.nc', whose memory is read-only while the kernel runs"),
