@@ -192,15 +192,19 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         let statistics = Statistics { complete: 1, ..Statistics::default() };
         return Report { verdict: Verdict::Violated(violation, steps), statistics, note: None };
     }
-    // A search with cells that are not as the program uses them would be for nothing.
-    if single.is_err() && world.is_outgrown() {
-        return Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
-    }
     if let Ok(run) = &single {
         run.alike.iter().for_each(|&source| world.has_same_stores(source));
     }
     let every_event = || world.read_only.is_written() || world.copies.is_doubtful();
-    let memories = single.ok().map(|single| vec![single.memory]).or_else(|| counted_memories(&setup));
+    let memories = match single {
+        Ok(single) => Some(vec![single.memory]),
+        Err(_) if world.is_outgrown() => None,
+        Err(_) => counted_memories(&setup),
+    };
+    // A search with cells that are not as the program uses them would be for nothing.
+    if memories.is_none() && world.is_outgrown() {
+        return Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
+    }
     if let Some(memories) = memories.filter(|_| !every_event()) {
         let statistics = Statistics { complete: memories.len() as u64, ..Statistics::default() };
         let verdicts = memories.iter().map(|memory| verdict_on(world, asserted, memory));
