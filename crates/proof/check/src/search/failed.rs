@@ -19,6 +19,7 @@
 //! has an effect: such iterations count, up to the loop bound.
 
 mod grown;
+mod ways;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -28,16 +29,14 @@ use rustc_hash::FxHashMap;
 use wattle_memory::{Analysis, Event, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
 
 use grown::{Grown, with};
+use ways::{Way, Ways};
 
+use super::Setup;
 use super::execution::{execution, ordered};
-use super::process::{Action, Address, Change, Target, Written};
+use super::process::{Action, Address};
 use super::rounds;
 use super::searcher::Search;
 use super::state::{Fault, State};
-use super::{Setup, Thread};
-
-/// The maximum number of ways of failing that are searched, for each time that a loop begins anew.
-const MOST: usize = 4096;
 
 /// The most turns of loops that a thread makes without an event.
 const MOST_TURNS: u32 = 1 << 20;
@@ -313,171 +312,6 @@ fn of_thread(
             Action::Fault { .. } => {}
             Action::NeedsValue | Action::Halt | Action::Done => return all,
         }
-    }
-}
-
-/// A part of an iteration.
-#[derive(Clone)]
-struct Way<'w> {
-    process: Thread<'w>,
-    steps: Vec<Step>,
-    faults: Vec<Fault>,
-    /// The loops inside that are open: the process at their heads, and whether an iteration of theirs has failed.
-    inner: Vec<(u32, Thread<'w>, bool)>,
-    turns: u32,
-}
-
-impl<'w> Way<'w> {
-    fn new(process: &Thread<'w>) -> Self {
-        Way { process: process.clone(), steps: Vec::new(), faults: Vec::new(), inner: Vec::new(), turns: 0 }
-    }
-}
-
-/// All ways in which an iteration of one loop can fail.
-struct Ways<'a, 'w> {
-    setup: &'a Setup<'w>,
-    state: &'a State<'w>,
-    graph: &'a Graph,
-    analysis: &'a Analysis,
-    thread: ThreadId,
-    /// The thread's last event before the iteration.
-    behind: Option<EventId>,
-    head: &'a Thread<'w>,
-    label: u32,
-    ends: Vec<Way<'w>>,
-    tried: usize,
-    /// The statement of its jump back, once it is known.
-    jump: Option<u32>,
-}
-
-impl<'w> Ways<'_, 'w> {
-    /// Explores every way from a start; returns whether they were within the limit.
-    fn explore(&mut self, start: Way<'w>) -> bool {
-        let mut open = vec![start];
-        while let Some(mut way) = open.pop() {
-            self.tried += 1;
-            if self.tried > MOST {
-                return false;
-            }
-            self.go(&mut way, &mut open);
-        }
-        true
-    }
-
-    /// Follows one way to its end or to a read, and adds a way for each source of the read.
-    fn go(&mut self, way: &mut Way<'w>, open: &mut Vec<Way<'w>>) {
-        loop {
-            match way.process.advance() {
-                Action::Read { target: Some(target), label, source } => {
-                    for (from, value) in self.sources(way, target) {
-                        let mut next = way.clone();
-                        let unwritten = from.is_unwritten(self.graph);
-                        let step = self.step(label, source, target, value, Some(from));
-                        next.steps.push(Step { misses: unwritten && !next.process.carries_unwritten(), ..step });
-                        next.process.answer_read(Some(value), unwritten);
-                        open.push(next);
-                    }
-                    return;
-                }
-                Action::Update { target: Some(target), change, read, write, source } => {
-                    for (from, value) in self.sources(way, target) {
-                        let Some(writes) = idle(change, value, write) else { continue };
-                        let mut next = way.clone();
-                        let read = change.read_label(read, Some(value));
-                        next.steps.push(self.step(read, source, target, value, Some(from)));
-                        if writes {
-                            next.steps.push(self.step(write, source, target, value, None));
-                        }
-                        next.process.answer(Some(value));
-                        open.push(next);
-                    }
-                    return;
-                }
-                Action::Fence { label, source } => {
-                    let nowhere =
-                        Step { label, source, cell: None, location: None, value: None, from: None, misses: false };
-                    way.steps.push(nowhere);
-                }
-                Action::Fault { fault, source } => way.faults.push(Fault { thread: self.thread, fault, source }),
-                Action::LoopHead { label } => {
-                    way.inner.retain(|(open, ..)| *open != label);
-                    way.inner.push((label, way.process.clone(), false));
-                }
-                Action::BackEdge { label, source, .. } if label == self.label => {
-                    self.jump = Some(source);
-                    if way.process.repeats(self.head) {
-                        self.ends.push(way.clone());
-                    }
-                    return;
-                }
-                Action::BackEdge { label, .. } => {
-                    let Some(at) = way.inner.iter().position(|(open, ..)| *open == label) else { return };
-                    way.inner.truncate(at + 1);
-                    way.turns += 1;
-                    let (_, head, failed) = &mut way.inner[at];
-                    // Repeating the same adds nothing; and an inner loop may go on for ever.
-                    if (way.process.repeats(head) && std::mem::replace(failed, true))
-                        || way.turns > self.setup.loop_bound
-                    {
-                        return;
-                    }
-                    *head = way.process.clone();
-                }
-                // The iteration has effects that others see, waits for others, or does not return: the search builds
-                // it.
-                Action::Read { target: None, .. }
-                | Action::Update { target: None, .. }
-                | Action::Write { .. }
-                | Action::Barrier { .. }
-                | Action::Exchange { .. }
-                | Action::NeedsValue
-                | Action::Halt
-                | Action::Done => return,
-            }
-        }
-    }
-
-    fn step(&self, label: Label, source: u32, target: Target, value: u64, from: Option<From>) -> Step {
-        let location = self.state.cells.get(&target.address).map(|cell| cell.location);
-        let misses = from.is_some_and(|from| from.is_unwritten(self.graph));
-        let cell = Some((target.address, target.reference));
-        Step { label, source, cell, location, value: Some(value), from, misses }
-    }
-
-    /// The sources of a read of the iteration, each with its value.
-    fn sources(&self, way: &Way<'w>, target: Target) -> Vec<(From, u64)> {
-        let here = |step: &Step| {
-            step.label.kind == Kind::Write && step.cell.is_some_and(|(address, _)| address == target.address)
-        };
-        let own = way.steps.iter().rposition(here);
-        let own = own.and_then(|number| Some((From::Own(number), way.steps[number].value?)));
-        let Some(cell) = self.state.cells.get(&target.address) else {
-            let initial = self.setup.memory.initial(target.address);
-            let first = (From::Untouched { unwritten: initial.unwritten }, initial.value);
-            return own.into_iter().chain([first]).collect();
-        };
-        let writes = &self.state.writes[cell.location];
-        let there = |&write: &EventId| Some((From::Event(write), self.graph.event(write).value?));
-        own.into_iter()
-            .chain(writes.iter().filter(|&&write| !self.is_hidden(write, writes)).filter_map(there))
-            .collect()
-    }
-
-    /// Whether a write has been overwritten by one that has come to the thread before the iteration. What has come to a thread
-    /// of Vulkan's model, availability and visibility decide.
-    fn is_hidden(&self, write: EventId, writes: &[EventId]) -> bool {
-        let Some(behind) = self.behind.filter(|_| !self.setup.model.has_classes()) else { return false };
-        let has_come = |other: EventId| other == behind || self.analysis.happens_before.has(other, behind);
-        writes.iter().any(|&other| has_come(other) && self.analysis.coherence.has(write, other))
-    }
-}
-
-/// Whether an update that finds this value writes it back; `None` where it changes something.
-fn idle(change: Change, found: u64, write: Label) -> Option<bool> {
-    match change.written(Some(found)) {
-        Written::Nothing => Some(false),
-        Written::Value(value) if value == found && write.atomic => Some(true),
-        Written::Value(_) | Written::Unknown => None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Barrier objects, and grids that wait for themselves in rounds (`cuda/barrier_objects.cu`), compiled as the kernels of
+//! Barrier objects, and grids that wait for themselves in rounds (`cuda/barrier_objects.cu`); waits of libcu++
+//! (`cuda/waits.cu`); compiled as the kernels of
 //! [`crate::cuda`] are.
 
 use wattle_foreign::{Condition, Options, Report, Source, Verdict, Violation, World, judge};
@@ -148,5 +149,27 @@ fn instructions_on_objects_are_as_the_isa_has_them() {
     ] {
         let refused = alone(2, instructions).expect_err(instructions);
         assert!(refused.contains(why) && refused.contains("k.ptx:10"), "{refused}");
+    }
+}
+
+/// The verdict on a kernel of `cuda/waits.cu`, launched with two blocks of one thread.
+fn waits(entry: &str, arguments: &[&str], assert: &str) -> Verdict {
+    let mut world = World::new(source("waits"), Some(entry), launch(2, 1, 0, arguments)).expect("it is known");
+    let condition = Condition::parse(assert, world.ranges()).expect("a condition");
+    judge(&mut world, &[condition], &Options::default()).expect("it is judged").verdict
+}
+
+#[test]
+fn libcxx_waits_by_polls_and_sleeps() {
+    let (both, pair) = (["data=i32[2]:0", "out=i32[2]:0"], ["data=i32[2]:0", "out=i32[1]:3"]);
+    assert_eq!(waits("semaphore", &["sum=i32[1]:0"], "sum == 2"), Verdict::Holds);
+    assert_eq!(waits("counting", &pair, "out == 3"), Verdict::Holds);
+    assert_eq!(waits("latched", &both, "out[0] == 2 && out[1] == 1"), Verdict::Holds);
+    assert_eq!(waits("met", &both, "out[0] == 2 && out[1] == 1"), Verdict::Holds);
+    let flag = ["flag=i32[1]:0", "data=i32[1]:0", "out=i32[1]:42"];
+    assert_eq!(waits("flagged", &flag, "out == 42"), Verdict::Holds);
+    for (entry, arguments) in [("counting_one", &pair[..]), ("flagged_relaxed", &flag)] {
+        let verdict = waits(entry, arguments, "out == 42 || out == 3");
+        assert!(matches!(verdict, Verdict::Violated(Violation::Race { .. }, _)), "{entry}: {verdict:?}");
     }
 }
