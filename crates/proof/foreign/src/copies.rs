@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wattle_check::search::Execution;
 use wattle_memory::{EventId, Kind};
-use wattle_modules::code::{AtObject, Op};
+use wattle_modules::code::{AtObject, Op, Step};
 use wattle_modules::ptx::barriers::phase_of;
 
 use crate::world::World;
@@ -81,6 +81,12 @@ impl Copies {
     }
 }
 
+/// Whether barrier objects track copies: who accesses the targets of these early shows in whole executions alone.
+pub(crate) fn are_tracked(world: &World) -> bool {
+    let tracks = |step: &Step| matches!(step.op, Op::CopyObject { .. });
+    world.parts.iter().any(|part| part.copies && part.kernel().steps.iter().any(tracks))
+}
+
 /// An access to the target of a copy before the copy was waited for: the access, and the event of the copy that shows it.
 pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
     if !world.parts.iter().any(|part| part.copies) {
@@ -103,25 +109,25 @@ pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[Event
     marked.or_else(|| too_early(world, execution))
 }
 
-/// An access to the target of a copy that a barrier object tracks, whose thread does not know that the phase of the object is over: the
-/// access, and the write of the copy. That it comes behind the thread that has begun the copy is not enough.
+/// An access to the target of a copy that a barrier object tracks, or a write to its source, whose thread does not know that the phase
+/// of the object is over: the access, and the copy's own. That it comes behind the thread that has begun the copy is not enough.
 fn too_early(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
     let (graph, order) = (execution.graph, &execution.analysis.happens_before);
-    let arrives = |write: EventId| {
-        let of = graph.event(write);
+    let arrives = |copied: EventId| {
+        let of = graph.event(copied);
         let (part, at) = of.thread.map(|_| world.instruction_of(of.source as usize))?;
         let op = part.kernel().steps.get(at).map(|step| &step.op)?;
-        let is_one = of.label.kind == Kind::Write && matches!(op, Op::CopyObject { does: AtObject::Arrives, .. });
+        let is_one = of.location.is_some() && matches!(op, Op::CopyObject { does: AtObject::Arrives, .. });
         // The arrival stands behind it.
         let is_arrival = |&event: &EventId| {
-            graph.same_thread(event, write)
+            graph.same_thread(event, copied)
                 && graph.event(event).source == of.source + 1
                 && graph.source(event).is_some()
         };
-        (write + 1..graph.len()).find(is_arrival).filter(|_| is_one)
+        (copied + 1..graph.len()).find(is_arrival).filter(|_| is_one)
     };
-    (0..graph.len()).find_map(|write| {
-        let arrival = arrives(write)?;
+    (0..graph.len()).find_map(|copied| {
+        let arrival = arrives(copied)?;
         let (object, phase) = (graph.event(arrival).location, phase_of(graph.event(arrival).value?));
         let is_over = |read: EventId| {
             let of = graph.event(read);
@@ -129,17 +135,23 @@ fn too_early(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
                 && of.label.kind == Kind::Read
                 && of.value.is_some_and(|value| phase_of(value) > phase)
         };
-        let knows = |access: EventId| {
-            let comes_before =
-                |read: EventId| order.has(read, access) || read < access && graph.same_thread(read, access);
-            (0..graph.len()).any(|read| is_over(read) && comes_before(read))
+        let acquires = |read: EventId, access: EventId| {
+            let fences = |event: EventId| graph.same_thread(event, read) && graph.event(event).label.acquire;
+            graph.same_thread(read, access) && read < access && (read..access).any(fences)
         };
+        let knows = |access: EventId| {
+            (0..graph.len()).any(|read| {
+                is_over(read) && (order.has(read, access) && !graph.same_thread(read, access) || acquires(read, access))
+            })
+        };
+        let reads = graph.event(copied).label.kind == Kind::Read;
         let is_behind = |access: EventId| {
             let of = graph.event(access);
-            let comes_behind = order.has(write, access) || access > write && graph.same_thread(access, write);
-            let is_own = graph.same_thread(access, write) && of.source == graph.event(write).source;
-            of.location == graph.event(write).location && comes_behind && !is_own
+            let comes_behind = order.has(copied, access) || access > copied && graph.same_thread(access, copied);
+            let is_own = graph.same_thread(access, copied) && of.source == graph.event(copied).source;
+            let conflicts = !reads || of.label.kind == Kind::Write;
+            of.location == graph.event(copied).location && conflicts && comes_behind && !is_own
         };
-        (0..graph.len()).find(|&access| is_behind(access) && !knows(access)).map(|access| [access, write])
+        (0..graph.len()).find(|&access| is_behind(access) && !knows(access)).map(|access| [access, copied])
     })
 }

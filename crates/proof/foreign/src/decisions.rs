@@ -27,76 +27,30 @@ struct Decision {
     written: Vec<Reg>,
 }
 
-/// For each instruction that is a branch which decides nothing, the place to which its ways come, as a successor alone; for each
-/// other one its successors. `next` are all successors.
-pub(crate) fn without_idle_ones(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// For each instruction that a thread passes over, the one to which it goes from there. `next` are all successors.
+pub(crate) fn passed(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Option<usize>> {
     let is_choice = |step: &Step| step.guard.reg != NO_REG && matches!(step.op, Op::Branch { .. });
     let branches = (0..next.len()).filter(|&at| is_choice(&kernel.steps[at]));
     let mut idle: Vec<Decision> = branches.filter_map(|at| decision(kernel, next, at)).collect();
     loop {
         // All of them are taken for idle, until one is found to leave something behind.
-        let mut remaining = next.to_vec();
-        idle.iter().for_each(|of| remaining[of.branch] = vec![of.join]);
-        let live = live(kernel, &remaining);
+        let mut passed = vec![None; next.len()];
+        idle.iter().for_each(|of| passed[of.branch] = Some(of.join));
+        let live = live(kernel, &successors(next, &passed));
         let before = idle.len();
         idle.retain(|of| of.written.iter().all(|&register| !live[of.join].contains(register as usize)));
         if idle.len() == before {
             for (poll, again) in (0..next.len()).filter_map(|at| Some((at, repeated(kernel, next, &live, at)?))) {
-                remaining[poll] = vec![again];
+                passed[poll] = Some(again);
             }
-            return remaining;
+            return passed;
         }
     }
 }
 
-/// A load, a comparison of what it gives, and a branch.
-struct Poll<'k> {
-    access: &'k Access,
-    test: Test,
-    /// What it is compared with: a register, or a constant.
-    with: Result<Reg, u64>,
-    /// The branch: the predicate, and where it goes.
-    branch: (Guard, usize),
-    results: [Reg; 2],
-}
-
-impl Poll<'_> {
-    fn at(kernel: &Kernel, at: usize) -> Option<Poll<'_>> {
-        let [load, test, branch] = kernel.steps.get(at..at + 3)? else { return None };
-        let unguarded = [load, test].iter().all(|step| step.guard.reg == NO_REG);
-        let (Op::Load { access, d }, Op::Test { f, d: holds, a, b, .. }) = (&load.op, &test.op) else { return None };
-        let (Op::Branch { target }, true) = (&branch.op, unguarded && branch.guard.reg == *holds) else { return None };
-        let takes = access.strength.is_strong() && *a == Src::reg(*d) && *b != *a && access.base != *a;
-        let branch = (branch.guard, *target as usize);
-        let with = b.as_reg().ok_or_else(|| b.get::<u64>(&[], &kernel.constants));
-        takes.then_some(Poll { access, test: *f, with, branch, results: [*d, *holds] })
-    }
-
-    fn is_like(&self, other: &Poll<'_>) -> bool {
-        let place = |access: &Access| (access.space, access.bytes, access.base, access.offset, access.sign_to);
-        place(self.access) == place(other.access)
-            && self.access.strength == other.access.strength
-            && std::ptr::fn_addr_eq(self.test, other.test)
-            && self.with == other.with
-            && (self.branch.0.negated, self.branch.1) == (other.branch.0.negated, other.branch.1)
-    }
-}
-
-/// The poll behind one that is as good as that one: it finds the same, and leads to the same place.
-fn repeated(kernel: &Kernel, next: &[Vec<usize>], live: &[Set], at: usize) -> Option<usize> {
-    let poll = Poll::at(kernel, at)?;
-    let again = at + 3;
-    let other = Poll::at(kernel, again).filter(|other| poll.is_like(other))?;
-    let reads = [other.access.base.as_reg(), other.with.ok()];
-    let is_alone = [at + 1, at + 2, again].iter().all(|&inside| {
-        let comes = next.iter().enumerate().filter(|(_, targets)| targets.contains(&inside));
-        comes.map(|(from, _)| from).eq([inside - 1])
-    });
-    let leaves_nothing = poll.results.iter().all(|&register| {
-        let is_read = reads.contains(&Some(register));
-        !is_read && !live[poll.branch.1].contains(register as usize) && !live[again].contains(register as usize)
-    });
-    (is_alone && leaves_nothing).then_some(again)
+/// The successors of instructions of which some are passed over.
+pub(crate) fn successors(next: &[Vec<usize>], passed: &[Option<usize>]) -> Vec<Vec<usize>> {
+    next.iter().zip(passed).map(|(next, passed)| passed.map_or_else(|| next.clone(), |to| vec![to])).collect()
 }
 
 /// The decision that a branch is, if its ways come to one place, the first such, and do nothing on the way that others see.
@@ -151,4 +105,60 @@ fn ways_to(kernel: &Kernel, next: &[Vec<usize>], branch: usize, join: usize) -> 
 fn is_idle(step: &Step) -> bool {
     let asks_others = matches!(step.op, Op::Special { which: Special::Active, .. });
     !asks_others && (step.op.only_computes() || matches!(step.op, Op::Yield | Op::Hint | Op::Branch { .. }))
+}
+
+/// A load, a comparison of what it gives, and a branch.
+struct Poll<'k> {
+    access: &'k Access,
+    test: Test,
+    with: Compared,
+    /// The branch: the predicate, and where it goes.
+    branch: (Guard, usize),
+    results: [Reg; 2],
+}
+
+/// What a load is compared with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compared {
+    Register(Reg),
+    Constant(u64),
+}
+
+impl Poll<'_> {
+    fn at(kernel: &Kernel, at: usize) -> Option<Poll<'_>> {
+        let [load, test, branch] = kernel.steps.get(at..at + 3)? else { return None };
+        let unguarded = [load, test].iter().all(|step| step.guard.reg == NO_REG);
+        let (Op::Load { access, d }, Op::Test { f, d: holds, a, b, .. }) = (&load.op, &test.op) else { return None };
+        let (Op::Branch { target }, true) = (&branch.op, unguarded && branch.guard.reg == *holds) else { return None };
+        let is_one = access.strength.is_strong() && *a == Src::reg(*d) && *b != *a && access.base != *a;
+        let branch = (branch.guard, *target as usize);
+        let constant = || Compared::Constant(b.get::<u64>(&[], &kernel.constants));
+        let with = b.as_reg().map_or_else(constant, Compared::Register);
+        is_one.then_some(Poll { access, test: *f, with, branch, results: [*d, *holds] })
+    }
+
+    fn is_like(&self, other: &Poll<'_>) -> bool {
+        let place = |access: &Access| (access.space, access.bytes, access.base, access.offset, access.sign_to);
+        place(self.access) == place(other.access)
+            && self.access.strength == other.access.strength
+            && std::ptr::fn_addr_eq(self.test, other.test)
+            && self.with == other.with
+            && (self.branch.0.negated, self.branch.1) == (other.branch.0.negated, other.branch.1)
+    }
+}
+
+/// The poll behind one that is as good as that one: it finds the same, and leads to the same place.
+fn repeated(kernel: &Kernel, next: &[Vec<usize>], live: &[Set], at: usize) -> Option<usize> {
+    let poll = Poll::at(kernel, at)?;
+    let again = at + 3;
+    let other = Poll::at(kernel, again).filter(|other| poll.is_like(other))?;
+    let is_alone = [at + 1, at + 2, again].iter().all(|&inside| {
+        let comes = next.iter().enumerate().filter(|(_, targets)| targets.contains(&inside));
+        comes.map(|(from, _)| from).eq([inside - 1])
+    });
+    let leaves_nothing = poll.results.iter().all(|&register| {
+        let is_read = other.access.base.as_reg() == Some(register) || other.with == Compared::Register(register);
+        !is_read && !live[poll.branch.1].contains(register as usize) && !live[again].contains(register as usize)
+    });
+    (is_alone && leaves_nothing).then_some(again)
 }

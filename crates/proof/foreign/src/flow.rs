@@ -70,6 +70,8 @@ pub struct Flow {
     behind_barriers: Vec<bool>,
     /// For each instruction those that may come next, as far as it is decided by something.
     next: Vec<Vec<usize>>,
+    /// For each instruction that a thread passes over, the one to which it goes.
+    passed: Vec<Option<usize>>,
 }
 
 fn is_barrier(step: &Step) -> bool {
@@ -112,7 +114,8 @@ impl Flow {
     pub fn of(kernel: &Kernel) -> Flow {
         let steps = &kernel.steps;
         let all: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
-        let next = decisions::without_idle_ones(kernel, &all);
+        let passed = decisions::passed(kernel, &all);
+        let next = decisions::successors(&all, &passed);
         let live = live(kernel, &next);
         let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
         let (mut before, mut in_waits) = (vec![Vec::new(); next.len()], Set::new(next.len()));
@@ -159,6 +162,7 @@ impl Flow {
                     lanes_exit_early: exits_early(steps, &next, |step| matches!(step.op, Op::Exchange { .. })),
                     behind_barriers: behind_barriers(steps, &next),
                     next,
+                    passed,
                 };
             }
         }
@@ -200,12 +204,8 @@ impl Flow {
     }
 
     /// The instruction to which a thread goes from one that it passes over ([`decisions`]), if it does.
-    pub fn passes_to(&self, step: &Step, at: usize) -> Option<u32> {
-        match (self.next.get(at)?.as_slice(), &step.op) {
-            (&[join], Op::Branch { .. }) if step.guard.reg != NO_REG => Some(join as u32),
-            (&[again], Op::Load { .. }) if again != at + 1 => Some(again as u32),
-            _ => None,
-        }
+    pub fn passes_to(&self, at: usize) -> Option<u32> {
+        self.passed.get(at).copied().flatten().map(|to| to as u32)
     }
 
     /// Whether nothing reads what an instruction sets, whichever way is gone from there.

@@ -13,6 +13,7 @@ use wattle_check::search::{
 use wattle_memory::{LocationId, Model};
 
 use crate::condition::{Condition, Item};
+use crate::copies;
 use crate::ended::{self, Left};
 use crate::gap::{gap_of_whole, loops_at};
 use crate::unfair::{self, Found, Starved};
@@ -195,7 +196,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     if let Ok(run) = &single {
         run.alike.iter().for_each(|&source| world.has_same_stores(source));
     }
-    let every_event = || world.read_only.is_written() || world.copies.is_doubtful();
+    let every_event = || world.read_only.is_written() || world.copies.is_doubtful() || copies::are_tracked(world);
     let memories = match single {
         Ok(single) => Some(vec![single.memory]),
         Err(_) if world.is_outgrown() => None,
@@ -229,8 +230,9 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     Report { verdict, statistics, note }
 }
 
-/// The most events of an execution that is shown whole.
-const MOST_SHOWN: u64 = 48;
+/// The most events of an execution that is shown whole: as many as two blocks of two threads have that wait for each other. The orders
+/// of those that several threads have are far too many for a search soon behind that.
+const MOST_SHOWN: u64 = 32;
 
 /// What the executions leave, where counters and barriers order all else, and their graphs are large: small ones are shown
 /// whole.

@@ -2,6 +2,7 @@
 
 use wattle_check::search::{Execution, Memory, Why};
 use wattle_memory::{EventId, Kind, ThreadId};
+use wattle_modules::code::Op;
 use wattle_modules::ptx::barriers;
 
 use crate::number::Shown;
@@ -44,7 +45,7 @@ fn value(world: &World, execution: &Execution<'_>, event: EventId) -> String {
     let Some(value) = graph.event(event).value.or_else(of_source) else { return "something".to_owned() };
     let location = graph.event(event).location;
     let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
-    if barriers::is_of_object(&world.text(graph.event(event).source as usize)) {
+    if is_of_object(world, graph.event(event).source as usize) {
         return barriers::in_words(value);
     }
     match cell.and_then(|(address, _)| world.number_at(*address)) {
@@ -52,6 +53,13 @@ fn value(world: &World, execution: &Execution<'_>, event: EventId) -> String {
         Some(_) | None if value < 1 << 20 => value.to_string(),
         Some(_) | None => format!("{value:#x}"),
     }
+}
+
+/// Whether an instruction accesses a barrier object. Before one that arrives there, copies are completed.
+fn is_of_object(world: &World, at: usize) -> bool {
+    let (part, step) = world.instruction_of(at);
+    let completes = part.kernel().steps.get(step).is_some_and(|step| matches!(step.op, Op::CopyObject { .. }));
+    !completes && barriers::is_of_object(&world.text(at))
 }
 
 /// What an event did to a place, and from where a value came that another thread wrote.

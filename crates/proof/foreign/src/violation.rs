@@ -109,7 +109,7 @@ impl Violation {
                 write.at
             ),
             Violation::Copying { place, accesses: [access, copy] } => format!(
-                "{place} is accessed by {} at {} between an asynchronous copy to it and the wait that completes the copy ({} at {})",
+                "{place} is accessed by {} at {} between the beginning of an asynchronous copy and the wait that completes the copy ({} at {})",
                 world.thread_name(access.thread),
                 access.at,
                 world.thread_name(copy.thread),

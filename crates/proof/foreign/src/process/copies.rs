@@ -76,6 +76,9 @@ impl Copies {
     /// The phase of the object is not over before the thread arrives there itself and the copies are complete. Here they are completed
     /// when it arrives; that nobody accesses their targets before the phase is over is asked of executions ([`crate::copies`]).
     pub fn at_object(&mut self, object: u64, does: AtObject) -> Option<u32> {
+        if self.all.is_empty() && self.tracked.is_empty() {
+            self.begun = 0;
+        }
         let at = self.tracked.iter().position(|(of, _)| *of == object);
         let until = at.map(|at| self.tracked.remove(at).1);
         match does {

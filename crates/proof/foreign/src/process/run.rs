@@ -38,17 +38,6 @@ impl ModuleThread {
                 return Action::LoopHead { label: at };
             }
             if let Some(step) = kernel.steps.get(at as usize)
-                && let Some(next) = self.part(world).flow.passes_to(step, at as usize)
-            {
-                self.cursor.at = next;
-                self.announced = false;
-                self.part(world).flow.structure.go(at, next, &mut self.iterations);
-                if next <= at {
-                    return self.go_back(world, at);
-                }
-                continue;
-            }
-            if let Some(step) = kernel.steps.get(at as usize)
                 && self.part(world).leaves_open()
             {
                 self.note_unfixed(world, at, step);
@@ -57,6 +46,15 @@ impl ModuleThread {
                 && let Some(number) = self.lets_unwritten_matter(world, step)
             {
                 return self.unwritten(world, at, number);
+            }
+            if let Some(next) = self.part(world).flow.passes_to(at as usize) {
+                self.cursor.at = next;
+                self.announced = false;
+                self.part(world).flow.structure.go(at, next, &mut self.iterations);
+                if next <= at {
+                    return self.go_back(world, at);
+                }
+                continue;
             }
             if let Some(step) = kernel.steps.get(at as usize)
                 && self.waits_for_space(world, step)

@@ -98,7 +98,7 @@ fn shapes_and_names() {
 
 #[test]
 fn instructions_without_a_meaning() {
-    let error = refused(kernel("mov.u32 %x, %clock;"), None, launch(1, &["p=u32[1]"]));
+    let error = refused(kernel("mov.u32 %x, %clock;\nst.global.u32 [%a], %x;"), None, launch(1, &["p=u32[1]"]));
     assert!(
         error.starts_with("k.ptx:8: a clock has any value") && error.contains("leave out what reads it"),
         "{error}"

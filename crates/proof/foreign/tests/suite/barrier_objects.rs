@@ -80,12 +80,17 @@ fn a_producer_and_a_consumer_pass_buffers_on() {
 fn a_phase_waits_for_copies() {
     let arguments = ["in=i32[3]:9", "out=i32[3]:0"];
     assert_eq!(report("copied", [1, 3], &arguments, "out[0] == 9").verdict, Verdict::Holds);
+    let many = ["in=i32[64]:9", "out=i32[64]:0"];
     for (entry, line) in [("copied_own", 94), ("copied_unwaited", 97)] {
-        match report(entry, [1, 3], &arguments, "").verdict {
-            Verdict::Violated(Violation::Copying { accesses: [access, _], .. }, _) => {
-                assert!(access.at.starts_with(&format!("barrier_objects.cu:{line}:")), "{entry}: {}", access.at);
+        for (threads, arguments) in [(3, &arguments), (64, &many)] {
+            match report(entry, [1, threads], arguments, "").verdict {
+                Verdict::Violated(Violation::Copying { accesses: [access, _], .. }, steps) => {
+                    assert!(access.at.starts_with(&format!("barrier_objects.cu:{line}:")), "{entry}: {}", access.at);
+                    let values: Vec<&str> = steps.iter().filter_map(|step| step.value.as_deref()).collect();
+                    assert!(values.contains(&"writes 9 to tile, byte 0"), "{entry}: {values:?}");
+                }
+                other => panic!("{entry}: {other:?}"),
             }
-            other => panic!("{entry}: {other:?}"),
         }
     }
 }
@@ -134,6 +139,12 @@ fn instructions_on_objects_are_as_the_isa_has_them() {
     for (instructions, why) in [
         ("mbarrier.arrive.shared.b64 %s, [bar], 3;", "more arrivals"),
         ("mbarrier.inval.shared.b64 [bar];\nmbarrier.arrive.shared.b64 %s, [bar];", "not initialized"),
+        ("mbarrier.arrive.shared.b64 %s, [bar], 0;", "range 1 to 2^20 - 1"),
+        ("mbarrier.arrive.noComplete.release.cta.shared::cta.b64 %s, [bar], 2;", "'.noComplete'"),
+        (
+            "mbarrier.arrive.shared.b64 %s, [bar], 2;\nmbarrier.arrive.shared.b64 _, [bar], 2;\nmbarrier.test_wait.shared.b64 %p, [bar], %s;",
+            "neither the one under way",
+        ),
     ] {
         match alone(2, instructions) {
             Ok(Verdict::Violated(Violation::Fault { what, .. }, _)) => assert!(what.contains(why), "{what}"),
@@ -156,7 +167,9 @@ fn instructions_on_objects_are_as_the_isa_has_them() {
 fn waits(entry: &str, arguments: &[&str], assert: &str) -> Verdict {
     let mut world = World::new(source("waits"), Some(entry), launch(2, 1, 0, arguments)).expect("it is known");
     let condition = Condition::parse(assert, world.ranges()).expect("a condition");
-    judge(&mut world, &[condition], &Options::default()).expect("it is judged").verdict
+    // As the command has it.
+    let options = Options { loop_bound: 4, ..Options::default() };
+    judge(&mut world, &[condition], &options).expect("it is judged").verdict
 }
 
 #[test]

@@ -5,7 +5,10 @@
 //! that is under way. That is also the state which an arrival returns. A phase that is complete begins the next one in the same
 //! step, as the ISA has it (9.7.13.15.3), since one more arrival makes the quotient one greater.
 //!
-//! What the ISA gives no meaning to ends the thread: operations on what is no object, more arrivals than a phase has left.
+//! Some of what the ISA gives no meaning to ends the thread: operations on what was never initialized, counts out of range, more
+//! arrivals than a phase has left, waits for a phase that is over for longer. That an object is initialized anew without having been
+//! made invalid, and plain accesses to one, are not looked at. A wait acquires also where it finds that the phase is not over, which
+//! the ISA has for one that finds that it is: whoever goes on without waiting is found where it looks before the others have come.
 
 use std::borrow::Cow;
 
@@ -19,18 +22,30 @@ const COUNT_BITS: i64 = 20;
 /// The bits of all arrivals so far.
 const ARRIVAL_BITS: i64 = 64 - COUNT_BITS;
 
+const OUT_OF_RANGE: &str = "barrier count";
+const NOT_INITIALIZED: &str = "no barrier";
+const OVERRUN: &str = "barrier overrun";
+const COMPLETED: &str = "barrier completed";
+const TOO_LATE: &str = "barrier too late";
+
 /// What ends a thread that uses an object as the ISA does not allow: the names, which no text has, of instructions, and what
 /// happened.
-pub const WRONG: [(&str, &str); 3] = [
+pub const WRONG: [(&str, &str); 5] = [
+    (OUT_OF_RANGE, "a count of a barrier object (mbarrier) that is not in the range 1 to 2^20 - 1, which is undefined"),
+    (NOT_INITIALIZED, "an operation on a barrier object (mbarrier) that is not initialized, which is undefined"),
     (
-        "barrier count",
-        "a barrier object (mbarrier) with a count that is not in the range 1 to 2^20 - 1, which is undefined",
-    ),
-    ("no barrier", "an operation on a barrier object (mbarrier) that is not initialized, which is undefined"),
-    (
-        "barrier overrun",
+        OVERRUN,
         "more arrivals at a barrier object (mbarrier) than its phase has left, which is undefined: it counts more threads than \
          it was initialized for",
+    ),
+    (
+        COMPLETED,
+        "an arrival of the form '.noComplete' that completes the phase of a barrier object (mbarrier), which is undefined",
+    ),
+    (
+        TOO_LATE,
+        "a wait for a phase of a barrier object (mbarrier) that is neither the one under way nor the one before it, which is \
+         undefined",
     ),
 ];
 
@@ -69,19 +84,42 @@ fn is_of_objects(statement: &Statement) -> bool {
     matches!(statement, Statement::Instruction(instruction) if instruction.opcode.split('.').next() == Some("mbarrier"))
 }
 
+fn tracks_copies(statement: &Statement) -> bool {
+    matches!(statement, Statement::Instruction(instruction) if instruction.opcode.starts_with("cp.async.mbarrier"))
+}
+
+/// An instruction that lets an object track copies changes the object: here it looks at it before, atomically.
+fn looked_at(mut expansion: Expansion<'_>) {
+    let (opcode, operands) = (expansion.of.opcode.clone(), expansion.of.operands.clone());
+    let skip = expansion.guarded();
+    if let [object] = operands.as_slice() {
+        let space = if opcode.contains(".shared") { ".shared" } else { "" };
+        let word = expansion.typed(BITS);
+        expansion.act(&format!("ld.relaxed.cta{space}.b64"), vec![word.clone(), object.clone()]);
+        let count = expansion.typed(BITS);
+        expansion.act("shr.u64", vec![count.clone(), word, Expansion::number(ARRIVAL_BITS)]);
+        let none = expansion.declared(Type::PRED);
+        expansion.act("setp.eq.u64", vec![Operand::Name(none.clone()), count, Expansion::number(0)]);
+        expansion.act_if(none, NOT_INITIALIZED, Vec::new());
+    }
+    expansion.act(&opcode, operands);
+    expansion.label(skip);
+}
+
 /// A body without barrier objects.
 pub fn expanded(body: Cow<'_, [Statement]>) -> Parsed<Cow<'_, [Statement]>> {
-    if !body.iter().any(is_of_objects) {
+    if !body.iter().any(|statement| is_of_objects(statement) || tracks_copies(statement)) {
         return Ok(body);
     }
-    let copies = body.iter().any(|statement| {
-        matches!(statement, Statement::Instruction(instruction) if instruction.opcode.starts_with("cp.async.mbarrier"))
-    });
+    let copies = body.iter().any(tracks_copies);
     let mut out = Vec::new();
     for (number, statement) in body.iter().enumerate() {
         match statement {
             Statement::Instruction(of) if is_of_objects(statement) => {
                 Object::of(Expansion { of, number, registers: 0, out: &mut out }, copies)?.expand()?;
+            }
+            Statement::Instruction(of) if tracks_copies(statement) => {
+                looked_at(Expansion { of, number, registers: 0, out: &mut out });
             }
             other => out.push(other.clone()),
         }
@@ -98,6 +136,8 @@ struct Object<'s> {
     by_parity: bool,
     /// `.relaxed`, if the instruction has it: otherwise an arrival releases, and a wait acquires.
     relaxed: bool,
+    /// Whether an arrival does not complete a phase.
+    never_completes: bool,
     /// The space as accesses name it.
     space: &'static str,
     /// Whether some objects of the kernel track copies.
@@ -112,18 +152,19 @@ impl<'s> Object<'s> {
         if matches!(operation.as_str(), "expect_tx" | "complete_tx") {
             return expansion.refuse(by_bytes);
         }
-        let (mut by_parity, mut relaxed, mut space) = (false, false, "");
+        let (mut by_parity, mut relaxed, mut never_completes, mut space) = (false, false, false, "");
         for word in words {
             match word {
                 "parity" => by_parity = true,
                 "relaxed" => relaxed = true,
+                "noComplete" => never_completes = true,
                 "shared" | "shared::cta" | "shared::cluster" => space = ".shared",
                 "expect_tx" => return expansion.refuse(by_bytes),
-                "acquire" | "release" | "cta" | "cluster" | "b64" | "noComplete" => {}
+                "acquire" | "release" | "cta" | "cluster" | "b64" => {}
                 _ => return expansion.refuse("this form of 'mbarrier' is not known"),
             }
         }
-        Ok(Object { expansion, operation, by_parity, relaxed, space, copies })
+        Ok(Object { expansion, operation, by_parity, relaxed, never_completes, space, copies })
     }
 
     fn expand(mut self) -> Parsed<()> {
@@ -179,19 +220,24 @@ impl<'s> Object<'s> {
     }
 
     /// Ends the thread where a comparison holds.
-    fn wrong_if(&mut self, test: &str, operands: [Operand; 2], what: usize) {
+    fn wrong_if(&mut self, test: &str, operands: [Operand; 2], what: &str) {
         let holds = self.expansion.declared(Type::PRED);
         let [left, right] = operands;
         self.expansion.act(test, vec![Operand::Name(holds.clone()), left, right]);
-        self.expansion.act_if(holds, WRONG[what].0, Vec::new());
+        self.expansion.act_if(holds, what, Vec::new());
+    }
+
+    /// Ends the thread where a count is out of range.
+    fn is_in_range(&mut self, count: &Operand) {
+        let (less, number) = (self.word(), Expansion::number);
+        self.expansion.act("sub.u64", vec![less.clone(), count.clone(), number(1)]);
+        self.wrong_if("setp.ge.u64", [less, number((1 << COUNT_BITS) - 1)], OUT_OF_RANGE);
     }
 
     fn init(&mut self, object: &Operand, count: &Operand) {
         let count = self.widened(count);
-        let (less, number) = (self.word(), Expansion::number);
-        self.expansion.act("sub.u64", vec![less.clone(), count.clone(), number(1)]);
-        self.wrong_if("setp.ge.u64", [less, number((1 << COUNT_BITS) - 1)], 0);
-        self.expansion.act("shl.b64", vec![count.clone(), count.clone(), number(ARRIVAL_BITS)]);
+        self.is_in_range(&count);
+        self.expansion.act("shl.b64", vec![count.clone(), count.clone(), Expansion::number(ARRIVAL_BITS)]);
         self.act("st", ".b64", vec![object.clone(), count]);
     }
 
@@ -199,7 +245,7 @@ impl<'s> Object<'s> {
     fn parts(&mut self, word: &Operand) -> Operand {
         let (count, number) = (self.word(), Expansion::number);
         self.expansion.act("shr.u64", vec![count.clone(), word.clone(), number(ARRIVAL_BITS)]);
-        self.wrong_if("setp.eq.u64", [count.clone(), number(0)], 1);
+        self.wrong_if("setp.eq.u64", [count.clone(), number(0)], NOT_INITIALIZED);
         self.expansion.act("and.b64", vec![word.clone(), word.clone(), number((1 << ARRIVAL_BITS) - 1)]);
         count
     }
@@ -208,6 +254,7 @@ impl<'s> Object<'s> {
         let order = if self.relaxed { ".relaxed" } else { ".release" };
         let (word, phase, number) = (self.word(), self.word(), Expansion::number);
         let by = self.widened(by);
+        self.is_in_range(&by);
         if self.copies {
             self.act(ARRIVES, ".b64", vec![object.clone()]);
         }
@@ -217,7 +264,10 @@ impl<'s> Object<'s> {
         // What it has found of its phase, and itself.
         self.expansion.act("rem.u64", vec![word.clone(), word.clone(), count.clone()]);
         self.expansion.act("add.u64", vec![word.clone(), word.clone(), by]);
-        self.wrong_if("setp.gt.u64", [word.clone(), count], 2);
+        self.wrong_if("setp.gt.u64", [word.clone(), count.clone()], OVERRUN);
+        if self.never_completes {
+            self.wrong_if("setp.ge.u64", [word.clone(), count], COMPLETED);
+        }
         // In which order the threads of a phase came is not left behind.
         self.expansion.act("mov.b64", vec![word, number(0)]);
         if *state != Operand::Name("_".into()) {
@@ -237,6 +287,10 @@ impl<'s> Object<'s> {
             self.expansion.act("and.b64", vec![now.clone(), now.clone(), number(1)]);
             self.expansion.act("setp.ne.u64", vec![complete.clone(), now, parity]);
         } else {
+            // What it has read may be older than the state, which another thread may have handed on.
+            let next = self.word();
+            self.expansion.act("add.u64", vec![next.clone(), phase.clone(), number(1)]);
+            self.wrong_if("setp.gt.u64", [now.clone(), next], TOO_LATE);
             self.expansion.act("setp.gt.u64", vec![complete.clone(), now, phase.clone()]);
         }
     }

@@ -47,7 +47,7 @@ fn modifiers_that_are_not_supported_are_named() {
             "tensor maps",
         ),
         ("membar.proxy.alias;", "'.proxy' of the instruction 'membar'", "aliases"),
-        ("fence.mbarrier_init.release.cluster;", "'.mbarrier_init'", "barrier objects"),
+        ("fence.mbarrier_init.release.cluster;", "'.mbarrier_init'", "clusters"),
         ("fence.acquire.sync_restrict::shared::cluster.cluster;", "'.sync_restrict::shared::cluster'", "clusters"),
         ("ld.global.b128 %i0, [%i1];", "'.b128' of the instruction 'ld'", "'.v2.b64'"),
         ("ld.relaxed.gpu.global.b128 %i0, [%i1];", "'.b128' of the instruction 'ld'", "'.v2.b64'"),

@@ -99,7 +99,7 @@ pub struct Cell<'w> {
     pub phases: Option<Phases<'w>>,
     /// The block whose threads alone have accessed it, or none where several have.
     block: Option<usize>,
-    /// Whether atomics that reach no more than their block count as such.
+    /// Whether atomic accesses that reach no more than its block have been counted on: an access of another block ends the proof.
     is_of_block: bool,
 }
 
@@ -122,10 +122,12 @@ impl<'w> Cell<'w> {
         }
     }
 
-    /// Whether an event reaches all threads that access the cell.
-    fn is_reached(&mut self, level: Level) -> bool {
-        self.is_of_block |= !is_wide(level) && level >= Level::Block && self.block.is_some();
-        is_wide(level) || self.is_of_block
+    /// Whether atomic accesses of a level reach all threads that access the cell. Where they reach no more than its block, no
+    /// other block may access it from here on.
+    fn claim(&mut self, level: Level) -> bool {
+        let is_narrow = !is_wide(level) && level >= Level::Block && self.block.is_some();
+        self.is_of_block |= is_narrow;
+        is_wide(level) || is_narrow
     }
 
     pub fn is_after_writer(&self, clock: &Clock) -> bool {
@@ -243,7 +245,7 @@ impl<'w> State<'w> {
     ) -> Option<Addition> {
         let addition = Addition::of(change)?;
         let cell = self.cell(runs, thread, target)?;
-        let atomic = [read, write].iter().all(|label| label.atomic && cell.is_reached(label.level));
+        let atomic = [read, write].iter().all(|label| label.atomic && cell.claim(label.level));
         (atomic && self.quiet.is_none() && self.is_open(thread, target.address)).then_some(addition)
     }
 
@@ -259,7 +261,7 @@ impl<'w> State<'w> {
         let in_loop = !self.runners[thread].heads.is_empty();
         let is_read = !in_loop || !label.atomic || self.quiet.is_some();
         let cell = self.cell(runs, thread, target)?;
-        Some(!is_read && cell.is_reached(label.level))
+        Some(!is_read && cell.claim(label.level))
     }
 
     /// Whether the reads of a waiting loop return a value of the counter's chain.

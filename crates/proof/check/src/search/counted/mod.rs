@@ -13,7 +13,7 @@
 //!
 //! - it ends or stands at a barrier;
 //! - it reads a counter in a loop;
-//! - it adds to a counter and looks at the result ([`Answers::Places`]; else the result is kept from it, as in
+//! - it adds to a counter and is to be given the result ([`Answers`]; else the result is kept from it, as in
 //!   [`single_run`](super::single_run)).
 //!
 //! **What has happened then happens in every execution.** What is behind depends on those results and reads: neither a
@@ -42,8 +42,9 @@
 //!
 //! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are those
 //! that have happened: through a chain of read-modify-writes. This is what the models have in common for events whose
-//! scopes are the device or wider, of threads on one device; other fences and synchronization are passed over, since more
-//! order only takes races away, and narrower atomics are treated as plain accesses.
+//! scopes are the device or wider, of threads on one device, and for those whose scope is the block, of a cell that threads of one
+//! block alone access: where another block comes to such a cell, the proof ends. Other fences and synchronization are passed
+//! over, since more order only takes races away, and narrower atomics are treated as plain accesses.
 //!
 //! - `portable`, `ptx`: "observation order" goes through read-modify-writes that are morally strong; a release pattern is a
 //!   release fence before the write, or a release write; an acquire pattern a fence behind the read, or an acquire read. Base
@@ -192,7 +193,7 @@ enum Status {
     AtBarrier,
     /// It reads a cell in a loop.
     Waits(Waiting),
-    /// It adds to a counter, and looks at the result.
+    /// It adds to a counter, and is to be given the result.
     Adds(Adding),
     Done,
 }

@@ -5,26 +5,28 @@
 //! does not matter to any of them: whatever an addition returns, its thread does the same, up to the loop that waits until the
 //! phase is over.
 //!
-//! What a thread may have read is this, in any execution. An addition *before* the read, by the clocks, is in its value; one
-//! *behind* it is not; of those that are neither, any may be. So the values are the sum of those before, and all sums of some of
-//! the others.
+//! A thread may have read these values, in any execution: an addition *before* the read, by the clocks, is in the value; one
+//! *behind* it is not; of those that are neither, any may be. So they are the sum of those before, and all sums of that and some
+//! of the others.
 //!
 //! - **An addition** lets its thread go on if the thread does the same next, whatever of these values it has read. The threads
 //!   that it can be then, [`Runner::others`] among them, go on side by side, as long as they do the same, until they differ by
 //!   nothing but what they will not use again.
-//! - **A loop** goes on, without an effect, at each of these values but that of all additions so far, which is none of the
-//!   others; with that it ends. Then a thread that the loop has let go has read behind all of them. Nothing adds to the counter
-//!   meanwhile.
-//! - **An addition later on** is behind all those that have let some loop go: its clock has them. Where it is not behind a read,
-//!   that may have found it too: with all values that it brings, that thread too does the same next, and is then one of those
-//!   that it was known to be. An addition that its clock
-//!   does not have, of the phase under way, may be before it or behind it: it has this one among its values, and that one
-//!   this.
+//! - **A loop** goes on, without an effect, at each of these values but that of all additions so far; with that it ends. No sum of
+//!   some of them is equal to that of all, so that a thread which has left the loop has read behind each of them, and
+//!   synchronizes with the release of each. No thread stands at an addition to the counter meanwhile.
+//! - **An addition later on** comes behind all that were there when a loop was left: its clock has them, or its thread has left a
+//!   loop behind them. Else it might come in the
+//!   place of one of them, and let the loop go before that one. It is one more addition that a read may have found which it does
+//!   not come behind: with the values that this brings, the thread of that read does the same next too, and is then one of
+//!   those that it was known to be; a loop ends with all of them, so that nobody waits for ever. An addition before which nobody
+//!   has left a loop since, and that is not in its clock, has this one among what it may have found, and this one that.
+//! - **A write** that is no addition comes behind all additions and all reads, by its clock: then the phases are over.
 //!
 //! So what happens in the run happens in every execution. Take the first event, in the order in which a search builds it, that
-//! does otherwise than in the run: it is an addition or a loop's read with a value that the run does not know of it. But all
-//! additions that were built before it are those of the run, with what comes before them; they are no ones behind it; and
-//! where one that comes later in the run is among them, it is not behind it, and its values were looked at.
+//! does otherwise than in the run: it is an addition, or the read of a loop, with a value that the run does not know of it. Each
+//! addition that was built before it is one of the run. It does not come behind the event; and if it comes later in the run, its
+//! values were looked at then. So the run knows the value.
 
 use std::collections::BTreeSet;
 
@@ -39,6 +41,9 @@ use super::{Adding, Runner, Runs, State, Status, Thread, Waiting};
 /// The maximum number of values that one read may have found.
 const MOST_VALUES: usize = 4096;
 
+/// The maximum number of threads that one thread can be, before they are the same again.
+const MOST_THREADS: usize = 256;
+
 /// The maximum number of reads of one counter.
 const MOST_READS: usize = 1 << 14;
 
@@ -49,8 +54,10 @@ pub struct Phases<'w> {
     /// The value before the first addition.
     first: u64,
     additions: Vec<(Epoch, u64)>,
-    /// The number of additions so far when a loop was let go last.
+    /// The number of additions so far when a loop was left last.
     counted: usize,
+    /// For each thread the number of additions so far when it left a loop last: it has read behind these.
+    found: Vec<usize>,
     /// What the additions' releases have released.
     released: Clock,
     reads: Vec<Read<'w>>,
@@ -60,6 +67,8 @@ pub struct Phases<'w> {
 #[derive(Clone)]
 struct Read<'w> {
     at: Epoch,
+    /// The number of the addition that it is a part of, if it is one.
+    addition: Option<usize>,
     /// The threads that it can be, before they are answered.
     threads: Vec<Thread<'w>>,
     /// The loop that it leaves, if it waits.
@@ -92,11 +101,10 @@ impl Operands {
         }
     }
 
-    /// The values that some of them make of a value, the one that all of them make, and whether some others make that one too;
-    /// `None` where they are too many.
-    fn values(&self, ty: Type, from: u64) -> Option<(BTreeSet<u64>, u64, bool)> {
+    /// The sums of a value and some of them; `None` where they are too many.
+    fn sums(&self, ty: Type, from: u64) -> Option<Sums> {
         let ways = self.0.iter().try_fold(1usize, |ways, &(_, count)| ways.checked_mul(count as usize + 1));
-        let ways = ways.filter(|&ways| ways <= MOST_VALUES)?;
+        ways.filter(|&ways| ways <= MOST_VALUES)?;
         let mut values = vec![from];
         for &(operand, count) in &self.0 {
             let multiples = (0..count).scan(0, |sum, _| {
@@ -107,11 +115,19 @@ impl Operands {
             let with = |value: u64| multiples.iter().map(move |&more| eval::atomic(AtomicOp::Add, ty, value, more));
             values = values.iter().flat_map(|&value| with(value)).collect();
         }
-        let &all = values.last()?;
-        let again = values.iter().filter(|&&value| value == all).count() > 1;
-        debug_assert_eq!(values.len(), ways, "there is one value for each way");
-        Some((values.into_iter().collect(), all, again))
+        let &of_all = values.last()?;
+        let is_ambiguous = values.iter().filter(|&&value| value == of_all).count() > 1;
+        Some(Sums { values: values.into_iter().collect(), of_all, is_ambiguous })
     }
+}
+
+/// The sums of a value and some additions.
+struct Sums {
+    values: BTreeSet<u64>,
+    /// The sum with all of them.
+    of_all: u64,
+    /// Whether a sum without some of them is equal to that.
+    is_ambiguous: bool,
 }
 
 impl<'w> Next<'w> {
@@ -130,14 +146,17 @@ impl<'w> Next<'w> {
                 return None;
             }
             if !next.threads.iter().any(|(known, _)| *known == after) {
+                if next.threads.len() == MOST_THREADS {
+                    return None;
+                }
                 next.threads.push((after, before));
             }
         }
-        next.filter(|next| next.threads.len() <= MOST_VALUES)
+        next
     }
 
     /// Whether another one does the same, and its threads are among these.
-    fn has(&self, other: &Next<'w>) -> bool {
+    fn includes(&self, other: &Next<'w>) -> bool {
         let is_known = |of: &Thread<'w>| self.threads.iter().any(|(known, _)| known == of);
         self.action == other.action && other.threads.iter().all(|(after, _)| is_known(after))
     }
@@ -198,15 +217,20 @@ impl<'w> Runner<'w> {
 impl<'w> Phases<'w> {
     fn new(ty: Type, first: u64, threads: usize) -> Phases<'w> {
         let released = Clock::new(threads);
-        Phases { ty, first, additions: Vec::new(), counted: 0, released, reads: Vec::new() }
+        Phases { ty, first, additions: Vec::new(), counted: 0, found: vec![0; threads], released, reads: Vec::new() }
     }
 
-    /// The sum of the additions before a point, and the operands of the others, but for its own.
-    fn before(&self, clock: &Clock, own: Option<usize>) -> (u64, Operands) {
+    /// Whether an addition comes before what a thread does to the counter at a point: by the clock, or since it has read behind it.
+    fn knows(&self, thread: ThreadId, clock: &Clock, addition: usize) -> bool {
+        addition < self.found[thread] || self.additions.get(addition).is_some_and(|&(at, _)| clock.has(at))
+    }
+
+    /// The sum of the additions before a point of a thread, and the operands of the others, but for its own.
+    fn before(&self, thread: ThreadId, clock: &Clock, own: Option<usize>) -> (u64, Operands) {
         let (mut sum, mut open) = (self.first, Operands::default());
-        for (number, &(at, operand)) in self.additions.iter().enumerate() {
-            if own == Some(number) {
-            } else if clock.has(at) {
+        let others = self.additions.iter().enumerate().filter(|&(number, _)| own != Some(number));
+        for (number, &(_, operand)) in others {
+            if self.knows(thread, clock, number) {
                 sum = eval::atomic(AtomicOp::Add, self.ty, sum, operand);
             } else {
                 open.add(operand);
@@ -229,7 +253,7 @@ impl<'w> Runs<'_, 'w> {
         for &(thread, what) in waiting {
             let address = what.target.address;
             if !added.contains(&address) && state.sees_phases(thread, address) {
-                moved |= let_go(state, thread, what)?;
+                moved |= self.leave_loop(state, thread, what)?;
             }
         }
         if moved {
@@ -237,15 +261,16 @@ impl<'w> Runs<'_, 'w> {
         }
         for &address in &added {
             let adding: Vec<_> = adding.iter().filter(|(_, adding)| adding.address == address).copied().collect();
-            add_all(state, address, &adding)?;
+            self.add_all(state, address, &adding)?;
             moved = true;
         }
         if moved {
             return Some(());
         }
-        // A cell to which nobody adds has the one value that the clocks determine.
+        // A cell to which nobody has added has the one value that the clocks determine. Who does not leave a loop with it waits for
+        // somebody who adds.
         for &(thread, Waiting { target, label }) in waiting {
-            if !state.sees_phases(thread, target.address) {
+            if !state.sees_phases(thread, target.address) && state.leaves_loop(thread, target.address) {
                 self.read(state, thread, target, label)?;
                 state.runners[thread].status = Status::Ready;
                 moved = true;
@@ -253,99 +278,133 @@ impl<'w> Runs<'_, 'w> {
         }
         moved.then_some(())
     }
-}
 
-/// Lets a thread go on whose loop ends with all additions so far; whether it does.
-fn let_go(state: &mut State<'_>, thread: ThreadId, Waiting { target, label }: Waiting) -> Option<bool> {
-    let runner = &state.runners[thread];
-    let phases = state.cells.get(&target.address)?.phases.as_ref()?;
-    let head = runner.heads.last()?;
-    let (sum, open) = phases.before(&runner.clock, None);
-    let (values, all, again) = open.values(phases.ty, sum)?;
-    let threads = runner.threads();
-    let goes_on = |value: u64| {
-        threads.iter().all(|thread| {
-            let mut thread = thread.clone();
-            thread.answer(Some(value));
-            goes_back(&mut thread, head.label) && (thread == head.process || head.others.contains(&thread))
-        })
-    };
-    if head.effect || head.busy || !values.iter().all(|&value| value == all || goes_on(value)) {
-        return None;
-    }
-    let Some(next) = Next::of(&threads, &BTreeSet::from([all]), Some(head.label)) else {
-        return goes_on(all).then_some(false);
-    };
-    let at = runner.clock.now(thread);
-    let cell = state.cells.get_mut(&target.address)?;
-    let phases = cell.phases.as_mut().filter(|phases| !again && phases.reads.len() < MOST_READS)?;
-    phases.counted = phases.additions.len();
-    let runner = &mut state.runners[thread];
-    runner.observed.join(&phases.released);
-    if label.acquire {
-        runner.clock.join(&phases.released);
-    }
-    clock::add(&mut cell.waits, at);
-    next.begin(runner);
-    let leaves = runner.heads.last().map(|head| head.label);
-    runner.heads.iter_mut().for_each(|head| head.busy = true);
-    phases.reads.push(Read { at, threads, leaves, next, sum: all, open: Operands::default() });
-    Some(true)
-}
-
-/// Lets all threads add that have come to a counter.
-fn add_all(state: &mut State<'_>, address: Address, adding: &[(ThreadId, Adding)]) -> Option<()> {
-    let threads = state.runners.len();
-    if !adding.iter().all(|&(thread, _)| state.is_open(thread, address)) {
-        return None;
-    }
-    let ty = adding.first()?.1.addition.ty;
-    let cell = state.cells.get_mut(&address)?;
-    let phases = cell.phases.get_or_insert_with(|| Phases::new(ty, cell.value, threads));
-    let clocks: Vec<Clock> = adding.iter().map(|&(thread, _)| state.runners[thread].clock.clone()).collect();
-    let first = phases.additions.len();
-    let counted: Vec<Epoch> = phases.additions[..phases.counted].iter().map(|&(at, _)| at).collect();
-    for (&(thread, Adding { addition, release, .. }), clock) in adding.iter().zip(&clocks) {
-        if addition.op != AtomicOp::Add || addition.ty != phases.ty || !clock.has_all(&counted) {
+    /// Lets a thread go on whose loop ends with all additions so far; whether it does.
+    fn leave_loop(
+        &mut self,
+        state: &mut State<'w>,
+        thread: ThreadId,
+        Waiting { target, label }: Waiting,
+    ) -> Option<bool> {
+        if self.watch.check().is_some() {
             return None;
         }
-        let runner = &mut state.runners[thread];
-        let at = clock.now(thread);
-        let released = if release { Some(clock.clone()) } else { runner.released.clone() };
-        released.iter().for_each(|released| phases.released.join(released));
-        runner.clock.tick(thread);
-        phases.additions.push((at, addition.operand));
-        cell.value = eval::atomic(AtomicOp::Add, phases.ty, cell.value, addition.operand);
-        clock::add(&mut cell.additions, at);
-    }
-    cell.is_written = true;
-    for read in &mut phases.reads {
-        let mut more = false;
-        for (&(_, Adding { addition, .. }), _) in adding.iter().zip(&clocks).filter(|(_, clock)| !clock.has(read.at)) {
-            read.open.add(addition.operand);
-            more = true;
+        let runner = &state.runners[thread];
+        let phases = state.cells.get(&target.address)?.phases.as_ref()?;
+        let head = runner.heads.last()?;
+        let (sum, open) = phases.before(thread, &runner.clock, None);
+        let Sums { values, of_all, is_ambiguous } = open.sums(phases.ty, sum)?;
+        let threads = runner.threads();
+        let goes_on = |value: u64| {
+            threads.iter().all(|thread| {
+                let mut thread = thread.clone();
+                thread.answer(Some(value));
+                goes_back(&mut thread, head.label) && (thread == head.process || head.others.contains(&thread))
+            })
+        };
+        if head.effect || head.busy || !values.iter().all(|&value| value == of_all || goes_on(value)) {
+            return None;
         }
-        if more {
-            let (values, ..) = read.open.values(phases.ty, read.sum)?;
-            let next = Next::of(&read.threads, &values, read.leaves)?;
-            if !read.next.has(&next) {
+        let Some(next) = Next::of(&threads, &BTreeSet::from([of_all]), Some(head.label)) else {
+            return goes_on(of_all).then_some(false);
+        };
+        let at = runner.clock.now(thread);
+        let cell = state.cells.get_mut(&target.address)?;
+        let phases = cell.phases.as_mut().filter(|phases| !is_ambiguous && phases.reads.len() < MOST_READS)?;
+        phases.counted = phases.additions.len();
+        phases.found[thread] = phases.additions.len();
+        let runner = &mut state.runners[thread];
+        runner.observed.join(&phases.released);
+        if label.acquire {
+            runner.clock.join(&phases.released);
+        }
+        clock::add(&mut cell.waits, at);
+        next.begin(runner);
+        let leaves = runner.heads.last().map(|head| head.label);
+        runner.heads.iter_mut().for_each(|head| head.busy = true);
+        phases.reads.push(Read { at, addition: None, threads, leaves, next, sum: of_all, open: Operands::default() });
+        Some(true)
+    }
+
+    /// Lets all threads add that have come to a counter.
+    fn add_all(&mut self, state: &mut State<'w>, address: Address, adding: &[(ThreadId, Adding)]) -> Option<()> {
+        let threads = state.runners.len();
+        if !adding.iter().all(|&(thread, _)| state.is_open(thread, address)) {
+            return None;
+        }
+        let ty = adding.first()?.1.addition.ty;
+        let cell = state.cells.get_mut(&address)?;
+        let phases = cell.phases.get_or_insert_with(|| Phases::new(ty, cell.value, threads));
+        let clocks: Vec<Clock> = adding.iter().map(|&(thread, _)| state.runners[thread].clock.clone()).collect();
+        let first = phases.additions.len();
+        for (&(thread, Adding { addition, release, .. }), clock) in adding.iter().zip(&clocks) {
+            let knows_all = (0..phases.counted).all(|number| phases.knows(thread, clock, number));
+            if addition.op != AtomicOp::Add || addition.ty != phases.ty || !knows_all {
                 return None;
             }
+            let runner = &mut state.runners[thread];
+            let at = clock.now(thread);
+            let released = if release { Some(clock.clone()) } else { runner.released.clone() };
+            released.iter().for_each(|released| phases.released.join(released));
+            runner.clock.tick(thread);
+            phases.additions.push((at, addition.operand));
+            cell.value = eval::atomic(AtomicOp::Add, phases.ty, cell.value, addition.operand);
+            clock::add(&mut cell.additions, at);
         }
+        cell.is_written = true;
+        for read in &mut phases.reads {
+            let mut more = false;
+            for (&(thread, Adding { addition, .. }), clock) in adding.iter().zip(&clocks) {
+                let is_behind = read.addition.is_some_and(|number| number < phases.found[thread]);
+                if !is_behind && !clock.has(read.at) {
+                    read.open.add(addition.operand);
+                    more = true;
+                }
+            }
+            if more {
+                if self.watch.check().is_some() {
+                    return None;
+                }
+                let sums = read.open.sums(phases.ty, read.sum)?;
+                let next = Next::of(&read.threads, &sums.values, read.leaves)?;
+                if !read.next.includes(&next) {
+                    return None;
+                }
+            }
+        }
+        for (number, (&(thread, _), clock)) in (first..).zip(adding.iter().zip(&clocks)) {
+            let (sum, open) = phases.before(thread, clock, Some(number));
+            let sums = open.sums(phases.ty, sum)?;
+            if self.watch.check().is_some() {
+                return None;
+            }
+            let runner = &mut state.runners[thread];
+            let threads = runner.threads();
+            let next = Next::of(&threads, &sums.values, None).filter(|_| phases.reads.len() < MOST_READS)?;
+            next.begin(runner);
+            phases.reads.push(Read {
+                at: clock.now(thread),
+                addition: Some(number),
+                threads,
+                leaves: None,
+                next,
+                sum,
+                open,
+            });
+        }
+        Some(())
     }
-    for (number, (&(thread, _), clock)) in (first..).zip(adding.iter().zip(&clocks)) {
-        let (sum, open) = phases.before(clock, Some(number));
-        let (values, ..) = open.values(phases.ty, sum)?;
-        let runner = &mut state.runners[thread];
-        let threads = runner.threads();
-        let next = Next::of(&threads, &values, None).filter(|_| phases.reads.len() < MOST_READS)?;
-        next.begin(runner);
-        phases.reads.push(Read { at: clock.now(thread), threads, leaves: None, next, sum, open });
-    }
-    Some(())
 }
 
 impl State<'_> {
+    /// Whether a thread leaves its loop with the value of a cell, as far as it is there.
+    fn leaves_loop(&self, thread: ThreadId, address: Address) -> bool {
+        let (runner, cell) = (&self.runners[thread], self.cells.get(&address));
+        let values = cell.map(|cell| BTreeSet::from([cell.value]));
+        let loop_label = runner.heads.last().map(|head| head.label);
+        values.is_none_or(|values| Next::of(&runner.threads(), &values, loop_label).is_some())
+    }
+
     /// Whether the reads of a waiting loop return a sum of additions to a counter.
     fn sees_phases(&self, thread: ThreadId, address: Address) -> bool {
         let clock = &self.runners[thread].clock;

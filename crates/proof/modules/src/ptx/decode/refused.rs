@@ -49,7 +49,7 @@ const MODIFIERS: &[(&str, &str, &str)] = &[
          an address access is not known",
     ),
     ("membar", "proxy", "memory is accessed by the generic proxy alone here: aliases of an address are not known"),
-    ("fence", "mbarrier_init", "barrier objects in shared memory are not known here"),
+    ("fence", "mbarrier_init", "clusters of several blocks, for which it is, are not known here"),
     ("fence", "sync_restrict*", "clusters of several blocks are not known here"),
     ("*", "e4m3*", "floats of 8 bits and less are not known here"),
     ("*", "e5m2*", "floats of 8 bits and less are not known here"),
