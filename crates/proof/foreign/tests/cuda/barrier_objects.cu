@@ -103,6 +103,63 @@ extern "C" __global__ void copied(const int *in, int *out) { copy_tile<Wait>(in,
 extern "C" __global__ void copied_own(const int *in, int *out) { copy_tile<Look>(in, out); }
 extern "C" __global__ void copied_unwaited(const int *in, int *out) { copy_tile<Synchronize>(in, out); }
 
+// The mistakes: what is copied changes before the phase is over; the copy may begin before the object is one.
+extern "C" __global__ void copied_changing(int *in, int *out)
+{
+    __shared__ int tile[64];
+    __shared__ barrier all;
+    if (threadIdx.x == 0) init(&all, blockDim.x);
+    __syncthreads();
+    cuda::memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int), all);
+    barrier::arrival_token token = all.arrive();
+    in[threadIdx.x] = 0;
+    all.wait(std::move(token));
+    out[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void copied_too_early(const int *in, int *out)
+{
+    __shared__ int tile[64];
+    __shared__ barrier all;
+    if (threadIdx.x == 0) init(&all, blockDim.x);
+    cuda::memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], sizeof(int), all);
+    __syncthreads();
+    all.arrive_and_wait();
+    out[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
+}
+
+// A grid that waits for itself by a counter, as before cooperative groups.
+template <bool Fences>
+__device__ void count_sweeps(unsigned *count, int *from, int *to, int rounds)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    for (int round = 1; round <= rounds; round++) {
+        to[i] = from[i == 0 ? n - 1 : i - 1] + from[i + 1 == n ? 0 : i + 1];
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(count, 1);
+            while (*(volatile unsigned *)count < round * gridDim.x) {}
+            if (Fences) __threadfence();
+        }
+        __syncthreads();
+        int *other = from;
+        from = to;
+        to = other;
+    }
+}
+
+extern "C" __global__ void counted_sweeps(unsigned *count, int *from, int *to, int rounds)
+{
+    count_sweeps<true>(count, from, to, rounds);
+}
+
+// The mistake: nothing acquires.
+extern "C" __global__ void counted_sweeps_released(unsigned *count, int *from, int *to, int rounds)
+{
+    count_sweeps<false>(count, from, to, rounds);
+}
+
 // Sums of neighbours, from one buffer into the other.
 extern "C" __global__ void sweeps(int *from, int *to, int rounds)
 {

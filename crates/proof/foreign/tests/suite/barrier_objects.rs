@@ -96,10 +96,30 @@ fn a_phase_waits_for_copies() {
 }
 
 #[test]
+fn a_copy_begins_with_an_object_and_ends_with_its_phase() {
+    let arguments = ["in=i32[2]:9", "out=i32[2]:0"];
+    match report("copied_changing", [1, 2], &arguments, "").verdict {
+        Verdict::Violated(Violation::Copying { accesses: [access, _], .. }, _) => {
+            assert!(access.at.starts_with("barrier_objects.cu:115:"), "{}", access.at);
+        }
+        other => panic!("{other:?}"),
+    }
+    races(&report("copied_too_early", [1, 2], &arguments, ""), [124, 125]);
+}
+
+#[test]
+fn a_grid_waits_for_itself_by_a_counter() {
+    let arguments = ["count=u32[1]:0", "from=i32[64]:1", "to=i32[64]:0", "rounds=4"];
+    let counted = report("counted_sweeps", [16, 4], &arguments, "from[0] == 16 && to[0] == 8");
+    assert_eq!((&counted.verdict, counted.statistics.complete), (&Verdict::Holds, 1));
+    races(&report("counted_sweeps_released", [16, 4], &arguments, ""), [137, 137]);
+}
+
+#[test]
 fn a_grid_waits_for_itself_in_rounds() {
     let sweeps = report("sweeps", [6, 16], &["from=i32[96]:1", "to=i32[96]:0", "rounds=5"], "to[0] == 32");
     assert_eq!((&sweeps.verdict, sweeps.statistics.complete), (&Verdict::Holds, 1));
-    races(&report("sweeps_in_place", [2, 2], &["at=i32[4]:1", "rounds=2"], ""), [124, 124]);
+    races(&report("sweeps_in_place", [2, 2], &["at=i32[4]:1", "rounds=2"], ""), [181, 181]);
 }
 
 /// A thread with these instructions on an object that is initialized for `count` arrivals.
