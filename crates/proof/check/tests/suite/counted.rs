@@ -208,7 +208,7 @@ fn then(random: &mut Random, shape: &Shape, thread: usize, round: u64) -> Vec<Op
 
 #[test]
 fn the_runs_of_programs_with_counters_stand_for_all_executions() {
-    let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(600u64);
+    let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(400u64);
     let mut random = Random(std::env::var("WATTLE_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(17));
     let (mut counted, mut several, mut waiting, mut errors) = (0, 0, 0, Vec::new());
     for number in 0..many {
