@@ -44,6 +44,10 @@ const MOST_VALUES: usize = 4096;
 /// The maximum number of threads that one thread can be, before they are the same again.
 const MOST_THREADS: usize = 256;
 
+/// The maximum number of additions of each thread, on the average, to a counter before a loop is left. Threads that add and wait for
+/// nobody see no phases, and each of their additions may have found any of the others.
+const MOST_BEFORE: usize = 3;
+
 /// The maximum number of reads of one counter.
 const MOST_READS: usize = 1 << 14;
 
@@ -337,6 +341,9 @@ impl<'w> Runs<'_, 'w> {
         let phases = cell.phases.get_or_insert_with(|| Phases::new(ty, cell.value, threads));
         let clocks: Vec<Clock> = adding.iter().map(|&(thread, _)| state.runners[thread].clock.clone()).collect();
         let first = phases.additions.len();
+        if first + adding.len() - phases.counted > MOST_BEFORE * threads {
+            return None;
+        }
         for (&(thread, Adding { addition, release, .. }), clock) in adding.iter().zip(&clocks) {
             let knows_all = (0..phases.counted).all(|number| phases.knows(thread, clock, number));
             if addition.op != AtomicOp::Add || addition.ty != phases.ty || !knows_all {
