@@ -1,6 +1,6 @@
 //! Barrier objects in memory as atomic operations on a word (PTX ISA 8.8, 9.7.13.15 "mbarrier"): `cuda::barrier` of a block.
 //!
-//! The ISA leaves open what an object's 64 bits are. Here the upper [`COUNT_BITS`] are the number of arrivals that complete a
+//! The ISA leaves open what an object's 64 bits are. Here the upper 20 are the number of arrivals that complete a
 //! phase, and the others all arrivals so far: an arrival adds to them, and the quotient of the two is the number of the phase
 //! that is under way. That is also the state which an arrival returns. A phase that is complete begins the next one in the same
 //! step, as the ISA has it (9.7.13.15.3), since one more arrival makes the quotient one greater.
