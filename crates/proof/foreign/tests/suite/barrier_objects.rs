@@ -2,16 +2,21 @@
 //! (`cuda/waits.cu`); compiled as the kernels of
 //! [`crate::cuda`] are.
 
-use wattle_foreign::{Condition, Options, Report, Source, Verdict, Violation, World, judge};
+use wattle_foreign::{Condition, Launch, Options, Report, Source, Verdict, Violation, World, judge};
 
 use crate::cuda::{launch, source};
 
-fn report(entry: &str, [grid, block]: [u32; 2], arguments: &[&str], assert: &str) -> Report {
-    let launch = launch(grid, block, 0, arguments);
-    let mut world = World::new(source("barrier_objects"), Some(entry), launch).expect("it is known");
+/// The verdict on a launch with an assertion, if there is one, as the command has it.
+fn judged(source: Source, entry: Option<&str>, launch: Launch, assert: &str) -> Result<Report, String> {
+    let mut world = World::new(source, entry, launch).map_err(|error| error.to_string())?;
     let condition = Some(assert).filter(|text| !text.is_empty());
     let condition = condition.map(|text| Condition::parse(text, world.ranges()).expect("a condition"));
-    judge(&mut world, condition.as_slice(), &Options::default()).expect("it is judged")
+    let options = Options { loop_bound: 4, ..Options::default() };
+    judge(&mut world, condition.as_slice(), &options).map_err(|error| error.to_string())
+}
+
+fn report(entry: &str, [grid, block]: [u32; 2], arguments: &[&str], assert: &str) -> Report {
+    judged(source("barrier_objects"), Some(entry), launch(grid, block, 0, arguments), assert).expect("it is judged")
 }
 
 #[track_caller]
@@ -130,10 +135,7 @@ fn alone(count: u32, instructions: &str) -> Result<Verdict, String> {
          selp.u32 %t, 1, 0, %p;\nst.global.u32 [%r], %t;\nret;\n}}\n"
     );
     let source = Source { file: "k.ptx".into(), text };
-    let launch = launch(1, 1, 0, &["r=u32[1]:7"]);
-    let mut world = World::new(source, None, launch).map_err(|error| error.to_string())?;
-    let condition = Condition::parse("r == 1", world.ranges()).expect("a condition");
-    Ok(judge(&mut world, &[condition], &Options::default()).map_err(|error| error.to_string())?.verdict)
+    Ok(judged(source, None, launch(1, 1, 0, &["r=u32[1]:7"]), "r == 1")?.verdict)
 }
 
 #[test]
@@ -185,11 +187,7 @@ fn instructions_on_objects_are_as_the_isa_has_them() {
 
 /// The verdict on a kernel of `cuda/waits.cu`, launched with two blocks of one thread.
 fn waits(entry: &str, arguments: &[&str], assert: &str) -> Verdict {
-    let mut world = World::new(source("waits"), Some(entry), launch(2, 1, 0, arguments)).expect("it is known");
-    let condition = Condition::parse(assert, world.ranges()).expect("a condition");
-    // As the command has it.
-    let options = Options { loop_bound: 4, ..Options::default() };
-    judge(&mut world, &[condition], &options).expect("it is judged").verdict
+    judged(source("waits"), Some(entry), launch(2, 1, 0, arguments), assert).expect("it is judged").verdict
 }
 
 #[test]
