@@ -115,7 +115,8 @@ fn too_early(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
     let (graph, order) = (execution.graph, &execution.analysis.happens_before);
     let arrives = |copied: EventId| {
         let of = graph.event(copied);
-        let (part, at) = of.thread.map(|_| world.instruction_of(of.source as usize))?;
+        of.thread.filter(|&thread| !world.is_beside(thread))?;
+        let (part, at) = world.instruction_of(of.source as usize);
         let op = part.kernel().steps.get(at).map(|step| &step.op)?;
         let is_one = of.location.is_some() && matches!(op, Op::CopyObject { does: AtObject::Arrives, .. });
         // The arrival stands behind it.

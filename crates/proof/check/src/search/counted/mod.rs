@@ -38,7 +38,7 @@
 //!   them could wait for ever. If none would, nobody does: of the threads that wait for ever in some execution take one that
 //!   the run let go first; all additions before are there, and it sees the last value of the counter in the end.
 //!
-//! - **Phases.** Threads add to a word that tells all of them which phase is under way, and nothing else ([`phases`]).
+//! - **Phases.** Threads look at nothing of a counter but the number of its phase, as at a barrier object ([`phases`]).
 //!
 //! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are those
 //! that have happened: through a chain of read-modify-writes. This is what the models have in common for events whose

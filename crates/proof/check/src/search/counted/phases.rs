@@ -1,8 +1,8 @@
 //! Counters of which threads see phases alone.
 //!
 //! A barrier object (`cuda::barrier`, `mbarrier`) and a grid that waits for itself (`grid.sync()` of cooperative groups) have a
-//! word to which each thread adds, and which tells it by some of its bits which phase is under way. In which order they come
-//! does not matter to any of them: whatever an addition returns, its thread does the same, up to the loop that waits until the
+//! word to which each thread adds. Some of its bits are the number of the phase that is under way, which is all that threads
+//! look at. In which order they come does not matter to any of them: whatever an addition returns, its thread does the same, up to the loop that waits until the
 //! phase is over.
 //!
 //! A thread may have read these values, in any execution: an addition *before* the read, by the clocks, is in the value; one
@@ -16,11 +16,10 @@
 //!   some of them is equal to that of all, so that a thread which has left the loop has read behind each of them, and
 //!   synchronizes with the release of each. No thread stands at an addition to the counter meanwhile.
 //! - **An addition later on** comes behind all that were there when a loop was left: its clock has them, or its thread has left a
-//!   loop behind them. Else it might come in the
-//!   place of one of them, and let the loop go before that one. It is one more addition that a read may have found which it does
-//!   not come behind: with the values that this brings, the thread of that read does the same next too, and is then one of
-//!   those that it was known to be; a loop ends with all of them, so that nobody waits for ever. An addition before which nobody
-//!   has left a loop since, and that is not in its clock, has this one among what it may have found, and this one that.
+//!   loop behind them. Else it might come in the place of one of them, and end the loop before that one. A read that it does not
+//!   come behind may have found it too: with the values that this brings, the thread of that read does the same next, and is then
+//!   one of those that it was known to be. Loops that have been left end with these values, so that nobody waits for ever. Two
+//!   additions between which nobody has left a loop, and of which neither clock has the other, may each have found the other.
 //! - **A write** that is no addition comes behind all additions and all reads, by its clock: then the phases are over.
 //!
 //! So what happens in the run happens in every execution. Take the first event, in the order in which a search builds it, that

@@ -143,6 +143,39 @@ impl Script {
     fn value(&self, value: &Value) -> Option<u64> {
         value.registers.iter().try_fold(value.constant, |sum, &register| Some(sum + self.registers[register]?))
     }
+
+    /// A loop that loads a cell until the value ends it, where that is known. In step 3 it goes on, whatever the value is.
+    fn wait(
+        &mut self,
+        world: &Program,
+        cell: u64,
+        label: Label,
+        ends: impl Fn(&Script, u64) -> Option<bool>,
+    ) -> Action {
+        let source = self.pc as u32;
+        match self.step {
+            0 => {
+                self.step = 1;
+                self.fresh = Some(0);
+                Action::LoopHead { label: source }
+            }
+            1 => {
+                self.step = 2;
+                Action::Read { target: target(cell), label, source }
+            }
+            step => {
+                let Some(ends) = self.fresh.and_then(|seen| ends(self, seen)) else { return Action::NeedsValue };
+                self.fresh = Some(0);
+                if step == 2 && ends {
+                    self.step = 0;
+                    self.pc += 1;
+                    return self.next(world);
+                }
+                self.step = 1;
+                Action::BackEdge { label: source, source, waits: true }
+            }
+        }
+    }
 }
 
 fn target(cell: u64) -> Option<Target> {
@@ -195,80 +228,24 @@ impl Process for Script {
                 let exchange = Exchange { op: WarpOp::Shuffle, ty: Type::U64, value, operand: Some(*from) };
                 Action::Exchange { barrier, exchange, source }
             }
-            Op::Await { cell, value, label } => match self.step {
-                0 => {
-                    self.step = 1;
-                    self.fresh = Some(0);
-                    Action::LoopHead { label: source }
-                }
-                1 => {
-                    self.step = 2;
-                    Action::Read { target: target(*cell), label: *label, source }
-                }
-                _ => {
-                    let (Some(seen), Some(wanted)) = (self.fresh, self.value(value)) else { return Action::NeedsValue };
-                    self.fresh = Some(0);
-                    if seen == wanted {
-                        self.step = 0;
-                        self.pc += 1;
-                        return self.next(world);
-                    }
-                    self.step = 1;
-                    Action::BackEdge { label: source, source, waits: true }
-                }
-            },
-            Op::AwaitWithin { cell, least, most, label } => match self.step {
-                0 => {
-                    self.step = 1;
-                    self.fresh = Some(0);
-                    Action::LoopHead { label: source }
-                }
-                1 => {
-                    self.step = 2;
-                    Action::Read { target: target(*cell), label: *label, source }
-                }
-                step => {
-                    let Some(seen) = self.fresh else { return Action::NeedsValue };
-                    self.fresh = Some(0);
-                    if step == 2 && (*least..=*most).contains(&seen) {
-                        self.step = 0;
-                        self.pc += 1;
-                        return self.next(world);
-                    }
-                    self.step = 1;
-                    Action::BackEdge { label: source, source, waits: true }
-                }
-            },
+            Op::Await { cell, value, label } => {
+                self.wait(world, *cell, *label, |script, seen| Some(seen == script.value(value)?))
+            }
+            Op::AwaitWithin { cell, least, most, label } => {
+                self.wait(world, *cell, *label, |_, seen| Some((*least..=*most).contains(&seen)))
+            }
             Op::Shift { register, by } => {
                 let Some(known) = self.registers[*register] else { return Action::NeedsValue };
                 self.registers[*register] = Some(known >> by);
                 self.pc += 1;
                 self.next(world)
             }
-            Op::AwaitPhase { cell, register, bits, shifted, label } => match self.step {
-                0 => {
-                    self.step = 1;
-                    self.fresh = Some(0);
-                    Action::LoopHead { label: source }
-                }
-                1 => {
-                    self.step = 2;
-                    Action::Read { target: target(*cell), label: *label, source }
-                }
-                step => {
-                    let (Some(seen), Some(known)) = (self.fresh, self.registers[*register]) else {
-                        return Action::NeedsValue;
-                    };
-                    self.fresh = Some(0);
-                    if step == 2 && seen >> bits != known >> if *shifted { 0 } else { *bits } {
-                        self.step = 0;
-                        self.pc += 1;
-                        return self.next(world);
-                    }
-                    self.step = 1;
-                    Action::BackEdge { label: source, source, waits: true }
-                }
-            },
+            Op::AwaitPhase { cell, register, bits, shifted, label } => {
+                let more = if *shifted { 0 } else { *bits };
+                self.wait(world, *cell, *label, |script, seen| {
+                    Some(seen >> bits != script.registers[*register]? >> more)
+                })
+            }
             Op::Lock { cell, read, write } => match self.step {
                 0 => {
                     self.step = 1;
