@@ -16,12 +16,20 @@ pub(crate) struct Cells {
     pub(crate) space: Space,
     /// The memory; `None` while the address waits for a read, and then each item is taken for a cell.
     pub(crate) memory: Option<u32>,
-    /// The number of the item that a cell is in, its offset in bytes, and its width.
+    /// The number of the item that a cell is in, its offset in bytes, and its width. An item may be a part of its cell, if it is
+    /// read; or the first of those that a store to the cell is made of.
     pub(crate) all: SmallVec<[(u32, u64, u8); 4]>,
+    /// The offset in bytes of the first item.
+    pub(crate) first: u64,
     /// The number of events that stand for the access: as many as it may have cells, where its address may have been open when
     /// the thread first came to it.
     pub(crate) events: usize,
 }
+
+const STRONG_OF_ANOTHER_SIZE: &str = "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart; \
+                                      access these bytes in one size everywhere, and shift what is read";
+const WRITES_A_PART: &str = "accesses of different sizes meet here: this one is to a part of a word of 8 bytes that an atomic or strong \
+                             access elsewhere takes in larger pieces; access these bytes in one size everywhere, and shift what is written";
 
 /// Why an access has no cells.
 pub(crate) enum NoCells {
@@ -34,7 +42,7 @@ pub(crate) enum NoCells {
 }
 
 impl Cells {
-    /// The cells of an access of `items` items by a thread's instruction of that number.
+    /// The cells of an access of `items` items by a thread's instruction of that number; one that only reads can read parts of cells.
     pub(crate) fn of(
         world: &World,
         thread: &ModuleThread,
@@ -42,6 +50,7 @@ impl Cells {
         access: &Access,
         address: Deferred,
         items: usize,
+        reads: bool,
     ) -> Result<Cells, NoCells> {
         let bytes = u64::from(access.bytes) * items as u64;
         let is_plain = match access.strength {
@@ -57,7 +66,7 @@ impl Cells {
         let Some(address) = address.known() else {
             let of_item = |item| (0..pieces as u64).map(move |number| (item, number * u64::from(piece), piece));
             let all = (0..items as u32).flat_map(of_item).collect();
-            return Ok(Cells { space: access.space, memory: None, all, events: items * pieces });
+            return Ok(Cells { space: access.space, memory: None, all, first: 0, events: items * pieces });
         };
         let (space, address) = access.place(address);
         // A vector is aligned to its whole size (PTX ISA 8.8, 5.4.2 "Vectors").
@@ -83,31 +92,77 @@ impl Cells {
         };
         let mut all = SmallVec::new();
         if world.takes_whole {
-            let offset = |item: u32| offset + u64::from(item) * u64::from(access.bytes);
-            all.extend((0..items as u32).map(|item| (item, offset(item), access.bytes)));
-            return Ok(Cells { space, memory: Some(memory), all, events: items });
+            let place = |item: u32| offset + u64::from(item) * u64::from(access.bytes);
+            all.extend((0..items as u32).map(|item| (item, place(item), access.bytes)));
+            return Ok(Cells { space, memory: Some(memory), all, first: offset, events: items });
         }
-        for item in 0..items as u32 {
+        // Operations of different sizes are not morally strong, so that a strong one reads a part of a cell as a weak one does
+        // (PTX ISA 8.5, 8.6 "Morally Strong Operations").
+        let may_read_parts = reads && !matches!(access.strength, Strength::Labels { read, .. } if read.atomic);
+        let mut next = 0;
+        while next < items as u32 {
+            let item = next;
+            next += 1;
             let offset = offset + u64::from(item) * u64::from(access.bytes);
-            let width = world.widths.at(memory, offset);
-            if access.bytes < width || access.bytes > width && !is_plain && !world.widths.was_narrowed(memory, offset) {
-                world.widths.wants(memory, offset, access.bytes);
-                return Err(NoCells::Spoilt);
+            let width = world.widths.of(memory, offset);
+            let cell = u64::from(width.bytes);
+            if access.bytes < width.bytes && may_read_parts && width.is_whole {
+                all.push((item, offset / cell * cell, width.bytes));
+                continue;
             }
-            if access.bytes > width && !is_plain {
-                world.refuse(
-                    thread.statement(at) as usize,
-                    "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart; access \
-                     these bytes in one size everywhere, and shift what is read",
-                );
+            // Elements of a vector that make up a cell are stored in any order: so together, since nobody may look between them.
+            let of_cell = u32::from(width.bytes / access.bytes);
+            if of_cell > 1
+                && is_plain
+                && !reads
+                && width.is_whole
+                && offset.is_multiple_of(cell)
+                && item + of_cell <= items as u32
+            {
+                all.push((item, offset, width.bytes));
+                next = item + of_cell;
+                continue;
+            }
+            if access.bytes < width.bytes || access.bytes > width.bytes && !is_plain {
+                // A strong read of a part can do with what others take whole.
+                let reads_part = may_read_parts && access.bytes < width.bytes;
+                let takes_whole = !is_plain && !reads_part;
+                if !world.widths.wants(memory, offset, access.bytes, takes_whole) {
+                    world.refuse(
+                        thread.statement(at) as usize,
+                        if is_plain { WRITES_A_PART } else { STRONG_OF_ANOTHER_SIZE },
+                    );
+                }
                 return Err(NoCells::Spoilt);
             }
             all.extend(
-                (offset..offset + u64::from(access.bytes)).step_by(width.into()).map(|cell| (item, cell, width)),
+                (offset..offset + u64::from(access.bytes))
+                    .step_by(width.bytes.into())
+                    .map(|at| (item, at, width.bytes)),
             );
         }
         let events = if may_be_cut { items * pieces } else { all.len() };
-        Ok(Cells { space, memory: Some(memory), all, events })
+        Ok(Cells { space, memory: Some(memory), all, first: offset, events })
+    }
+
+    /// The same cells, byte by byte.
+    pub(crate) fn by_bytes(self) -> Cells {
+        let bytes =
+            |(item, cell, width): (u32, u64, u8)| (cell..cell + u64::from(width)).map(move |byte| (item, byte, 1));
+        let all: SmallVec<_> = self.all.into_iter().flat_map(bytes).collect();
+        Cells { events: self.events.max(all.len()), all, ..self }
+    }
+
+    /// Whether it accesses a part of some cell alone, if it reads.
+    pub(crate) fn reads_parts(&self, access: &Access) -> bool {
+        self.memory.is_some() && self.all.iter().any(|&(.., width)| width > access.bytes)
+    }
+
+    /// The bits of a cell that are a part of its item: the first one, and how many.
+    pub(crate) fn part_of(&self, access: &Access, (item, cell, width): (u32, u64, u8)) -> (u32, u32) {
+        let bytes = u64::from(access.bytes);
+        let from = (self.first + u64::from(item) * bytes).saturating_sub(cell);
+        (8 * from as u32, 8 * u32::from(width.min(access.bytes)))
     }
 
     /// The cell of that number as the search has it.

@@ -33,7 +33,8 @@ fn violation(world: &World, execution: &Execution<'_>, read: EventId, used: Opti
         let of_other = event.thread.is_some() && event.thread != thread;
         event.label.kind == Kind::Write && event.location == location && of_other
     };
-    let write = (0..graph.len()).find(is_write);
+    let copied = graph.source(read).filter(|&write| graph.event(write).thread.is_some());
+    let write = copied.or_else(|| (0..graph.len()).find(is_write));
     let mut threads: Vec<ThreadId> = Vec::new();
     for of in [thread, write.and_then(|write| graph.event(write).thread), used.as_ref().map(|used| used.thread)] {
         threads.extend(of.filter(|of| !threads.contains(of)));
@@ -42,7 +43,7 @@ fn violation(world: &World, execution: &Execution<'_>, read: EventId, used: Opti
     shown.extend(used.clone());
     let written = write.map(|write| Box::new(step(world, execution, write)));
     let (place, read) = (place(world, execution, read), step(world, execution, read));
-    (Violation::Unwritten { place, read, used: used.map(Box::new), written }, shown)
+    (Violation::Unwritten { place, read, used: used.map(Box::new), written, is_copy: copied.is_some() }, shown)
 }
 
 fn reads<'e>(execution: &'e Execution<'_>) -> impl Iterator<Item = EventId> + 'e {

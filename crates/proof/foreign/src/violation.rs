@@ -57,8 +57,10 @@ pub enum Violation {
         /// The instruction to which the value matters, of the thread or of a lane that took it; `None` where reading it is an error
         /// by itself.
         used: Option<Box<Step>>,
-        /// A write of another thread that does not come before the read.
+        /// A write of another thread that does not come before the read, or the copy that is read.
         written: Option<Box<Step>>,
+        /// Whether it was copied there, along with what somebody has written.
+        is_copy: bool,
     },
     /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
     /// or a byte of local memory that the thread has not written.
@@ -71,6 +73,14 @@ pub enum Violation {
     /// Threads that wait for ever.
     Stuck(Vec<StuckThread>),
 }
+
+/// What is wrong with a protocol that counts on a value and its flag to come as one vector.
+const VECTORS: Clause = Clause {
+    document: "PTX ISA 8.5,",
+    section: "8.2.4 \"Vector Data-types\"",
+    quote: "Memory operations with a vector data type are modelled as a set of equivalent memory operations with a scalar \
+            data type, executed in an unspecified order on the elements in the vector.",
+};
 
 impl Violation {
     /// What it is, in a word or two.
@@ -117,11 +127,14 @@ impl Violation {
             ),
             Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
             Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
-            Violation::Unwritten { place, read, used, written } => {
+            Violation::Unwritten { place, read, used, written, is_copy } => {
                 let used = used.as_ref().map_or_else(String::new, |used| format!("; the value is used at {}", used.at));
                 let nobody = || "and nobody has written it".to_owned();
                 let why = written.as_ref().map_or_else(nobody, |write| {
                     let thread = world.thread_name(write.thread);
+                    if *is_copy {
+                        return format!("where {thread} has copied at {} what nobody has written", write.at);
+                    }
                     format!("where it has not been written yet: {thread} writes it at {}, and nothing orders that before the read", write.at)
                 });
                 format!("{place} is read by {} at {}, {why}{used}", world.thread_name(read.thread), read.at)
@@ -184,12 +197,15 @@ impl Violation {
         }
     }
 
-    /// The clauses of the model's specification that say so.
-    pub fn clauses(&self, model: Model) -> Vec<Clause> {
+    /// The clauses of the model's specification that say so of an execution with these steps.
+    pub fn clauses(&self, model: Model, steps: &[Step]) -> Vec<Clause> {
         match self {
             Violation::Race { reason, .. } => {
                 let term = reason.as_ref().and_then(|reason| model.definition(reason.term?));
                 term.into_iter().chain(model.race_clause()).collect()
+            }
+            Violation::Stuck(..) | Violation::Assertion { .. } if steps.iter().any(Step::is_strong_vector) => {
+                vec![VECTORS]
             }
             Violation::Fault { .. }
             | Violation::Unwritten { .. }
@@ -241,4 +257,14 @@ pub struct Step {
     pub at: String,
     /// What it read or wrote: `lock: 0`.
     pub value: Option<String>,
+}
+
+impl Step {
+    /// Whether it is an access of PTX to a vector that takes part in communication.
+    fn is_strong_vector(&self) -> bool {
+        let mut words = self.instruction.split_whitespace();
+        let Some(access) = words.find(|word| word.starts_with("ld.") || word.starts_with("st.")) else { return false };
+        let has = |all: &[&str]| access.split('.').any(|part| all.contains(&part));
+        has(&["v2", "v4", "v8"]) && has(&["volatile", "relaxed", "acquire", "release", "mmio"])
+    }
 }

@@ -1,7 +1,7 @@
-//! Liveness of a thread's words at the heads of loops.
+//! Liveness of a thread's words at the heads of loops and behind requests.
 //!
 //! A word is live where some path from there reads it before anything sets it. A model checker takes two threads for
-//! the same when they stand at the head of a loop with equal live words, so what an iteration leaves behind in
+//! the same when they stand at one place with equal live words, so what an iteration leaves behind in
 //! temporaries must not distinguish them. A private array counts as one: it is live if any later access may read it,
 //! and only a load of lanes sets the whole of it.
 

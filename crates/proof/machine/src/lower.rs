@@ -99,7 +99,8 @@ impl<'k> Lowering<'k> {
             locals: self.locals,
             dead: Vec::new(),
             ahead: Vec::new(),
-            same: HashMap::new(),
+            reads_position: Vec::new(),
+            dead_behind: HashMap::new(),
             barriers: self.barriers,
             uses_warps: self.kernel.first_use_of_warps().is_some(),
             exits_on_memory: exits::exits_on_memory(self.kernel),
@@ -110,14 +111,12 @@ impl<'k> Lowering<'k> {
         let mut dead = live::dead_before(&program, |at| self.heads.contains(&at));
         program.dead = self.heads.iter().map(|head| dead.remove(head).unwrap_or_default()).collect();
         program.ahead = ahead::writes_ahead(&program);
-        let positioned = ahead::reads_position_ahead(&program);
-        // A fence may be lowered to an update.
-        let is_behind_read = |at: u32| {
+        program.reads_position = ahead::reads_position_ahead(&program);
+        let is_behind_request = |at: u32| {
             let before = at.checked_sub(1).and_then(|before| program.code.get(before as usize));
-            before.is_some_and(|before| matches!(before.op, Op::Access(_) | Op::Fence { .. }))
+            before.is_some_and(|before| before.op.requests())
         };
-        let same = |at: u32| is_behind_read(at) && positioned.get(at as usize) == Some(&false);
-        program.same = live::dead_before(&program, same);
+        program.dead_behind = live::dead_before(&program, is_behind_request);
         program
     }
 

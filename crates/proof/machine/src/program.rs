@@ -37,9 +37,10 @@ pub struct Program {
     pub(crate) dead: Vec<Vec<Range<usize>>>,
     /// For each instruction the accesses that may follow from there; see [`crate::ahead`].
     pub(crate) ahead: Vec<u64>,
-    /// For each instruction that follows an access or a fence, and from which on no thread reads its position: the words that are
-    /// dead before it.
-    pub(crate) same: HashMap<u32, Vec<Range<usize>>>,
+    /// For each instruction whether the thread may read its position from there on.
+    pub(crate) reads_position: Vec<bool>,
+    /// For each instruction that follows a request the words that are dead before it.
+    pub(crate) dead_behind: HashMap<u32, Vec<Range<usize>>>,
     /// For each barrier the words that count the iterations of the loops around it, outermost first.
     pub(crate) barriers: Vec<Vec<u32>>,
     /// The loops whose exit depends on memory that threads share; see [`crate::exits`].
@@ -291,6 +292,12 @@ impl Op {
             | Op::Count { counter: _ }
             | Op::LoopHead { label: _, number: _ } => none,
         }
+    }
+
+    /// Whether a thread that runs it returns to who runs it, unless it is about a loop.
+    pub(crate) fn requests(&self) -> bool {
+        let parts = self.parts();
+        matches!(self, Op::Access(_)) || parts.meeting.is_some() || parts.ordering.is_some()
     }
 }
 

@@ -1,5 +1,6 @@
 //! The state of one thread, and its execution.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use wattle_ir::{LocalId, Site, eval};
@@ -88,17 +89,34 @@ impl<V: Value> Thread<V> {
     /// Whether two threads that wait for an answer of memory will do the same, given the same answers: they stand at one
     /// place, from which on neither reads its position, and differ at most in words that none of them reads any more.
     pub fn is_alike(&self, other: &Thread<V>, program: &Program) -> bool {
-        let Some(dead) = program.same.get(&self.pc) else { return false };
-        let answered = match self.answer {
-            Answer::None => 0..0,
-            Answer::Slot(slot) => slot as usize..slot as usize + 1,
-            Answer::Lanes { first, len } => first..first + len as usize,
-        };
+        if program.reads_position.get(self.pc as usize) != Some(&false) {
+            return false;
+        }
+        let Some(dead) = program.dead_behind.get(&self.pc) else { return false };
+        let answered = self.answered();
         let is_dead = |word: usize| answered.contains(&word) || dead.iter().any(|range| range.contains(&word));
         self.pc == other.pc
             && self.answer == other.answer
             && self.words.len() == other.words.len()
             && (0..self.words.len()).all(|word| self.words[word] == other.words[word] || is_dead(word))
+    }
+
+    /// Sets the words to 0 that no path reads before it sets them, where the thread stands behind a request: those that the answer
+    /// sets among them.
+    pub fn forget_dead(&mut self, program: &Program) {
+        let Some(dead) = program.dead_behind.get(&self.pc) else { return };
+        for words in dead.iter().cloned().chain([self.answered()]) {
+            self.words.get_mut(words).unwrap_or(&mut []).fill(V::default());
+        }
+    }
+
+    /// The words that the answer to the last request sets.
+    fn answered(&self) -> Range<usize> {
+        match self.answer {
+            Answer::None => 0..0,
+            Answer::Slot(slot) => slot as usize..slot as usize + 1,
+            Answer::Lanes { first, len } => first..first + len as usize,
+        }
     }
 
     /// Whether two threads of one place in a launch will do the same, given the same answers, in whatever iterations of the
@@ -129,12 +147,8 @@ impl<V: Value> Thread<V> {
 
     /// Answers the last request with several values, for [`Request::LoadLanes`]; lanes beyond them keep their value.
     pub fn answer_lanes(&mut self, values: &[V]) {
-        let (first, len) = match self.answer {
-            Answer::None => return,
-            Answer::Slot(slot) => (slot as usize, 1),
-            Answer::Lanes { first, len } => (first, len as usize),
-        };
-        if let Some(words) = self.words.get_mut(first..first + len) {
+        let answered = self.answered();
+        if let Some(words) = self.words.get_mut(answered) {
             words.iter_mut().zip(values).for_each(|(word, &value)| *word = value);
         }
         self.answer = Answer::None;

@@ -76,6 +76,9 @@ pub struct Label {
     pub makes_available: bool,
     /// Whether an acquire makes writes visible (`MakeVisible`).
     pub makes_visible: bool,
+    /// Whether a write leaves a value that nobody has written: the initial one of memory without contents, or one that was copied from
+    /// there along with others, as padding is.
+    pub unwritten: bool,
     /// Whether it is the read of PTX's `red`, whose thread is given no value: it begins no acquire pattern (PTX ISA 8.5, 8.8).
     pub reduces: bool,
 }
@@ -96,6 +99,7 @@ impl Label {
             coherent: false,
             makes_available: false,
             makes_visible: false,
+            unwritten: false,
             reduces: false,
         }
     }
@@ -165,8 +169,6 @@ pub struct Event {
     pub reference: u32,
     /// The value read or written; `None` while it is not known.
     pub value: Option<u64>,
-    /// Whether this is the initial value of memory that has never been written.
-    pub unwritten: bool,
     /// The statement that it comes from, by a number that the graph's creator assigns.
     pub source: u32,
 }

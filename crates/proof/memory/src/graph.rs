@@ -76,12 +76,11 @@ impl Graph {
     pub fn add_location(&mut self, value: u64, unwritten: bool) -> LocationId {
         let location = self.initial.len();
         let event = Event {
-            label: Label::plain_write(),
+            label: Label { unwritten, ..Label::plain_write() },
             thread: None,
             location: Some(location),
             reference: location as u32,
             value: Some(value),
-            unwritten,
             source: u32::MAX,
         };
         let id = self.push(event);
@@ -91,8 +90,7 @@ impl Graph {
 
     /// Adds an event at the end of a thread.
     pub fn add(&mut self, thread: ThreadId, label: Label, source: u32) -> EventId {
-        let event =
-            Event { label, thread: Some(thread), location: None, reference: 0, value: None, unwritten: false, source };
+        let event = Event { label, thread: Some(thread), location: None, reference: 0, value: None, source };
         self.push(event)
     }
 
@@ -107,7 +105,6 @@ impl Graph {
             location: None,
             reference: 0,
             value: None,
-            unwritten: false,
             source: u32::MAX,
         };
         self.events.splice(at..at, std::iter::repeat_n(blank, count));
@@ -181,7 +178,7 @@ impl Graph {
 
     /// Whether a read has for its source what memory holds that nobody has written.
     pub fn finds_unwritten(&self, read: EventId) -> bool {
-        self.reads_from[read].is_some_and(|source| self.events[source].unwritten)
+        self.reads_from[read].is_some_and(|source| self.events[source].label.unwritten)
     }
 
     /// Orders two writes of one location.

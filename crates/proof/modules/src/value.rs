@@ -180,8 +180,8 @@ impl Deferred {
         }
     }
 
-    /// A value with these bits, and with these bytes that come from what the thread has not written.
-    fn with_bytes(bits: u64, unwritten: u8, number: u32) -> Deferred {
+    /// A value with these bits, and with these bytes, the lowest bit for the lowest byte, that come from what the thread has not written.
+    pub fn with_bytes(bits: u64, unwritten: u8, number: u32) -> Deferred {
         match unwritten {
             0 => Deferred::Known(bits),
             u8::MAX => Deferred::Unwritten(number),

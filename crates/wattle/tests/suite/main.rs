@@ -18,6 +18,7 @@ mod modules;
 mod one_after_another;
 mod pairs_checked;
 mod persistent_threads;
+mod phases_checked;
 mod queues_side_by_side;
 mod read_unwritten;
 mod structs_checked;

@@ -467,6 +467,10 @@ impl Process for KernelThread {
         self.thread.any_pending()
     }
 
+    fn forget_dead(&mut self, world: &World) {
+        self.thread.forget_dead(&world.launches[self.launch as usize].program);
+    }
+
     fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {
         let launch = self.launch(world);
         let place = launch.program.place_at(World::statement(source).1);

@@ -111,7 +111,7 @@ impl Search<'_, '_> {
         let spins = |&write: &EventId| {
             let event = graph.event(write);
             // A thread that takes the value along does not return where it matters.
-            let is_known = !event.unwritten || !state.runners[thread].process.carries_unwritten();
+            let is_known = !event.label.unwritten || !state.runners[thread].process.carries_unwritten();
             is_known && would_spin(state, thread, read, event.value.unwrap_or(0))
         };
         let possible = state.writes[location].iter().copied().filter(possible);

@@ -247,7 +247,7 @@ impl<'w> Completions<'_, 'w> {
             let location = store.location.filter(|_| store.label.kind == Kind::Write);
             let Some(&address) = location.and_then(|location| self.state.addresses.get(location)) else { continue };
             if !last.iter().any(|(at, _)| *at == address) {
-                let value = store.value.filter(|_| !store.label.atomic);
+                let value = store.value.filter(|_| !store.label.atomic && !store.label.unwritten);
                 last.push((address, value.map(|value| Forwarded { value, event: Some(event) })));
             }
         }
@@ -336,7 +336,7 @@ impl<'w> Completions<'_, 'w> {
                     }
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| address.is_some_and(|address| address != *at));
-                    let plain = value.filter(|_| !label.atomic);
+                    let plain = value.filter(|_| !label.atomic && !label.unwritten);
                     path.stored.store(address, plain.map(|value| Forwarded { value, event }));
                 }
                 Action::Fence { label, source } => {

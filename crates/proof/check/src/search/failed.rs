@@ -223,7 +223,7 @@ impl From {
     /// Whether it is memory that has never been written.
     fn is_unwritten(self, graph: &Graph) -> bool {
         match self {
-            From::Event(write) => graph.event(write).unwritten,
+            From::Event(write) => graph.event(write).label.unwritten,
             From::Untouched { unwritten } => unwritten,
             From::Own(_) => false,
         }

@@ -107,7 +107,7 @@ impl<'w> PrivateCells<'w> {
         }
         let unwritten = || self.memory.initial(target.address).unwritten;
         let fits = match known.touched.get_mut(&target.address) {
-            _ if label.atomic => false,
+            _ if label.atomic || label.unwritten => false,
             None => {
                 let touched = Touched { by: thread, bytes: target.bytes, written: writes, several: false };
                 // A read of memory that was never written is an error, and is shown by the graph.

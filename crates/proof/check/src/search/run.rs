@@ -123,6 +123,10 @@ pub(super) fn run<'w>(
                 }
                 let what = target.map(|target| (target.address, value));
                 let (event, _) = event(state, thread, &mut run, label, source, what);
+                // Whether anybody has written its value may be known by now.
+                if state.graph.event(event).label.unwritten != label.unwritten {
+                    state.graph.replace(event, label, source);
+                }
                 locate(setup, state, event, target, source)?;
                 provide(state, event, value);
                 run.heads.iter_mut().for_each(|head| head.effect = true);

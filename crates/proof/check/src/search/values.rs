@@ -160,6 +160,8 @@ impl<'w> Finder<'_, 'w> {
                         self.node(process, Source::Memory(target?.address), Some(change));
                         break;
                     }
+                    // What it leaves is any value.
+                    Action::Write { label, .. } if label.unwritten => return None,
                     Action::Write { target, value, .. } => self.writes(Source::Memory(target?.address), value),
                     Action::LoopHead { .. } | Action::BackEdge { .. } => {
                         if !self.seen.insert(process.clone()) {

@@ -35,13 +35,13 @@ impl Simulator {
         match action {
             Action::Read { target: Some(target), label, source } => {
                 let access = self.access(thread, run, target, source);
-                let (value, is_written) = self.value_of(thread, &access);
+                let (value, unwritten) = self.value_of(thread, &access);
                 self.look_for_copies(thread, &access, false);
                 self.take_part(thread, &access, label, None, false);
                 let Machine::Module(machine) = &mut thread.machine else { return Some(Over::Steps) };
-                if is_written {
+                if unwritten == 0 {
                     machine.answer(value);
-                } else if !machine.answer_unwritten(value) {
+                } else if !machine.answer_unwritten(value, unwritten) {
                     self.report_unwritten(thread, &access);
                 }
                 self.mix(target.address.element ^ value);
@@ -49,13 +49,13 @@ impl Simulator {
             Action::Write { target: Some(target), value: Some(value), label, source } => {
                 let access = self.access(thread, run, target, source);
                 self.take_part(thread, &access, label, None, true);
-                self.set_value(&access, value);
+                self.set_value(&access, value, !label.unwritten);
                 self.mix(target.address.element ^ value ^ 1 << 32);
             }
             Action::Update { target: Some(target), change, read, write, source } => {
                 let access = self.access(thread, run, target, source);
-                let (old, is_written) = self.value_of(thread, &access);
-                if !is_written {
+                let (old, unwritten) = self.value_of(thread, &access);
+                if unwritten != 0 {
                     self.report_unwritten(thread, &access);
                 }
                 self.look_for_copies(thread, &access, true);
@@ -66,7 +66,7 @@ impl Simulator {
                 };
                 self.take_part(thread, &access, change.read_label(read, Some(old)), Some(write), new.is_some());
                 if let Some(new) = new {
-                    self.set_value(&access, new);
+                    self.set_value(&access, new, true);
                 }
                 thread.machine.answer(old);
                 self.mix(target.address.element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
@@ -129,19 +129,25 @@ impl Simulator {
         }
     }
 
-    /// The value that an access reads, and whether all of its bytes have been written.
-    fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> (u64, bool) {
-        let mut is_written = access.pieces.bytes == usize::from(access.target.bytes);
-        let mut value = 0;
+    /// The value that an access reads, and which of its bytes nobody has written: the lowest bit is the lowest byte's, and all bits are set
+    /// where none of them is written.
+    fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> (u64, u8) {
+        // Bytes that are none of an element's are padding of a struct.
+        let all = u8::MAX >> (8 - access.target.bytes.min(8));
+        let (mut unwritten, mut value) = (all, 0);
         for piece in access.pieces.iter() {
             let Some(allocation) = self.memories.at(piece.address) else { continue };
             let element = piece.address.element as usize;
             let (held, written) = (allocation.values.get(element), allocation.written.get(element));
             value |= piece.of_element(held.copied().unwrap_or(0));
-            is_written &= written.is_some_and(|written| written.has(piece.extent.within(piece.size.into())));
+            for byte in piece.extent.within(piece.size.into()) {
+                if written.is_some_and(|written| written.has(byte..byte + 1)) {
+                    unwritten &= !(1 << (byte as i32 - i32::from(piece.extent.first)));
+                }
+            }
             thread.log_read(piece.address);
         }
-        (value, is_written)
+        (value, if unwritten == all { u8::MAX } else { unwritten })
     }
 
     /// Reports an access that has found unwritten memory.
@@ -158,7 +164,7 @@ impl Simulator {
         }
     }
 
-    fn set_value(&mut self, access: &Access<'_>, value: u64) {
+    fn set_value(&mut self, access: &Access<'_>, value: u64, is_written: bool) {
         for piece in access.pieces.iter() {
             let Some(allocation) = self.memories.at(piece.address) else { continue };
             let element = piece.address.element as usize;
@@ -169,7 +175,12 @@ impl Simulator {
             let new = piece.into_element(*held, value);
             let changed = *held != new;
             *held = new;
-            written.add(piece.extent.within(piece.size.into()), piece.size.into());
+            let bytes = piece.extent.within(piece.size.into());
+            if is_written {
+                written.add(bytes, piece.size.into())
+            } else {
+                written.remove(bytes)
+            }
             if changed {
                 self.changed(piece.address);
             }

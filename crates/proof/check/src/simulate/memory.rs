@@ -109,6 +109,11 @@ impl Written {
             *self = Written::ALL;
         }
     }
+
+    /// Takes bytes away.
+    pub fn remove(&mut self, bytes: Range<usize>) {
+        bytes.into_iter().for_each(|byte| self.0 &= !(1 << byte));
+    }
 }
 
 pub(super) struct Allocation {

@@ -63,9 +63,9 @@ pub trait SimulatedThread: Any + Send {
     /// Answers the last read, update or exchange.
     fn answer(&mut self, value: u64);
 
-    /// Answers the last read, which has found memory that nobody has written; returns whether the thread takes that along, and
-    /// reports a fault where it matters. Otherwise the read is the error.
-    fn answer_unwritten(&mut self, word: u64) -> bool;
+    /// Answers the last read, which has found bytes that nobody has written, the lowest bit for the lowest byte; returns whether the
+    /// thread takes that along, and reports a fault where it matters. Otherwise the read is the error.
+    fn answer_unwritten(&mut self, word: u64, bytes: u8) -> bool;
 
     /// Why what it has done cannot be judged, if so: a value that nothing fixes matters, or an instruction has no meaning for
     /// the reader.

@@ -59,7 +59,7 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
     // What a cell has where an excerpt begins, it need not have had before the launch.
     for &read in shown.iter().filter(|_| !names.witness.excerpt) {
         let Some(source) = graph.source(read).filter(|&source| graph.event(source).thread.is_none()) else { continue };
-        let value = (!graph.event(source).unwritten).then(|| names.value_as(source, read));
+        let value = (!graph.event(source).label.unwritten).then(|| names.value_as(source, read));
         let initial = Initial { place: names.witness.place(read), value };
         let number = initials.iter().position(|known| *known == initial).unwrap_or(initials.len());
         if number == initials.len() {

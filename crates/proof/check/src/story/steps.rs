@@ -129,7 +129,7 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
         let access = match (kind, half) {
             (Kind::Read, half) => {
                 let source = graph.source(event);
-                let unwritten = source.is_some_and(|source| graph.event(source).unwritten);
+                let unwritten = source.is_some_and(|source| graph.event(source).label.unwritten);
                 let value = || if unwritten { "what nobody has written".into() } else { names.value(event) };
                 // Where an excerpt begins, what a cell has need not be from before the launch.
                 let is_known = |&source: &EventId| !names.witness.excerpt || graph.event(source).thread.is_some();

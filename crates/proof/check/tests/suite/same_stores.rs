@@ -80,7 +80,7 @@ fn case(random: &mut Random) -> Case {
             let in_block = !(stranger && thread == threads - 1);
             if in_block {
                 let members = (threads - usize::from(stranger)) as u32;
-                ops.push(Op::Barrier { members, about: Classes::BOTH });
+                ops.push(Op::Barrier { members, about: Classes::BOTH, level: Level::Block });
             }
         }
     }

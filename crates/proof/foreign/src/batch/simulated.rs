@@ -156,9 +156,9 @@ impl SimulatedThread for Thread {
         self.process.answer(&self.of.world, Some(value));
     }
 
-    fn answer_unwritten(&mut self, word: u64) -> bool {
+    fn answer_unwritten(&mut self, word: u64, bytes: u8) -> bool {
         let carries = self.process.carries_unwritten(&self.of.world);
-        self.process.answer_unwritten(&self.of.world, word);
+        self.process.answer_unwritten_bytes(&self.of.world, word, bytes);
         carries
     }
 

@@ -25,7 +25,7 @@ pub(super) fn of(world: &World, model: Model, violation: &Violation, steps: &[St
             None => columns.push(column(world, step.thread, shown)),
         }
     }
-    let clauses = violation.clauses(model);
+    let clauses = violation.clauses(model, steps);
     (violation.kind(), Story { columns, headline: violation.sentence(world), clauses, ..Story::default() })
 }
 

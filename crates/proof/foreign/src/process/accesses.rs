@@ -5,7 +5,7 @@ use wattle_check::search::{Action, Change};
 use wattle_memory::{Label, Level};
 use wattle_modules::Deferred;
 use wattle_modules::Value;
-use wattle_modules::code::{Access, NO_REG, Op, Reg, Strength};
+use wattle_modules::code::{Access, Kernel, NO_REG, Op, Reg, Strength};
 use wattle_modules::types::Space;
 
 use super::ModuleThread;
@@ -82,7 +82,7 @@ impl ModuleThread {
                         .err()
                         .map(|wrong| self.fault(world, at, wrong));
                 }
-                let cells = match Cells::of(world, self, at, access, address, to.len()) {
+                let cells = match Cells::of(world, self, at, access, address, to.len(), true) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => {
@@ -96,9 +96,10 @@ impl ModuleThread {
                         let per_item = access.bytes as usize;
                         let cells = (0..read.len()).map(|byte| ((byte / per_item) as u32, byte as u64, 1));
                         self.loaded(
+                            kernel,
                             access,
                             to,
-                            &Cells { space: Space::Local, memory: None, all: cells.collect(), events: 0 },
+                            &Cells { space: Space::Local, memory: None, all: cells.collect(), first: 0, events: 0 },
                             &read,
                         );
                         return None;
@@ -108,12 +109,15 @@ impl ModuleThread {
                     world.read_only.touch(self.part, memory, false);
                 }
                 if read.len() < cells.all.len() {
-                    let (target, label) = (cells.target(read.len()), label(world, access, cells.space, false));
+                    let (target, mut label) = (cells.target(read.len()), label(world, access, cells.space, false));
+                    if cells.reads_parts(access) {
+                        label = Label { atomic: false, acquire: false, ..label };
+                    }
                     let any = address.is_any() || self.may_get_any(world, target);
                     self.open = Some(Open::Load { at, address, read, any });
                     return Some(Action::Read { target, label, source: self.statement(at) });
                 }
-                self.loaded(access, to, &cells, &read);
+                self.loaded(kernel, access, to, &cells, &read);
                 self.leave_out(at, &cells);
                 None
             }
@@ -122,7 +126,7 @@ impl ModuleThread {
                     Op::Store { access, .. } | Op::StoreMany { access, .. } => access,
                     _ => return None,
                 };
-                let cells = match Cells::of(world, self, at, access, address, values.len()) {
+                let cells = match Cells::of(world, self, at, access, address, values.len(), false) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => return Some(self.fault(world, at, wrong)),
@@ -134,13 +138,32 @@ impl ModuleThread {
                         return None;
                     }
                 };
+                let cells = if world.takes_whole && values.iter().any(|value| matches!(value, Deferred::Partly { .. }))
+                {
+                    cells.by_bytes()
+                } else {
+                    cells
+                };
                 self.touch_written(world, &cells);
                 let (item, cell, width) = cells.all[written as usize];
                 let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
-                let value = values[item as usize].part(8 * (cell - first) as u32, 8 * u32::from(width));
-                if let Some(number) = value.unwritten() {
+                let value = if width > access.bytes {
+                    let parts = values[item as usize..].iter().take(usize::from(width / access.bytes)).rev();
+                    parts.fold(Deferred::Known(0), |whole, &part| whole.above(8 * u32::from(access.bytes), part))
+                } else {
+                    values[item as usize].part(8 * (cell - first) as u32, 8 * u32::from(width))
+                };
+                if let (Deferred::Partly { .. }, Some(target)) = (value, cells.target(written as usize))
+                    && width > 1
+                    && world.widths.wants(target.address.memory, target.address.element, 1, false)
+                {
+                    return Some(Action::Halt);
+                }
+                let unwritten = value.unwritten();
+                if let Some(number) = unwritten.filter(|&number| !self.is_copied_along(world, at, &values, number)) {
                     return Some(self.unwritten(world, at, number));
                 }
+                let value = if unwritten.is_some() { Deferred::Known(0) } else { value };
                 if self.leaves_any(world, &cells, written as usize, address, value) {
                     return Some(Action::Halt);
                 }
@@ -149,6 +172,10 @@ impl ModuleThread {
                     world.copies.note(value, false);
                 }
                 let (target, mut label) = (cells.target(written as usize), label(world, access, cells.space, true));
+                if let (Some(_), Some(target)) = (unwritten, target) {
+                    label.unwritten = true;
+                    world.leaves_unwritten(target.address);
+                }
                 if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
                     label.atomic &= !spirv.is_left_unordered(memory);
                 }
@@ -181,12 +208,14 @@ impl ModuleThread {
     }
 
     /// Sets the registers of a load from what was read of its cells.
-    fn loaded(&mut self, access: &Access, to: &[Reg], cells: &Cells, read: &[Deferred]) {
+    fn loaded(&mut self, kernel: &Kernel, access: &Access, to: &[Reg], cells: &Cells, read: &[Deferred]) {
+        let read = self.noting_padding(kernel, read);
         for (&register, item) in to.iter().zip(0u32..) {
             // The first cell holds the lowest bytes.
-            let parts = cells.all.iter().zip(read).filter(|((of, ..), _)| *of == item).rev();
-            let joined = |whole: Deferred, (&(_, _, width), &part): (&(u32, u64, u8), &Deferred)| {
-                whole.above(8 * u32::from(width), part)
+            let parts = cells.all.iter().zip(&*read).filter(|((of, ..), _)| *of == item).rev();
+            let joined = |whole: Deferred, (&cell, &value): (&(u32, u64, u8), &Deferred)| {
+                let (from, bits) = cells.part_of(access, cell);
+                whole.above(bits, value.part(from, bits))
             };
             let value = parts.fold(Deferred::Known(0), joined);
             self.set(register, if access.sign_to == 0 { value } else { value.map(|bits| access.extended(bits)) });
@@ -209,7 +238,7 @@ impl ModuleThread {
         operands: [Deferred; 2],
         change: Change,
     ) -> Option<Action> {
-        let cells = match Cells::of(world, self, at, access, address, 1) {
+        let cells = match Cells::of(world, self, at, access, address, 1, false) {
             Ok(cells) => cells,
             Err(NoCells::Spoilt) => return Some(Action::Halt),
             Err(NoCells::Wrong(wrong)) => return Some(self.fault(world, at, wrong)),

@@ -230,10 +230,10 @@ impl ModuleThread {
         if !address.is_multiple_of(bytes) {
             return Err(NoCells::Wrong(Wrong::Misaligned(bytes)));
         }
-        let mut cells = Cells { space: access.space, memory: None, all: Default::default(), events: 0 };
+        let mut cells = Cells { space: access.space, memory: None, all: Default::default(), first: 0, events: 0 };
         for item in 0..u64::from(items) {
             let address = address.wrapping_add(item * u64::from(access.bytes));
-            let of = Cells::of(world, self, at, access, Deferred::Known(address), 1)?;
+            let of = Cells::of(world, self, at, access, Deferred::Known(address), 1, false)?;
             (cells.space, cells.memory) = (of.space, of.memory);
             cells.all.extend(of.all.iter().map(|&(_, cell, width)| (item as u32, cell, width)));
         }

@@ -8,8 +8,6 @@ mod run;
 mod unwritten;
 mod vulkan;
 
-use std::sync::atomic::Ordering;
-
 use wattle_check::search::{Action, Address, FROM_NOBODY, Process};
 use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Vote};
 use wattle_modules::types::Space;
@@ -290,15 +288,7 @@ impl Process for ModuleThread {
     }
 
     fn answer_unwritten(&mut self, world: &World, word: u64) {
-        let loads = self.carries_unwritten(world);
-        let kernel = self.part(world).kernel();
-        let first = self.first_load(kernel);
-        if let (Some(Open::Load { at, read, .. }), true) = (&mut self.open, loads) {
-            read.push(Deferred::Unwritten(first + *at));
-            world.carries_unwritten.store(true, Ordering::Relaxed);
-        } else {
-            self.answer(world, Some(word));
-        }
+        self.answer_unwritten_bytes(world, word, u8::MAX);
     }
 
     /// Compilers load early what only some paths need, and more bytes than they need, where that is no fault. What Wattle emits

@@ -96,7 +96,7 @@ impl ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
-                    match Cells::of(world, self, at, access, Deferred::Known(address), 1) {
+                    match Cells::of(world, self, at, access, Deferred::Known(address), 1, false) {
                         Err(NoCells::Local(first)) => self.update_local(access, first, how, operand, to),
                         Err(NoCells::Wrong(wrong)) => return self.fault(world, at, wrong),
                         Ok(_) | Err(NoCells::Spoilt) => return Action::Halt,

@@ -3,16 +3,19 @@
 //! of it: `i < n ? tile[i] : 0` may become a load and a selection. So a thread carries them along
 //! ([`Deferred::Unwritten`](wattle_modules::Deferred)), and has gone wrong where one matters. Where a register is put together of
 //! several, or memory is read in other pieces than it was written in, each byte is what it was; a computation with some
-//! unwritten byte gives an unwritten value.
+//! unwritten byte gives an unwritten value. A store of a whole structure takes its padding along, which is unwritten in the copy too
+//! ([`Label::unwritten`](wattle_memory::Label)).
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
-use wattle_check::search::Action;
-use wattle_modules::Value;
-use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Step};
+use wattle_check::search::{Action, Process};
+use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Step, Strength};
+use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
+use super::accesses::Open;
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -25,7 +28,42 @@ pub(super) fn is_shuffle(op: &Op) -> bool {
     matches!(how, Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index)
 }
 
+/// Whether a store is to a part of a word of 4 bytes of which a store near it writes another part: a structure is copied in pieces, and
+/// padding that is less than a word may be one of them.
+fn fills_a_word(kernel: &Kernel, at: usize) -> bool {
+    const NEAR: usize = 8;
+    let stored = |step: &Step| match &step.op {
+        Op::Store { access, .. } if access.strength == Strength::Weak => Some((*access, i32::from(access.bytes))),
+        Op::StoreMany { access, a } if access.strength == Strength::Weak => {
+            Some((*access, i32::from(access.bytes) * a.len() as i32))
+        }
+        _ => None,
+    };
+    let Some((own, bytes)) = kernel.steps.get(at).and_then(stored) else { return false };
+    let fills = |(other, others): (Access, i32)| {
+        let is_beside = other.offset + others <= own.offset || own.offset + bytes <= other.offset;
+        let word = own.offset.div_euclid(4);
+        let is_in_word = other.offset.div_euclid(4) <= word && word <= (other.offset + others - 1).div_euclid(4);
+        (other.base, other.space) == (own.base, own.space) && is_beside && is_in_word
+    };
+    let near = kernel.steps.iter().skip(at.saturating_sub(NEAR)).take(2 * NEAR + 1);
+    bytes < 4 && near.filter_map(stored).any(fills)
+}
+
 impl ModuleThread {
+    /// Answers the last read, which has found bytes that nobody has written, the lowest bit for the lowest byte.
+    pub(crate) fn answer_unwritten_bytes(&mut self, world: &World, word: u64, bytes: u8) {
+        let carries = self.carries_unwritten(world);
+        let first = self.first_load(self.part(world).kernel());
+        match &mut self.open {
+            Some(Open::Load { at, read, .. }) if carries => {
+                read.push(Deferred::with_bytes(word, bytes, first + *at));
+                world.carries_unwritten.store(true, Ordering::Relaxed);
+            }
+            _ => self.answer(world, Some(word)),
+        }
+    }
+
     /// The register or byte that the thread has not written, if its value matters to a step: as the condition under which the
     /// step runs, as its address, or as what it gives to other threads. A store gives its
     /// value to other threads only where it is to memory that they share, which is known once its address is; so the value of
@@ -61,12 +99,45 @@ impl ModuleThread {
         }
     }
 
+    /// What a load has read, with its bytes that nobody has written known for padding where it has read others too.
+    pub(super) fn noting_padding<'r>(&self, kernel: &Kernel, read: &'r [Deferred]) -> Cow<'r, [Deferred]> {
+        let steps = kernel.steps.len() as u32;
+        let (first, is_whole) = (self.first_load(kernel), |value: &Deferred| matches!(value, Deferred::Unwritten(_)));
+        let is_load = |number: u32| (first..first + steps).contains(&number);
+        if !read.iter().any(|value| value.unwritten().is_some_and(is_load)) || read.iter().all(is_whole) {
+            return Cow::Borrowed(read);
+        }
+        let padding = |value: &Deferred| match *value {
+            Deferred::Unwritten(number) if is_load(number) => Deferred::Unwritten(number + steps),
+            Deferred::Partly { bits, number, unwritten } if is_load(number) => {
+                Deferred::Partly { bits, number: number + steps, unwritten }
+            }
+            other => other,
+        };
+        Cow::Owned(read.iter().map(padding).collect())
+    }
+
+    /// Whether a store of memory that nobody has written is one of padding: it copies along with it what somebody has written, or
+    /// stores beside it do.
+    pub(super) fn is_copied_along(&self, world: &World, at: u32, values: &[Deferred], number: u32) -> bool {
+        let kernel = self.part(world).kernel();
+        let is_local = (kernel.registers.len() as u32..self.first_lane(kernel)).contains(&number);
+        let first = self.first_load(kernel);
+        if !is_local && number < first {
+            return false;
+        }
+        // Others may have zeros for what nobody has copied.
+        let is_padding = number >= first + kernel.steps.len() as u32;
+        let is_partly = |value: &Deferred| is_padding && matches!(value, Deferred::Partly { .. });
+        values.iter().any(|value| value.unwritten().is_none() || is_partly(value)) || fills_a_word(kernel, at as usize)
+    }
+
     /// The fault of a thread that lets such a value matter; it ends there, since it might do anything.
     pub(super) fn unwritten(&mut self, world: &World, at: u32, number: u32) -> Action {
         let kernel = self.part(world).kernel();
         let behind = |first: u32| number.checked_sub(first);
         let wrong = if let Some(load) = behind(self.first_load(kernel)) {
-            let load = self.statement(load);
+            let load = self.statement(load % kernel.steps.len() as u32);
             Wrong::Loaded { load, at: world.place_of(load as usize) }
         } else if let Some(lane) = behind(self.first_lane(kernel)) {
             Wrong::OfNobody(lane)
@@ -84,7 +155,8 @@ impl ModuleThread {
         kernel.registers.len() as u32 + kernel.local as u32
     }
 
-    /// The number by which what the first instruction loads from unwritten memory goes; behind it are those of the others.
+    /// The number by which what the first instruction loads from unwritten memory goes; behind it are those of the others, and then
+    /// those by which it goes where the instruction has read what somebody has written too.
     pub(super) fn first_load(&self, kernel: &Kernel) -> u32 {
         self.first_lane(kernel) + MOST_LANES
     }

@@ -260,7 +260,7 @@ impl Seen<'_> {
         let graph = execution.graph;
         for read in 0..graph.len() {
             let event = graph.event(read);
-            let unwritten = |source| graph.event(source).unwritten;
+            let unwritten = |source| graph.event(source).label.unwritten;
             if event.label.kind == Kind::Read && graph.source(read).is_some_and(unwritten) {
                 let cell = execution.cells.iter().find(|(_, known)| Some(*known) == event.location);
                 if let Some((address, _)) = cell {

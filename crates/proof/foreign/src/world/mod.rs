@@ -5,12 +5,13 @@
 //! narrowest access to them, which a search finds out, and then begins again. A wider access is an event for each of its
 //! cells, which is right where nothing races with it; a strong one must be a cell.
 
+mod left_open;
 mod names;
 mod part;
 mod range;
 mod widths;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -78,6 +79,8 @@ pub struct World {
     pub(crate) elected: Elected,
     /// Whether some thread has taken along what it has found in unwritten memory.
     pub(crate) carries_unwritten: AtomicBool,
+    /// The cells to which some thread has copied what nobody has written.
+    left_unwritten: Mutex<BTreeSet<Address>>,
     /// A statement whose stores of one value nothing orders.
     stores_alike: OnceLock<u32>,
     /// A variable of constant memory that has been read, and that has no value.
@@ -223,6 +226,7 @@ impl World {
             beside: None,
             is_compiled: false,
             carries_unwritten: AtomicBool::new(false),
+            left_unwritten: Mutex::default(),
             volatile_is_plain: false,
             stores_alike: OnceLock::new(),
             without_value: OnceLock::new(),
@@ -375,7 +379,7 @@ impl World {
     /// Whether a run has met cells that are wider than what it accesses, or values that nothing fixes where none were known,
     /// so that it has to begin again.
     pub(crate) fn is_outgrown(&self) -> bool {
-        self.widths.are_too_wide() || self.unfixed.has_grown()
+        self.widths.are_unfit() || self.unfixed.has_grown()
     }
 
     /// Makes cells as wide as a search wanted them; returns whether it has to begin again.
@@ -386,7 +390,11 @@ impl World {
         if let Some(refused) = self.refused.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(refused);
         }
-        Ok(self.widths.narrow() | self.unfixed.grow())
+        let again = self.widths.adapt() | self.unfixed.grow();
+        if again {
+            self.left_unwritten.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        Ok(again)
     }
 
     /// The first contents of a byte of a range.
@@ -402,43 +410,11 @@ impl World {
         range.initial.get(offset as usize).copied().flatten()
     }
 
-    /// A byte at the end, from the values of the cells that were written; `None` where nobody has written it.
-    pub(crate) fn final_byte(&self, memory: u32, offset: u64, value: &dyn Fn(Address) -> Option<u64>) -> Option<u8> {
-        let cell = u64::from(self.widths.at(memory, offset));
-        let element = offset / cell * cell;
-        if self.unfixed.holds(Address { memory, element }) {
-            return None;
-        }
-        let written = value(Address { memory, element }).map(|value| (value >> (8 * (offset - element))) as u8);
-        written.or_else(|| self.initial_byte(memory as usize, offset))
-    }
-
     /// Gives contents that nobody has given a value.
     pub(crate) fn fill_with(&mut self, value: u64) {
         self.unfixed = Unfixed::default();
         let Part { spirv: Some(spirv), params, .. } = &mut self.parts[0] else { return };
         spirv.fill_with(value, params);
-    }
-
-    /// Why values that nothing fixes may change what a search has found, if they may; as addresses of the steps that are
-    /// excused they do not.
-    pub(crate) fn why_unfixed(&self, is_excused: &dyn Fn(usize) -> bool) -> Option<String> {
-        let (decided, addressed) = self.unfixed.decided();
-        let mut addressed = addressed.iter().filter(|at| !is_excused(**at as usize));
-        let at = decided.iter().next().or_else(|| addressed.next())?;
-        let place = self.place_of(*at as usize);
-        Some(match self.parts.iter().any(|part| part.spirv.is_some()) {
-            true => {
-                format!(
-                    "a value that nothing fixes decides what happens at {place}: of memory without contents (give it some with \
-                     @Input or --arg), or a result that the specification leaves to devices, as of `sin`"
-                )
-            }
-            false => format!(
-                "the result of an integer division by zero, which is unspecified (PTX ISA 9.7.1.7), decides what happens at \
-                 {place}"
-            ),
-        })
     }
 
     /// What a verdict rests on that the language promises and the module does not show.
@@ -452,13 +428,6 @@ impl World {
             SourceLanguage::Glsl | SourceLanguage::OpenCl | SourceLanguage::Other => return None,
         };
         Some(format!("{promised}, which this rests on; the module has no buffer that is decorated Coherent"))
-    }
-
-    /// Why the host may read values at the end that nothing fixes, if it may: buffers hold some.
-    pub(crate) fn why_open_at_the_end(&self) -> Option<String> {
-        let in_buffer = |address: &Address| (address.memory as usize) < self.ranges.len();
-        let cell = self.unfixed.all().find(in_buffer)?;
-        Some(format!("a value that nothing fixes is left in {}", self.name_of(cell)))
     }
 
     /// Whether the checker has a meaning for every instruction.

@@ -1,5 +1,5 @@
-//! The widths of the cells that memory is cut into. They are as narrow as the narrowest access, which a search finds out
-//! while it runs, and then begins again.
+//! The widths of the cells that memory is cut into. They are as narrow as the narrowest access, but for words that a strong access
+//! takes whole: plain reads of a part of such a cell read all of it. A search finds out while it runs, and then begins again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -18,20 +18,30 @@ const MOST_SINGLE: usize = 8;
 /// A word of 8 bytes: the numbers of its memory, which is the same for all blocks' shared memories, and of the word there.
 type Word = (usize, u64);
 
-/// The widths of all cells, in bytes.
+/// The width of the cells of a word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Width {
+    /// The width in bytes.
+    pub(crate) bytes: u8,
+    /// Whether some strong access takes a cell whole: it cannot be narrower.
+    pub(crate) is_whole: bool,
+}
+
+/// The widths of all cells.
 #[derive(Debug)]
 pub(crate) struct Widths {
     /// Those of each range, and last that of shared memory, where no word has its own.
-    usual: Vec<u8>,
-    of_words: HashMap<Word, u8>,
-    /// Those that accesses of the running search need to be narrower.
-    wanted: Mutex<BTreeMap<Word, u8>>,
+    usual: Vec<Width>,
+    of_words: HashMap<Word, Width>,
+    /// Those that accesses of the running search need to be different.
+    wanted: Mutex<BTreeMap<Word, Width>>,
 }
 
 impl Widths {
     pub(super) fn new(ranges: &[Range], parts: &[Part]) -> Widths {
         let width = |range: &Range| range.item.map_or(WIDEST, |item| item.size());
-        let usual = ranges.iter().map(width).chain([usual_width(parts, Space::Shared)]).collect();
+        let usual = ranges.iter().map(width).chain([usual_width(parts, Space::Shared)]);
+        let usual = usual.map(|bytes| Width { bytes, is_whole: false }).collect();
         Widths { usual, of_words: HashMap::new(), wanted: Mutex::default() }
     }
 
@@ -39,8 +49,13 @@ impl Widths {
         ((memory as usize).min(self.usual.len() - 1), offset / 8)
     }
 
-    /// The width of the cell at a byte of a memory.
+    /// The width in bytes of the cell at a byte of a memory.
     pub(crate) fn at(&self, memory: u32, offset: u64) -> u8 {
+        self.of(memory, offset).bytes
+    }
+
+    /// The width of the cell at a byte of a memory.
+    pub(crate) fn of(&self, memory: u32, offset: u64) -> Width {
         let word = self.word(memory, offset);
         let own = if self.of_words.is_empty() { None } else { self.of_words.get(&word) };
         own.copied().unwrap_or(self.usual[word.0])
@@ -54,37 +69,46 @@ impl Widths {
             Space::Generic => true,
             Space::Global | Space::Local | Space::Param | Space::Const => memory != shared,
         };
-        let usual = self.usual.iter().enumerate().filter(|(memory, _)| is_met(*memory)).map(|(_, width)| *width);
-        let own = self.of_words.iter().filter(|((memory, _), _)| is_met(*memory)).map(|(_, width)| *width);
+        let usual = self.usual.iter().enumerate().filter(|(memory, _)| is_met(*memory)).map(|(_, width)| width.bytes);
+        let own = self.of_words.iter().filter(|((memory, _), _)| is_met(*memory)).map(|(_, width)| width.bytes);
         usual.chain(own).min().unwrap_or(WIDEST)
     }
 
-    /// Records that a word is accessed in pieces of another width than its cells have.
-    pub(crate) fn wants(&self, memory: u32, offset: u64, bytes: u8) {
+    /// Records that a word is accessed in pieces of another width than its cells have, which a strong access takes whole; returns
+    /// whether it can have them.
+    pub(crate) fn wants(&self, memory: u32, offset: u64, bytes: u8, is_strong: bool) -> bool {
+        let word = self.word(memory, offset);
+        if self.of_words.get(&word).is_some_and(|own| own.is_whole) {
+            return false;
+        }
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        let width = wanted.entry(self.word(memory, offset)).or_insert(bytes);
-        *width = bytes.min(*width);
+        let one = wanted.entry(word).or_insert(Width { bytes, is_whole: is_strong });
+        if is_strong || !one.is_whole {
+            *one = Width {
+                bytes: if one.is_whole == is_strong { bytes.min(one.bytes) } else { bytes },
+                is_whole: is_strong,
+            };
+        }
+        true
     }
 
-    /// Whether the cells of a word are as narrow as some access to it wanted them.
-    pub(crate) fn was_narrowed(&self, memory: u32, offset: u64) -> bool {
-        self.of_words.contains_key(&self.word(memory, offset))
-    }
-
-    /// Whether a search has met cells that are too wide.
-    pub(super) fn are_too_wide(&self) -> bool {
+    /// Whether a search has met cells of another width than it needs.
+    pub(super) fn are_unfit(&self) -> bool {
         !self.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Makes cells as wide as a search wanted them; returns whether some were too wide.
-    pub(super) fn narrow(&mut self) -> bool {
+    /// Makes cells as wide as a search wanted them; returns whether some had another width.
+    pub(super) fn adapt(&mut self) -> bool {
         let wanted = std::mem::take(self.wanted.get_mut().unwrap_or_else(PoisonError::into_inner));
         let any = !wanted.is_empty();
         for ((memory, word), width) in wanted {
             self.of_words.insert((memory, word), width);
             // Where many words differ from the rest of their memory, the rest is likely to be like them.
-            if self.of_words.keys().filter(|(of, _)| *of == memory).count() > MOST_SINGLE {
-                self.usual[memory] = width.min(self.usual[memory]);
+            let is_alike = |(&(of, _), own): (&Word, &Width)| of == memory && own.is_whole == width.is_whole;
+            if self.of_words.iter().filter(|&own| is_alike(own)).count() > MOST_SINGLE {
+                let usual = &mut self.usual[memory];
+                usual.bytes = if width.is_whole { width.bytes } else { width.bytes.min(usual.bytes) };
+                usual.is_whole |= width.is_whole;
             }
         }
         any

@@ -182,3 +182,35 @@ extern "C" __global__ void sweeps_in_place(int *at, int rounds)
         cooperative_groups::this_grid().sync();
     }
 }
+
+// Goes on until no thread of the grid has changed anything: `changed` has two flags, of which one is set back while the other is in
+// use.
+template <bool SetsBackLate>
+__device__ void settle(int *at, int *changed)
+{
+    auto grid = cooperative_groups::this_grid();
+    unsigned i = grid.thread_rank();
+    for (int round = 0;; round++) {
+        if (at[i] > 0) {
+            at[i]--;
+            atomicExch(&changed[round & 1], 1);
+        }
+        if (!SetsBackLate && i == 0) changed[(round + 1) & 1] = 0;
+        grid.sync();
+        bool again = *(volatile int *)&changed[round & 1];
+        if (SetsBackLate && i == 0) changed[round & 1] = 0;
+        if (!again) break;
+        grid.sync();
+    }
+}
+
+extern "C" __global__ void settles(int *at, int *changed)
+{
+    settle<false>(at, changed);
+}
+
+// The mistake: the flag is set back while others may still look at it.
+extern "C" __global__ void settles_early(int *at, int *changed)
+{
+    settle<true>(at, changed);
+}

@@ -149,20 +149,6 @@ fn shared_variables_have_names() {
 }
 
 #[test]
-fn sizes_that_meet() {
-    // A wide store is read in pieces, and pieces are read whole.
-    let body = "mov.u64 %b, 0x0000000200000001;\n st.global.u64 [%a], %b;\n ld.global.u32 %x, [%a+4];\n\
-                st.global.u32 [%a+8], %x;\n ld.global.u64 %c, [%a+8];\n st.global.u64 [%a], %c;";
-    let arguments = ["p=u32[4]:7"];
-    assert_eq!(verdict(kernel(body), 1, &arguments, &["p[0] == 2 && p[1] == 7 && p[2] == 2"]), Verdict::Holds);
-    // An atomic operation cannot be taken apart.
-    let body = "st.global.u32 [%a], %t;\n atom.global.add.u64 %b, [%a], 1;\n";
-    let mut world = World::new(kernel(body), None, launch(1, &arguments)).unwrap();
-    let error = judge(&mut world, &[], &Options::default()).unwrap_err().to_string();
-    assert!(error.starts_with("k.ptx:9: accesses of different sizes meet here"), "{error}");
-}
-
-#[test]
 fn threads_that_never_end() {
     for (begin, iteration) in [
         ("", "ld.relaxed.gpu.global.u32 %x, [%a];"),

@@ -128,6 +128,13 @@ fn a_grid_waits_for_itself_in_rounds() {
     races(&report("sweeps_in_place", [2, 2], &["at=i32[4]:1", "rounds=2"], ""), [181, 181]);
 }
 
+#[test]
+fn a_grid_goes_on_until_nothing_changes() {
+    let settles = report("settles", [4, 8], &["at=i32[32]:3", "changed=i32[2]:0"], "at[0] == 0 && at[31] == 0");
+    assert_eq!((&settles.verdict, settles.statistics.complete), (&Verdict::Holds, 1));
+    races(&report("settles_early", [2, 1], &["at=i32[2]:2", "changed=i32[2]:0"], ""), [200, 201]);
+}
+
 /// A thread with these instructions on an object that is initialized for `count` arrivals.
 fn alone(count: u32, instructions: &str) -> Result<Verdict, String> {
     let text = format!(

@@ -23,6 +23,7 @@ mod read_only;
 mod reasons;
 mod scor;
 mod simulated;
+mod sizes;
 mod spirv;
 mod triton;
 mod unwritten;

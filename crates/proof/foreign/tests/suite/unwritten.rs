@@ -237,3 +237,101 @@ fn what_lanes_pass_on_is_traced_to_where_it_comes_from() {
     let (what, at) = fault(beyond);
     assert!(what.contains("an access at byte 8 of `words`") && at == "k.ptx:6", "{what} at {at}");
 }
+
+/// A structure of a number of 4 bytes and one of 8 at the byte 8 in shared memory, which each of two threads writes and copies as a
+/// whole, as compilers do: what lies between is padding.
+const PADDED: &str = "mad.lo.u32 %x, %t, 16, 0;\nmov.u64 %b, padded;\ncvta.shared.u64 %b, %b;\ncvt.u64.u32 %c, %x;\nadd.u64 %b, %b, %c;\n\
+                      st.u32 [%b], %t;\nst.u64 [%b+8], 7;\nbar.sync 0;\nxor.b32 %x, %t, 1;\nmad.lo.u32 %x, %x, 16, 0;\n\
+                      mov.u64 %b, padded;\ncvta.shared.u64 %b, %b;\ncvt.u64.u32 %c, %x;\nadd.u64 %b, %b, %c;\n";
+
+fn padded(body: &str, asserted: &str) -> Verdict {
+    let text = format!(
+        ".version 8.6 .target sm_90 .address_size 64 .entry k(.param .u64 words)\n{{ .reg .u64 %a, %b, %c, %d; .reg .u32 %t, \
+         %x, %y, %z; .reg .pred %p; .shared .align 8 .b8 padded[32]; .shared .align 8 .b8 copy[32];\n\
+         ld.param.u64 %a, [words]; mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 16, %a;\n{PADDED}{body}\nret; }}"
+    );
+    let arguments = vec!["words=u32[8]:0".parse().expect("an argument")];
+    let launch = Launch { grid: [1; 3], block: [2, 1, 1], arguments, dynamic_shared: 0 };
+    let mut world =
+        World::new(Source { file: "k.ptx".into(), text }, None, launch).unwrap_or_else(|error| panic!("{error}"));
+    let condition = Condition::parse(asserted, world.ranges()).expect("a condition");
+    judge(&mut world, &[condition], &Options::default()).unwrap_or_else(|error| panic!("{error}")).verdict
+}
+
+#[test]
+fn padding_may_be_copied() {
+    let fields = "words[0] == 1 && words[4] == 0 && words[2] == 7";
+    let by_words = "ld.v4.u32 {%x, %y, %z, _}, [%b];\nld.u32 %z, [%b+8];\nst.global.v4.u32 [%a], {%x, %y, %z, 0};";
+    let by_halves = "ld.v2.u64 {%c, %d}, [%b];\nst.global.v2.u64 [%a], {%c, %d};";
+    // By way of another one in shared memory.
+    let twice = "mov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %t, 16, %c;\nld.v2.u32 {%x, %y}, [%b];\nst.v2.u32 [%c], {%x, %y};\n\
+                 ld.v2.u32 {%x, %y}, [%c];\nst.global.v2.u32 [%a], {%x, %y};\nst.global.u32 [%a+8], 7;";
+    for body in [by_words, by_halves, twice] {
+        assert_eq!(padded(body, fields), Verdict::Holds, "{body}");
+        // Nothing is known of what is between.
+        let found = padded(body, "words[1] == 0");
+        assert!(matches!(&found, Verdict::Unknown(why) if why.contains("nobody has written")), "{body}: {found:?}");
+    }
+}
+
+#[test]
+fn padding_that_matters_is_a_finding() {
+    let copy = "mov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %t, 16, %c;\nld.v2.u32 {%x, %y}, [%b];\nst.v2.u32 [%c], {%x, %y};\n";
+    for (use_of_it, copied) in [
+        // Nothing but padding is stored, directly or from the copy.
+        ("st.global.u32 [%a], %y;".to_owned(), false),
+        (format!("{copy}ld.u32 %z, [%c+4];\nst.global.u32 [%a], %z;"), true),
+        // It decides, or goes into a sum.
+        (format!("{copy}ld.u32 %z, [%c+4];\nsetp.eq.u32 %p, %z, 0;\n@%p st.global.u32 [%a], 1;"), true),
+        (format!("{copy}ld.v2.u32 {{%x, %z}}, [%c];\nadd.u32 %z, %z, %x;\nst.global.u32 [%a], %z;"), true),
+        // It is added to in the copy.
+        (format!("{copy}atom.add.u32 %z, [%c+4], 1;"), true),
+        // Another thread reads the copy.
+        (
+            format!(
+                "{copy}bar.sync 0;\nxor.b32 %x, %t, 1;\nmov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %x, 16, %c;\n\
+                  ld.u32 %z, [%c+4];\nst.global.u32 [%a], %z;"
+            ),
+            true,
+        ),
+    ] {
+        let body = format!("ld.v2.u32 {{%x, %y}}, [%b];\n{use_of_it}");
+        match padded(&body, "words[7] == 0") {
+            Verdict::Violated(Violation::Unwritten { is_copy, .. }, _) => assert_eq!(is_copy, copied, "{body}"),
+            other => panic!("{body}: {other:?}"),
+        }
+    }
+    // What is written behind the copy is known.
+    let written = format!("{copy}st.u32 [%c+4], 5;\nld.u32 %z, [%c+4];\nst.global.u32 [%a], %z;");
+    assert_eq!(padded(&written, "words[0] == 5"), Verdict::Holds);
+}
+
+/// Padding that is less than a word is copied in a piece of its own.
+#[test]
+fn padding_of_a_piece_may_be_copied() {
+    let own = "mov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %t, 16, %c;\nst.u16 [%c], 5;\nld.u16 %x, [%c];\nld.u16 %y, [%c+2];\n";
+    let both = format!("{own}st.global.u16 [%a], %x;\nst.global.u16 [%a+2], %y;");
+    assert_eq!(padded(&both, "words[1] == 0"), Verdict::Holds);
+    for alone in ["st.global.u16 [%a+2], %y;", "st.global.u16 [%a], %x;\nst.global.u16 [%a+4], %y;"] {
+        let found = padded(&format!("{own}{alone}"), "words[1] == 0");
+        assert!(
+            matches!(found, Verdict::Violated(Violation::Unwritten { is_copy: false, .. }, _)),
+            "{alone}: {found:?}"
+        );
+    }
+}
+
+/// What a mask makes zero nobody has copied; and of a word that was copied in part, each byte is what it was.
+#[test]
+fn masks_make_no_padding() {
+    let own = "mov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %t, 16, %c;\n";
+    let masked = format!("{own}ld.u32 %x, [%c];\nand.b32 %x, %x, 0xffff;\nst.global.u32 [%a], %x;");
+    let found = padded(&masked, "words[1] == 0");
+    assert!(matches!(found, Verdict::Violated(Violation::Unwritten { .. }, _)), "{found:?}");
+    let part = format!("{own}st.u8 [%c], 5;\nld.u32 %x, [%c];\nst.u32 [%c+8], %x;\n");
+    let known = format!("{part}ld.u32 %x, [%c+8];\nand.b32 %x, %x, 0xff;\nst.global.u32 [%a], %x;");
+    assert_eq!(padded(&known, "words[0] == 5"), Verdict::Holds);
+    let open = format!("{part}ld.u8 %x, [%c+9];\nst.global.u32 [%a], %x;");
+    let found = padded(&open, "words[1] == 0");
+    assert!(matches!(found, Verdict::Violated(Violation::Unwritten { is_copy: true, .. }, _)), "{found:?}");
+}

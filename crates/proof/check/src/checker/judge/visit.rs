@@ -215,7 +215,7 @@ pub(in super::super) fn last_memories(execution: &Execution<'_>) -> Option<BTree
     let is_visible = |&&(address, location): &&(Address, LocationId)| {
         let initial = execution.graph.event(execution.graph.initial(location));
         let is_hidden = World::is_shared(address.memory) || address.memory == u32::MAX;
-        !is_hidden && (!initial.unwritten || is_written(execution, location))
+        !is_hidden && (!initial.label.unwritten || is_written(execution, location))
     };
     let cells: Vec<_> = execution.cells.iter().filter(is_visible).collect();
     let locations: Vec<LocationId> = cells.iter().map(|(_, location)| *location).collect();

@@ -4,6 +4,7 @@ use wattle_ir::{AtomicOp, Type, TypeKind, eval};
 use wattle_memory::{Label, Level, Model, ThreadId};
 
 use super::super::process::{Action, Address, Change, Memory, Target};
+use super::super::single::Commuting;
 use super::clock::{Clock, Epoch, add};
 use super::phases::Phases;
 use super::{Answers, Runs, State, Thread, is_wide};
@@ -83,11 +84,14 @@ impl Chain<'_> {
 #[derive(Clone)]
 pub struct Cell<'w> {
     bytes: u8,
+    reference: u32,
     pub value: u64,
     unwritten: bool,
     pub is_written: bool,
     /// The last write that is no addition; the clocks order all accesses before it, but for additions.
     writer: Option<Epoch>,
+    /// The writes since that commuted, and the additions before them, once something else was done to the cell: behind all of them.
+    settled: Vec<Epoch>,
     /// The reads since, of which the value is known.
     pub reads: Vec<Epoch>,
     /// The reads of loops that waited.
@@ -97,6 +101,8 @@ pub struct Cell<'w> {
     pub chain: Option<Chain<'w>>,
     /// The additions under [`Answers::Phases`].
     pub phases: Option<Phases<'w>>,
+    /// The operation of atomic writes and updates that leave the same in whatever order they come; `additions` has these then.
+    commuting: Option<Commuting>,
     /// The block whose threads alone have accessed it, or none where several have.
     block: Option<usize>,
     /// Whether atomic accesses that reach no more than its block have been counted on: an access of another block ends the proof.
@@ -108,15 +114,18 @@ impl<'w> Cell<'w> {
         let initial = memory.initial(target.address);
         Cell {
             bytes: target.bytes,
+            reference: target.reference,
             value: initial.value,
             unwritten: initial.unwritten,
             is_written: false,
             writer: None,
+            settled: Vec::new(),
             reads: Vec::new(),
             waits: Vec::new(),
             additions: Vec::new(),
             chain: None,
             phases: None,
+            commuting: None,
             block: Some(block),
             is_of_block: false,
         }
@@ -130,8 +139,9 @@ impl<'w> Cell<'w> {
         is_wide(level) || is_narrow
     }
 
+    /// Whether a point comes after all writes but those that may still have others beside them: additions, and writes that commute.
     pub fn is_after_writer(&self, clock: &Clock) -> bool {
-        self.writer.is_none_or(|writer| clock.has(writer))
+        self.writer.is_none_or(|writer| clock.has(writer)) && clock.has_all(&self.settled)
     }
 
     /// Whether a write that is no addition comes after all additions: by the clock or, if that is enough, behind the last of
@@ -140,6 +150,16 @@ impl<'w> Cell<'w> {
         let last = self.chain.as_ref().and_then(|chain| chain.last);
         let is_behind = behind_last && (self.chain.is_none() || last.is_some_and(|last| clock.has(last)));
         is_behind || clock.has_all(&self.additions)
+    }
+
+    /// Ends the additions to a cell, or the writes to it that commute, at a point of a thread; `None` if they, or the loops that
+    /// have read them, do not all come before it.
+    fn end_batch(&mut self, clock: &Clock) -> Option<()> {
+        let has_all = clock.has_all(&self.additions) && clock.has_all(&self.waits);
+        let ends_all = self.chain.take().is_none_or(|chain| chain.ends_all());
+        (self.phases, self.commuting) = (None, None);
+        self.settled.append(&mut self.additions);
+        (has_all && ends_all).then_some(())
     }
 
     /// Adds one to the chain of additions, and its release; `None` where that is not possible.
@@ -170,7 +190,8 @@ impl<'w> State<'w> {
         let block = runs.block_of[thread];
         let cell = self.cells.entry(target.address).or_insert_with(|| Cell::new(runs.setup.memory, target, block));
         cell.block = cell.block.filter(|&known| known == block);
-        (cell.bytes == target.bytes && (cell.block.is_some() || !cell.is_of_block)).then_some(cell)
+        let is_same = cell.reference == target.reference || !runs.setup.model.has_references();
+        (is_same && cell.bytes == target.bytes && (cell.block.is_some() || !cell.is_of_block)).then_some(cell)
     }
 
     /// Records an access of a quiet block, which may not be atomic.
@@ -217,7 +238,8 @@ impl<'w> State<'w> {
             return None;
         }
         // What threads have seen of its phases was read before: the clock has those reads.
-        if cell.phases.take().is_some() && !clock.has_all(&cell.additions) {
+        let (phases, commuting) = (cell.phases.take(), cell.commuting.take());
+        if (phases.is_some() || commuting.is_some()) && !clock.has_all(&cell.additions) {
             return None;
         }
         // Nobody waits for the counter any more.
@@ -226,11 +248,12 @@ impl<'w> State<'w> {
         }
         cell.reads.clear();
         cell.waits.clear();
+        cell.settled.clear();
         if clock.has_all(&cell.additions) {
             cell.additions.clear();
         }
         cell.writer = Some(clock.now(thread));
-        (cell.value, cell.unwritten, cell.is_written) = (value, false, true);
+        (cell.value, cell.unwritten, cell.is_written) = (value, label.unwritten, true);
         self.note(thread, target.address, true, value, label)
     }
 
@@ -244,15 +267,56 @@ impl<'w> State<'w> {
         [read, write]: [Label; 2],
     ) -> Option<Addition> {
         let addition = Addition::of(change)?;
+        let clock = self.runners[thread].clock.clone();
         let cell = self.cell(runs, thread, target)?;
+        if cell.commuting.is_some() {
+            cell.end_batch(&clock)?;
+        }
         let atomic = [read, write].iter().all(|label| label.atomic && cell.claim(label.level));
         (atomic && self.quiet.is_none() && self.is_open(thread, target.address)).then_some(addition)
+    }
+
+    /// Whether atomic writes of a cell may leave the same in whatever order they come: nobody counts there.
+    pub fn may_commute(&self, address: Address) -> bool {
+        self.cells.get(&address).is_none_or(|cell| cell.chain.is_none() && cell.phases.is_none())
+    }
+
+    /// Does one of several atomic writes or updates that leave the same in whatever order they come, and of which no thread looks at
+    /// the result.
+    pub fn commute(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: Target,
+        commuting: Commuting,
+        [read, write]: [Option<Label>; 2],
+        new: impl Fn(u64) -> u64,
+    ) -> Option<()> {
+        let clock = self.runners[thread].clock.clone();
+        let is_quiet = self.quiet.is_some();
+        let cell = self.cell(runs, thread, target)?;
+        let atomic = [read, write].into_iter().flatten().all(|label| label.atomic && cell.claim(label.level));
+        if is_quiet || !atomic || (cell.unwritten && read.is_some()) {
+            return None;
+        }
+        if cell.commuting != Some(commuting) {
+            cell.end_batch(&clock)?;
+            cell.commuting = Some(commuting);
+        }
+        if !cell.is_after_writer(&clock) || !clock.has_all(&cell.reads) || !clock.has_all(&cell.waits) {
+            return None;
+        }
+        add(&mut cell.additions, clock.now(thread));
+        (cell.value, cell.unwritten, cell.is_written) = (new(cell.value), false, true);
+        Some(())
     }
 
     /// Whether nothing but additions and reads of loops can happen to a cell at the same time as what a thread does now.
     pub fn is_open(&self, thread: ThreadId, address: Address) -> bool {
         let clock = &self.runners[thread].clock;
-        let is_after = |cell: &Cell<'w>| cell.is_after_writer(clock) && clock.has_all(&cell.reads) && !cell.unwritten;
+        let is_after = |cell: &Cell<'w>| {
+            cell.commuting.is_none() && cell.is_after_writer(clock) && clock.has_all(&cell.reads) && !cell.unwritten
+        };
         self.cells.get(&address).is_some_and(is_after)
     }
 

@@ -2,18 +2,36 @@
 
 use std::collections::HashMap;
 
+use wattle_ir::{AtomicOp, eval};
 use wattle_memory::{Label, ThreadId};
 
-use super::super::process::{Action, Barrier, Members, Target};
+use super::super::process::{Action, Barrier, Change, Members, Target};
 use super::super::run::MOST_BACK_EDGES;
-use super::super::single::{Meeting, converge};
-use super::{Adding, Head, Runs, State, Status, Waiting, is_wide};
+use super::super::single::{Commuting, Meeting, converge};
+use super::cells::Addition;
+use super::{Adding, Head, Runs, State, Status, Waiting, is_wide, orders_all};
 
 /// The maximum number of iterations of a loop whose exit depends on memory.
 const MOST_ITERATIONS: u64 = 1 << 16;
 
 /// The number of actions between two looks at the limits.
 const ACTIONS_PER_LOOK: u64 = 4096;
+
+/// The labels of the events that an action is.
+fn labels(action: &Action) -> [Option<Label>; 2] {
+    match *action {
+        Action::Read { label, .. } | Action::Write { label, .. } | Action::Fence { label, .. } => [Some(label), None],
+        Action::Barrier { label, .. } => [Some(label), None],
+        Action::Update { read, write, .. } => [Some(read), Some(write)],
+        Action::LoopHead { .. }
+        | Action::BackEdge { .. }
+        | Action::Done
+        | Action::Exchange { .. }
+        | Action::NeedsValue
+        | Action::Fault { .. }
+        | Action::Halt => [None, None],
+    }
+}
 
 impl<'w> Runs<'_, 'w> {
     /// Runs the threads, of one block or of all, until none can go on.
@@ -46,7 +64,11 @@ impl<'w> Runs<'_, 'w> {
             if self.actions.is_multiple_of(ACTIONS_PER_LOOK) && self.watch.check().is_some() {
                 return None;
             }
-            match state.runners[thread].advance()? {
+            let action = state.runners[thread].advance()?;
+            if self.setup.model.has_classes() && !labels(&action).into_iter().flatten().all(orders_all) {
+                return None;
+            }
+            match action {
                 Action::Read { target, label, source } => {
                     self.executes(state, source);
                     let target = target?;
@@ -59,12 +81,29 @@ impl<'w> Runs<'_, 'w> {
                 }
                 Action::Write { target, value, label, source } => {
                     self.executes(state, source);
-                    state.write(self, thread, target?, value?, label)?;
+                    let (target, value) = (target?, value?);
+                    if label.atomic && !label.unwritten && state.may_commute(target.address) {
+                        let stores = Commuting::sets(value, label.level);
+                        state.commute(self, thread, target, stores, [None, Some(label)], |_| value)?;
+                    } else {
+                        state.write(self, thread, target, value, label)?;
+                    }
                     state.has_effect(thread);
                 }
                 Action::Update { target, change, read, write, source } => {
                     self.executes(state, source);
                     let target = target?;
+                    if let (None, Change::Apply { op, ty, operand: Some(operand) }) = (Addition::of(change), change) {
+                        // Sums of floats are rounded, in whatever order they are made.
+                        let is_exact = ty.is_int() || !matches!(op, AtomicOp::Add | AtomicOp::Sub);
+                        let is_one = |_: &Commuting| is_exact && read.level == write.level;
+                        let commuting = Commuting::of(change, write.level).filter(is_one)?;
+                        let new = |old| eval::atomic(op, ty, old, operand);
+                        state.commute(self, thread, target, commuting, [Some(read), Some(write)], new)?;
+                        state.has_effect(thread);
+                        state.runners[thread].leave_open();
+                        continue;
+                    }
                     let addition = state.addition(self, thread, target, change, [read, write])?;
                     state.has_effect(thread);
                     let (acquire, release) = (read.acquire, write.release);

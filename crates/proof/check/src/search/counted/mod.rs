@@ -40,6 +40,10 @@
 //!
 //! - **Phases.** Threads look at nothing of a counter but the number of its phase, as at a barrier object ([`phases`]).
 //!
+//! - **Writes that commute.** Atomic writes of one value, or updates of one operation that commutes and whose results nobody is
+//!   given, leave the same in whatever order they come (a flag that several threads set). Whatever else is done to the cell comes
+//!   behind all of them by its clock, and so does whoever reads it; nothing is taken to synchronize by way of them.
+//!
 //! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are those
 //! that have happened: through a chain of read-modify-writes. This is what the models have in common for events whose
 //! scopes are the device or wider, of threads on one device, and for those whose scope is the block, of a cell that threads of one
@@ -50,8 +54,12 @@
 //!   release fence before the write, or a release write; an acquire pattern a fence behind the read, or an acquire read. Base
 //!   causality contains synchronization, program order, barriers and the system's order. `ptx` has more release patterns.
 //! - `rust`: release sequences are chains of read-modify-writes; fences and accesses synchronize as above.
-//! - `vulkan` orders accesses by chains of availability and visibility operations, for sets of storage classes; `sc` and
-//!   `unordered` have the orders of all writes as parts of an execution. They are not treated here.
+//! - `sc`: each execution is one of `portable`, in which nothing is left to be decided.
+//! - `vulkan` orders accesses by chains of availability and visibility operations, for sets of storage classes. Where all that
+//!   orders is about buffers and the block's memory, makes available what it releases and visible what it acquires, and reaches the
+//!   device ([`orders_all`]), the chains are those of the clocks: an access, a release behind it, what that synchronizes with,
+//!   step by step, an acquire, and an access behind that. Each access is by one name for its cell, and none is private.
+//! - `unordered` orders no accesses of a thread to different cells. It is not treated here.
 //!
 //! Where the clocks order all conflicting accesses, each read of a cell that is no counter has the one source that
 //! coherence leaves, by the argument of [`single_run`](super::single_run); and so no execution has a race. A write of a
@@ -68,7 +76,7 @@ mod quiescence;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use wattle_memory::{Label, Level, Model, ThreadId};
+use wattle_memory::{Classes, Label, Level, Model, ThreadId};
 
 use super::process::{Address, Barrier, Target};
 use super::{Dependencies, Setup, Thread, Watch};
@@ -116,8 +124,8 @@ impl Answers {
 /// ever. A search shows which.
 pub fn counted_runs(setup: &Setup<'_>, answers: Answers) -> Option<Counted> {
     let treated = match setup.model {
-        Model::Portable | Model::Ptx | Model::Rust => true,
-        Model::Vulkan | Model::Sc | Model::Unordered => false,
+        Model::Portable | Model::Ptx | Model::Rust | Model::Sc | Model::Vulkan => true,
+        Model::Unordered => false,
     };
     let device = setup.threads.first()?.placement.device;
     let one_device = setup.threads.iter().all(|spawn| spawn.placement.device == device);
@@ -230,6 +238,20 @@ struct Head<'w> {
 /// Whether an event reaches all threads of the device.
 fn is_wide(level: Level) -> bool {
     level >= Level::Device
+}
+
+/// Whether an event orders as its flags say, for each access and each thread of the device; or is a plain access that others order.
+/// Vulkan has operations that do so for some classes of memory, or some threads, alone, and releases that leave out the write that
+/// they are a part of.
+fn orders_all(label: Label) -> bool {
+    let is_plain = label.is_access() && !label.atomic;
+    let about_all = label.semantics.includes(Classes::BOTH);
+    !label.private
+        && Classes::BOTH.includes(label.storage)
+        && (!label.acquire || about_all && label.makes_visible)
+        && (!label.release || about_all && label.makes_available)
+        && (is_plain || is_wide(label.level))
+        && (label.coherent || !label.atomic)
 }
 
 impl<'s, 'w> Runs<'s, 'w> {

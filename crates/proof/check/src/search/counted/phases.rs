@@ -15,6 +15,8 @@
 //! - **A loop** goes on, without an effect, at each of these values but that of all additions so far; with that it ends. No sum of
 //!   some of them is equal to that of all, so that a thread which has left the loop has read behind each of them, and
 //!   synchronizes with the release of each. No thread stands at an addition to the counter meanwhile.
+//! - **Another read in a loop**, as one of a flag that threads have added to, is one as any read outside of loops is, if all additions
+//!   come before it by its clock; whatever is added later comes behind it by its own.
 //! - **An addition later on** comes behind all that were there when a loop was left: its clock has them, or its thread has left a
 //!   loop behind them. Else it might come in the place of one of them, and end the loop before that one. A read that it does not
 //!   come behind may have found it too: with the values that this brings, the thread of that read does the same next, and is then
@@ -210,6 +212,12 @@ impl<'w> Runner<'w> {
         Some(action)
     }
 
+    /// Leaves the result of the last update open: who looks at it ends the proof.
+    pub fn leave_open(&mut self) {
+        self.process.answer(None);
+        self.others.iter_mut().for_each(|other| other.answer(None));
+    }
+
     /// Answers the last read, whose value is certain.
     pub fn answer_read(&mut self, value: u64, unwritten: bool) {
         self.process.answer_read(Some(value), unwritten);
@@ -262,9 +270,12 @@ impl<'w> Runs<'_, 'w> {
         if moved {
             return Some(());
         }
-        for &address in &added {
-            let adding: Vec<_> = adding.iter().filter(|(_, adding)| adding.address == address).copied().collect();
-            self.add_all(state, address, &adding)?;
+        // Threads to which no result matters may be on their way to where others wait for them with theirs.
+        let at = |address: Address| adding.iter().copied().filter(move |(_, adding)| adding.address == address);
+        let matters_to_none = |&address: &Address| at(address).all(|(thread, what)| !state.matters(thread, what));
+        let early: BTreeSet<Address> = added.iter().copied().filter(matters_to_none).collect();
+        for &address in if early.is_empty() { &added } else { &early } {
+            self.add_all(state, address, &at(address).collect::<Vec<_>>())?;
             moved = true;
         }
         if moved {
@@ -306,7 +317,12 @@ impl<'w> Runs<'_, 'w> {
             })
         };
         if head.effect || head.busy || !values.iter().all(|&value| value == of_all || goes_on(value)) {
-            return None;
+            // It does not wait. A read behind all additions, by its clock, is one as others are.
+            let known = BTreeSet::from([state.cells.get(&target.address)?.value]);
+            Next::of(&threads, &known, Some(head.label))?;
+            self.read(state, thread, target, label)?;
+            state.runners[thread].status = Status::Ready;
+            return Some(true);
         }
         let Some(next) = Next::of(&threads, &BTreeSet::from([of_all]), Some(head.label)) else {
             return goes_on(of_all).then_some(false);
@@ -409,6 +425,14 @@ impl State<'_> {
         let values = cell.map(|cell| BTreeSet::from([cell.value]));
         let loop_label = runner.heads.last().map(|head| head.label);
         values.is_none_or(|values| Next::of(&runner.threads(), &values, loop_label).is_some())
+    }
+
+    /// Whether a thread is another one for another result of an addition.
+    fn matters(&self, thread: ThreadId, Adding { address, addition, .. }: Adding) -> bool {
+        let threads = self.runners[thread].threads();
+        let value = self.cells.get(&address).map_or(0, |cell| cell.value);
+        let values = BTreeSet::from([value, eval::atomic(addition.op, addition.ty, value, addition.operand)]);
+        Next::of(&threads, &values, None).is_none_or(|next| next.threads.len() > threads.len())
     }
 
     /// Whether the reads of a waiting loop return a sum of additions to a counter.

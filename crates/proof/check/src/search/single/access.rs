@@ -1,5 +1,6 @@
 //! Accesses of the cells, against the last ones of other threads.
 
+use wattle_ir::AtomicOp;
 use wattle_memory::{Kind, Label, Level, ThreadId};
 
 use super::super::process::{Change, Target, Written};
@@ -164,7 +165,7 @@ impl Runs<'_, '_> {
             return self.end_at(Access { thread, target, label, source, value }, &cell);
         }
         self.note_order(&mut cell, thread, label);
-        self.overwrite(&mut cell, thread, value, label.atomic);
+        self.overwrite(&mut cell, thread, value, label);
         if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
             cell.written = event;
         }
@@ -200,7 +201,7 @@ impl Runs<'_, '_> {
             !writer.atomic && writer.source == source && lanes.are_together(place(writer.thread), place(thread))
         };
         cell.writer.is_some_and(by_the_same)
-            && (cell.value, cell.unwritten) == (value, false)
+            && (cell.value, cell.unwritten, label.unwritten) == (value, false, false)
             && cell.reads.is_empty()
             && cell.updates.is_empty()
             && cell.past.as_deref().is_none_or(is_past)
@@ -221,18 +222,18 @@ impl Runs<'_, '_> {
         is_so
     }
 
-    pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64, atomic: bool) {
+    pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64, label: Label) {
         cell.reads_atomic = true;
         if self.setup.same_stores.is_some() {
             let [alike, reads, updates] = [&mut cell.alike, &mut cell.reads, &mut cell.updates].map(std::mem::take);
             cell.past = Some(Box::new(Past { writer: cell.writer, alike, reads, updates }));
         }
-        cell.writer = Some(self.epoch(thread, cell.class, atomic));
+        cell.writer = Some(self.epoch(thread, cell.class, label.atomic));
         cell.alike.clear();
         cell.reads.clear();
         cell.updates.clear();
         cell.commuting = None;
-        (cell.value, cell.unwritten) = (value, false);
+        (cell.value, cell.unwritten) = (value, label.unwritten);
     }
 
     /// Does an update; returns the answer for the thread.
@@ -257,7 +258,10 @@ impl Runs<'_, '_> {
         }
         let commuting = match self.updates {
             Updates::Conflict | Updates::OneOfSeveral => None,
-            Updates::Commute => Commuting::of(change, write.level).filter(|_| read.level == write.level),
+            Updates::Commute => {
+                let is_store = matches!(change, Change::Apply { op: AtomicOp::Exchange, .. });
+                Commuting::of(change, write.level).filter(|_| read.level == write.level && !is_store)
+            }
         };
         let (commuting, sum) = with_sum(commuting, change, &cell);
         let written = match change.written(Some(old)) {
@@ -284,7 +288,7 @@ impl Runs<'_, '_> {
             _ if !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, write) => {
                 return self.end_at(access, &cell);
             }
-            (_, Some(value)) => self.overwrite(&mut cell, thread, value, true),
+            (_, Some(value)) => self.overwrite(&mut cell, thread, value, write),
             (_, None) => self.add(&mut cell.reads, thread, cell.class, true),
         }
         self.note_order(&mut cell, thread, read);

@@ -7,9 +7,9 @@ use super::super::process::Change;
 use super::Cell;
 use super::exact::Exact;
 
-/// The commuting operation of updates: with the operand where it matters that all have the same one.
+/// The operation of updates, or of stores, that commute: with the operand where it matters that all have the same one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Commuting {
+pub(in crate::search) struct Commuting {
     op: AtomicOp,
     ty: Type,
     operand: Option<u64>,
@@ -26,9 +26,14 @@ impl Commuting {
             AtomicOp::Add | AtomicOp::Sub => (None, Exact::of(ty, operand).is_some()),
             AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
             AtomicOp::Inc | AtomicOp::Dec => (Some(operand), false),
-            AtomicOp::Exchange => return None,
+            AtomicOp::Exchange => return Some(Commuting::sets(operand, level)),
         };
         (ty.is_int() || of_floats).then_some(Commuting { op, ty, operand, level })
+    }
+
+    /// Storing a value, whatever was there.
+    pub fn sets(value: u64, level: Level) -> Commuting {
+        Commuting { op: AtomicOp::Exchange, ty: Type::U64, operand: Some(value), level }
     }
 }
 

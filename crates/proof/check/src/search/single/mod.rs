@@ -53,7 +53,7 @@ use super::exchange::Exchange;
 use super::process::{Action, Address, Barrier};
 use super::{Fault, Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
-use commuting::Commuting;
+pub(super) use commuting::Commuting;
 use exact::Exact;
 use fences::{Acquired, Fenced};
 use order::Order;

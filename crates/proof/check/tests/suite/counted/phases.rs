@@ -19,6 +19,7 @@ fn phased_case(random: &mut Random) -> Case {
     let by_fence = random.one_in(2);
     let shifts = random.one_in(2);
     let words = if random.one_in(3) { 2 } else { 1 };
+    let raises = random.one_in(3);
     let mut program = vec![Vec::new(); threads];
     for (round, thread) in (0..rounds).flat_map(|round| (0..threads as u64).map(move |thread| (round, thread))) {
         let ops = &mut program[thread as usize];
@@ -33,6 +34,10 @@ fn phased_case(random: &mut Random) -> Case {
         let late = stray(6);
         let data = Op::Store { cell, value: constant(1 + thread + 10 * round), label: Label::plain_write() };
         ops.extend(Some(data.clone()).filter(|_| !late));
+        if raises && random.one_in(2) {
+            ops.extend(raise(random, strays, level));
+        }
+        let mut stray = |n| strays && random.one_in(n);
         let turned = words == 2 && stray(3);
         for number in 0..words {
             let word = if turned { 1 - number } else { number };
@@ -76,7 +81,13 @@ fn phased_case(random: &mut Random) -> Case {
         if stray(8) {
             ops.push(Op::Store { cell: COUNTER, value: constant(0), label: Label::plain_write() });
         }
-        ops.push(Op::Store { cell: 20 + thread, value: register(5), label: Label::plain_write() });
+        ops.extend(raises.then(|| look(random, level)));
+        let value = Value { constant: 0, registers: vec![5, 7] };
+        ops.push(Op::Store { cell: 20 + thread, value, label: Label::plain_write() });
+    }
+    let mut program = coherent(program);
+    if strays && random.one_in(2) {
+        weaken(random, &mut program);
     }
     Case { program, places }
 }
@@ -85,12 +96,16 @@ fn phased_case(random: &mut Random) -> Case {
 fn the_runs_of_programs_with_phases_stand_for_all_executions() {
     let many = std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(120u64);
     let mut random = Random(std::env::var("WATTLE_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(18));
-    let (mut counted, mut errors) = (0, Vec::new());
+    let (mut counted, mut raised, mut errors) = (0, 0, Vec::new());
     for number in 0..many {
         let case = phased_case(&mut random);
-        for model in MODELS {
+        for model in FAST {
             match agree(&case, model, Answers::Phases) {
-                Ok(runs) => counted += u64::from(runs.is_some()),
+                Ok(runs) => {
+                    counted += u64::from(runs.is_some());
+                    let raises = case.program.iter().filter(|ops| sets_flag(ops)).count() > 1;
+                    raised += u64::from(runs.is_some() && raises);
+                }
                 Err(_) => {
                     let least = shrink(&case, |case| agree(case, model, Answers::Phases).is_err());
                     errors.push(format!("program {number}, {}", agree(&least, model, Answers::Phases).unwrap_err()));
@@ -99,9 +114,10 @@ fn the_runs_of_programs_with_phases_stand_for_all_executions() {
         }
         assert!(errors.len() < 4, "{}", errors.join("\n"));
     }
-    println!("{many} programs under three models, {counted} in phases");
+    println!("{many} programs under four models, {counted} in phases, {raised} with flags");
     assert!(errors.is_empty(), "{}", errors.join("\n"));
     assert!(counted > many / 2, "threads see phases: {counted}");
+    assert!(raised > many / 10, "threads set a flag: {raised}");
 }
 
 #[test]

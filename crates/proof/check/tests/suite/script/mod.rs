@@ -69,6 +69,7 @@ pub enum Op {
         members: u32,
         /// The storage classes that it is about.
         about: Classes,
+        level: Level,
     },
     /// Loads until the value is the given one.
     Await {
@@ -213,11 +214,11 @@ impl Process for Script {
                 self.pc += 1;
                 Action::Fence { label: *label, source }
             }
-            Op::Barrier { members, about } => {
+            Op::Barrier { members, about, level } => {
                 self.pc += 1;
                 let members = Members::Threads((0..*members as usize).collect());
                 let barrier = Barrier { instance: source as u64, resource: 0, members, waits: true, converges: None };
-                Action::Barrier { barrier, label: Label { semantics: *about, ..Label::barrier(Level::Block) }, source }
+                Action::Barrier { barrier, label: Label { semantics: *about, ..Label::barrier(*level) }, source }
             }
             Op::Shuffle { register, from, members, .. } => {
                 self.pc += 1;

@@ -38,7 +38,7 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
                 ops.push(Op::Store { cell: near, value, label: Label::plain_write().of(class) });
             }
             if phase < barriers && thread < together {
-                ops.push(Op::Barrier { members: together as u32, about });
+                ops.push(Op::Barrier { members: together as u32, about, level: Level::Block });
             }
         }
     }
@@ -61,9 +61,9 @@ pub fn case_of_groups(random: &mut Random) -> Case {
             }
             // Threads meet where they have come equally far.
             ops.push(match (of_all, thread) {
-                (true, _) => Op::Barrier { members: 3, about: Classes::BOTH },
+                (true, _) => Op::Barrier { members: 3, about: Classes::BOTH, level: Level::Block },
                 (false, 2) => Op::Fence { label: Label::fence(Level::Thread) },
-                (false, _) => Op::Barrier { members: 2, about: Classes::BOTH },
+                (false, _) => Op::Barrier { members: 2, about: Classes::BOTH, level: Level::Block },
             });
         }
     }
@@ -116,7 +116,7 @@ pub fn case_of_fences(random: &mut Random) -> Case {
             let (release, behind) = (fence(Label::fence(level).releasing()), fence(Label::fence(level).acquiring()));
             if phase > 0 {
                 ops.extend((careful || !random.one_in(4)).then_some(release));
-                ops.push(Op::Barrier { members: threads as u32, about });
+                ops.push(Op::Barrier { members: threads as u32, about, level: Level::Block });
             }
             let early = match acquire {
                 Acquire::All => true,
@@ -148,7 +148,7 @@ pub fn case_of_messages(random: &mut Random) -> Case {
     let level = Level::Device;
     let (mut read, mut write) = (Label::atomic_read(level), Label::atomic_write(level));
     (read.coherent, write.coherent) = (true, true);
-    let barrier = || Op::Barrier { members: 2, about: Classes::BOTH };
+    let barrier = || Op::Barrier { members: 2, about: Classes::BOTH, level: Level::Block };
     // The writer and its neighbour.
     let mut writer = vec![Op::Store { cell: 0, value: constant(7), label: Label::plain_write() }];
     let mut neighbour = Vec::new();

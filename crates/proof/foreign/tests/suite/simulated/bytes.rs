@@ -1,6 +1,7 @@
 //! Bytes: accesses that divide elements, or go over several.
 
 use wattle_check::Simulated as _;
+use wattle_check::checker::Verdict;
 use wattle_core::{Device, Result, ThreadSpec};
 use wattle_foreign::Module;
 use wattle_memory::Model;
@@ -105,13 +106,25 @@ fn elements_of_any_size_are_bytes() {
 
 #[test]
 fn bytes_that_nobody_has_written() {
-    // One of the two bytes of the element is written.
-    let body = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x;\nld.shared.u16 %h, [tile+2]; st.global.u16 [%a], %h;";
+    // One of the two bytes of the element is written, and both go into a sum.
+    let body = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x;\nld.shared.u16 %h, [tile+2]; add.u16 %h, %h, 1; st.global.u16 [%a], %h;";
     let text = "a use of what was loaded at bytes.ptx:9, of memory that nobody has written";
     let seen = refuted(Model::Ptx, 3, &[text], &|device| words(device, 1, body));
     assert_eq!(seen.errors.len(), 3);
     let update = "atom.shared.add.u32 %y, [tile], 1;";
     refuted(Model::Ptx, 3, &["tile, byte 0 was read, and nobody wrote it"], &|device| words(device, 1, update));
+    // A copy of both is one of padding, which the host might read.
+    let copied = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u16 %h, [tile+2]; st.global.u16 [%a], %h;";
+    let seen = compared(Model::Ptx, 3, &|device| words(device, 1, copied));
+    assert_eq!((seen.report.verdict, seen.errors.len()), (Verdict::Unknown, 0), "{}", seen.report);
+    assert!(seen.report.to_string().contains("was copied to"), "{}", seen.report);
+    // In shared memory nothing comes of it.
+    let stays = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u16 %h, [tile+2]; st.shared.u16 [tile], %h;\n\
+                 ld.shared.u8 %y, [tile]; st.global.u32 [%a], %y;";
+    holds(Model::Ptx, 3, "[1, 0]", &|device| words(device, 1, stays));
+    let matters = "mov.u32 %x, 1; st.shared.u8 [tile+2], %x; ld.shared.u16 %h, [tile+2]; st.shared.u16 [tile], %h;\n\
+                   ld.shared.u8 %y, [tile+1]; st.global.u32 [%a], %y;";
+    refuted(Model::Ptx, 3, &["of memory that nobody has written"], &|device| words(device, 1, matters));
     // Nothing comes of it.
     let selected =
         "setp.eq.u32 %p, %t, 0; ld.shared.u32 %x, [tile]; selp.u32 %y, 7, %x, %p; @%p st.global.u32 [%a], %y;";
