@@ -413,7 +413,9 @@ fn show(
     for line in text::wrap(&sentence(world, violation), text::WIDTH - 2) {
         session.line(format!("  {line}"))?;
     }
-    for line in violation.clauses(model).iter().flat_map(|clause| text::wrap(&clause.to_string(), text::WIDTH - 2)) {
+    for line in
+        violation.clauses(model, steps).iter().flat_map(|clause| text::wrap(&clause.to_string(), text::WIDTH - 2))
+    {
         session.line(format!("  {}", style.paint(Tone::Faint, &line)))?;
     }
     let mut of = None;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use wattle::{Device, ErrorKind};
-use wattle_cost::{Comparison, Effort, Report, Watch};
+use wattle_cost::{Comparison, Effort, Question, Report, Watch};
 
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
@@ -36,7 +36,7 @@ pub struct CostArgs {
     #[arg(long, value_name = "FILE.json")]
     pub save: Option<PathBuf>,
     /// Takes an earlier report, which `--save` or `--json` wrote, instead of measuring
-    #[arg(long, value_name = "FILE.json", conflicts_with = "device")]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["device", "quick"])]
     pub from: Option<PathBuf>,
     /// Measures a few rows with a few samples: whether it works at all
     #[arg(long)]
@@ -53,6 +53,21 @@ impl CostCommand {
         }
     }
 
+    /// An earlier report of the same.
+    fn read(&self, file: &Path) -> Result<Report, Input> {
+        let report = read(file)?;
+        let (asked, name) = match self {
+            CostCommand::Fences(_) => (Question::Fences, "fences"),
+            CostCommand::Interference(_) => (Question::Interference, "interference"),
+        };
+        if report.question != asked {
+            let message =
+                format!("{} is a report of another kind: `wattle cost {name}` writes what is wanted", file.display());
+            return Err(Input::new("not_comparable", message));
+        }
+        Ok(report)
+    }
+
     fn measure(&self) -> Measure {
         match self {
             CostCommand::Fences(_) => wattle_cost::fences,
@@ -66,10 +81,11 @@ type Measure = fn(&Device, &Effort, &Watch<'_>) -> wattle::Result<Report>;
 /// Measures, prints, draws, compares.
 pub fn cost(session: &mut Session, command: &CostCommand) -> Result<Exit, Stop> {
     let args = command.args();
-    // What cannot be read is known before minutes are spent.
-    let earlier = args.compare.as_deref().map(read).transpose()?;
+    // What cannot be read, written or compared is known before minutes are spent.
+    let earlier = args.compare.as_deref().map(|file| command.read(file)).transpose()?;
+    [&args.svg, &args.save].into_iter().flatten().try_for_each(|file| crate::output::writable(file))?;
     let report = match &args.from {
-        Some(file) => read(file)?,
+        Some(file) => command.read(file)?,
         None => measured(session, args, command.measure())?,
     };
     if let Some(file) = &args.svg {

@@ -40,6 +40,7 @@ mod misplaced;
 mod module_launch;
 mod modules;
 mod orders;
+mod output;
 mod panics;
 mod progress;
 mod report;
@@ -79,23 +80,32 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command over these scenarios, with the arguments of the process. Ctrl-C ends the launch that is running, and
-/// what was found so far is printed; a second one ends the process at once.
+/// The command over these scenarios, with the arguments of the process. Ctrl-C, or SIGTERM, which job schedulers and `timeout` send,
+/// ends the launch that is running, and what was found so far is printed; a second one ends the process at once.
 pub fn run(scenarios: &[Scenario]) -> ExitCode {
-    // A process that has a handler of its own keeps it.
-    let _ = ctrlc::set_handler(|| {
-        if interrupt::requested() {
-            exit::at_once(Exit::Unanswered);
-        }
-        interrupt::request();
-        let _ = writeln!(io::stderr(), "interrupted: what was found so far follows; Ctrl-C again ends at once");
-    });
+    heed_signals();
     let style = Style::of(io::stdout().is_terminal());
     let exit = execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style, kept::Files::of_user);
     if limits::work_was_left_behind() {
         exit::at_once(exit);
     }
     exit.into()
+}
+
+/// Lets Ctrl-C and SIGTERM end what runs. A process that has a handler of its own for Ctrl-C keeps it.
+fn heed_signals() {
+    fn end() {
+        if interrupt::requested() {
+            exit::at_once(Exit::Unanswered);
+        }
+        interrupt::request();
+        let _ = writeln!(io::stderr(), "interrupted: what was found so far follows; Ctrl-C again ends at once");
+    }
+    let _ = ctrlc::set_handler(end);
+    #[cfg(unix)]
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM]) {
+        std::thread::spawn(move || signals.forever().for_each(|_| end()));
+    }
 }
 
 /// The command with these arguments, the first of which is its own name; what it reports goes to `out`, without

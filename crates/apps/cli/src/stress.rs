@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use wattle::Device;
 use wattle_stress::{
-    Bench, Environment, Options, Refused, Report, Shard, Sources, html, litmus_files, merge, test, written,
+    Bench, Environment, NotJudged, Options, Refused, Report, Shard, Sources, html, litmus_files, merge, test, written,
 };
 
 use crate::choice;
@@ -26,7 +26,7 @@ pub struct StressArgs {
     #[arg(long, short, default_value = "host")]
     pub device: String,
     /// For this many seconds in all, divided among the tests
-    #[arg(long, value_name = "S", default_value = "10", value_parser = crate::args::seconds)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = crate::args::seconds, allow_hyphen_values = true)]
     pub seconds: Duration,
     /// The same seed makes the same launches
     #[arg(long, value_name = "N", default_value = "0")]
@@ -44,7 +44,8 @@ pub struct StressArgs {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Puts the JSON reports of a campaign's parts together, and runs nothing
-    #[arg(long, value_name = "FILE.json", num_args = 1.., conflicts_with_all = ["names", "shard", "replay", "environment"])]
+    #[arg(long, value_name = "FILE.json", num_args = 1..,
+        conflicts_with_all = ["names", "shard", "replay", "environment", "device", "seed", "seconds"])]
     pub merge: Vec<PathBuf>,
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -64,13 +65,15 @@ const LEAST_JUDGING: Duration = Duration::from_secs(3);
 
 /// Runs the tests, or puts reports together.
 pub fn stress(session: &mut Session<'_>, args: &StressArgs) -> Result<Exit, Stop> {
+    // What cannot be written is known before the time is spent.
+    args.report.as_deref().map(crate::output::writable).transpose()?;
     let report = if args.merge.is_empty() { campaign(session, args)? } else { merged(&args.merge)? };
     if let Some(path) = &args.report {
         let unwritable = |error| Input::new("report_file", format!("{}: {error}", path.display()));
         fs::write(path, html(&report)).map_err(unwritable)?;
     }
-    // A limit, or a shard that no instance was in, leaves a question without an answer.
-    let all_ran = report.tests.iter().all(|test| test.instances > 0) && session.limits.reached().is_none();
+    // A limit, a shard that no instance was in, or an outcome that nobody has judged leaves a question without an answer.
+    let all_ran = report.is_answered() && session.limits.reached().is_none();
     let nothing = report.tests.is_empty() && report.written.is_empty();
     // One shard answers for itself; what is put together should be the campaign.
     let incomplete = !args.merge.is_empty() && !report.missing_shards().is_empty();
@@ -117,7 +120,7 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
             for file in files {
                 // One bad file does not end a campaign over a folder.
                 if let Err(error) = sources.add_file(&file) {
-                    sources.refused.push(Refused { source: file.display().to_string(), reason: error.to_string() });
+                    sources.refused.push(Refused::skipped(file.display().to_string(), error.to_string()));
                 }
             }
         } else if path.extension().is_some_and(|extension| extension == "litmus") {
@@ -135,18 +138,8 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
         replay: args.replay,
         ..Options::default()
     };
-    let shard = options.shard;
-    let mut report = Report {
-        device: device.name().to_owned(),
-        target: bench.target().to_string(),
-        seed: args.seed,
-        shard_count: shard.count,
-        shards: vec![shard.index],
-        milliseconds: 0,
-        tests: Vec::new(),
-        written: Vec::new(),
-        refused: sources.refused,
-    };
+    let mut report = Report::new(&bench, args.names.clone(), args.seed, options.shard);
+    report.refused = sources.refused;
     // Scenarios also run as they are written, which has a part of the time.
     let parts = (sources.tests.len() + scenarios.len()).max(1) as u32;
     let deadline = session.limits.deadline.map_or(began + args.seconds, |limit| limit.min(began + args.seconds));
@@ -157,7 +150,7 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
         left = left.saturating_sub(1);
         share
     };
-    let over = |name: &str, reached: Reached| Refused { source: name.to_owned(), reason: reached.to_string() };
+    let over = |name: &str, reached: Reached| Refused::skipped(name, reached.to_string());
     for source in &sources.tests {
         if let Some(reached) = session.limits.reached() {
             report.refused.push(over(&source.name, reached));
@@ -168,11 +161,11 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
         let share = time();
         let judged = Instant::now() + share.clamp(LEAST_JUDGING, JUDGING);
         options.search.limits.deadline = Some(options.search.limits.deadline.map_or(judged, |it| it.min(judged)));
-        let refused = |reason| Refused { source: source.name.clone(), reason };
         match test(&bench, &source.name, &source.program, share, &options) {
             Ok(Ok(done)) => report.tests.push(done),
-            Ok(Err(error)) => report.refused.push(refused(error.to_string())),
-            Err(error) => report.refused.push(refused(error.to_string())),
+            Ok(Err(error)) => report.refused.push(Refused::unanswered(&source.name, error.to_string())),
+            Err(error @ NotJudged::Apart) => report.refused.push(Refused::unanswered(&source.name, error.to_string())),
+            Err(error) => report.refused.push(Refused::skipped(&source.name, error.to_string())),
         }
         progress.step();
     }
@@ -188,10 +181,11 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
         progress.doing(scenario.name);
         match written(&bench, scenario, time()) {
             Ok(done) => report.written.push(done),
-            Err(reason) => report.refused.push(Refused { source: as_written, reason }),
+            Err(reason) => report.refused.push(Refused::unanswered(as_written, reason)),
         }
         progress.step();
     }
     report.milliseconds = began.elapsed().as_millis() as u64;
+    report.conclude();
     Ok(report)
 }

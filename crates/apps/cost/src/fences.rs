@@ -1,5 +1,6 @@
 //! What each operation costs: alone, with the thread's own writes in flight, and with more blocks that do the same.
 
+use wattle::memory::Scope;
 use wattle::{Device, Result};
 
 use crate::machine::Machine;
@@ -65,10 +66,10 @@ pub fn row(operation: &Operation, setting: &Setting, threads: u32, cost: crate::
 fn operations(all: &[Operation], effort: Effort) -> Vec<Operation> {
     match effort {
         Effort::Full => all.to_vec(),
-        // One of each kind.
+        // One of each kind, of those that pictures show.
         Effort::Small => {
             let mut kinds: Vec<Operation> = Vec::new();
-            for operation in all.iter().rev() {
+            for operation in all.iter().rev().filter(|operation| operation.scope != Some(Scope::System)) {
                 if kinds.iter().all(|known| known.kind != operation.kind) {
                     kinds.insert(0, *operation);
                 }
@@ -115,8 +116,10 @@ pub fn notes(machine: &Machine) -> Vec<String> {
     if machine.is_host {
         notes.push(
             "A block of the host is one thread of one core: block scope is for the compiler alone. Host-mapped memory is \
-             the device's own. Writes to device memory go to lines beyond the second-level cache, one after the other; \
-             those to shared memory stay in the first."
+             the device's own. Writes to device memory go one after the other to lines that are twice what the second-level \
+             cache holds; those to shared memory stay in the first. A fence that is no instruction here shows how far two loops \
+             differ by chance, which is the resolution. A core runs ahead of a fence that nothing waits for: the work behind \
+             it hides what it takes. An exchange, on whose result the next turn waits, shows how long the store buffer takes."
                 .to_owned(),
         );
     }

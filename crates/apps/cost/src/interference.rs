@@ -95,7 +95,9 @@ fn cases(device: &Device, effort: Effort, notes: &mut Vec<String>) -> Vec<Beside
     let is_host = properties.kind == DeviceKind::Host;
     if properties.concurrent_queues < 2 || is_host && properties.workers < 2 {
         notes.push(
-            "Launches of two queues do not surely run at the same time here: there is nothing to be beside.".into(),
+            "Launches of two queues do not surely run at the same time here: there is nothing to be beside, in one memory \
+             synchronization domain or in two."
+                .into(),
         );
         return Vec::new();
     }

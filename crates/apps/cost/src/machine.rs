@@ -71,3 +71,19 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
+
+/// The bytes of the second-level cache of a core, where Linux says.
+pub fn second_level_cache() -> Option<u64> {
+    let of = |index: u32, what: &str| {
+        std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}")).ok()
+    };
+    let index = (0..8).find(|&index| of(index, "level").is_some_and(|level| level.trim() == "2"))?;
+    let size = of(index, "size")?;
+    let (number, unit) = size.trim().split_at(size.trim().find(|c: char| !c.is_ascii_digit())?);
+    let scale = match unit {
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        _ => return None,
+    };
+    Some(number.parse::<u64>().ok()? * scale)
+}

@@ -7,7 +7,8 @@ use wattle::memory::Scope;
 use wattle::{Buffer, Device, DeviceKind, Error, ErrorKind, LaunchOptions, Queue, Result, ThreadSpec};
 
 use crate::kernels::{Buffers, Code, SHARED_SLOTS};
-use crate::operation::{Operation, OperationKind};
+use crate::machine;
+use crate::operation::Operation;
 use crate::report::{Cost, Memory};
 use crate::statistics::Spread;
 
@@ -121,7 +122,7 @@ impl Plan {
                 most: 1 << 20,
                 most_beside: 1 << 23,
                 work: (8, 2),
-                slots: 1 << 14,
+                slots: lines_beyond_cache(),
                 patience: 1 << 16,
             },
             DeviceKind::Gpu => Plan {
@@ -166,6 +167,12 @@ struct Sample {
     launch: f64,
 }
 
+/// What loops that do the same differ by in a setting, and the costs of the operations that show it.
+struct Floor {
+    nanoseconds: f64,
+    of: Vec<(String, Cost)>,
+}
+
 /// A device with what is needed to measure on it.
 pub struct Rig {
     pub device: Device,
@@ -174,7 +181,7 @@ pub struct Rig {
     /// The device's memory that `near` writes.
     pub data: Buffer<u32>,
     near: Buffers,
-    floors: RefCell<Vec<(Setting, f64)>>,
+    floors: RefCell<Vec<(Setting, Floor)>>,
     /// With host-mapped memory for the writes, where that is another kind of memory.
     far: Option<Buffers>,
 }
@@ -213,16 +220,26 @@ impl Rig {
     /// # Errors
     /// A launch fails.
     pub fn cost(&self, operation: &Operation, setting: &Setting) -> Result<Cost> {
+        let floor = self.floor(setting)?;
+        if let Some(known) = self.known(operation, setting) {
+            return Ok(known);
+        }
         let mut pairs = Pairs::new(self, operation, setting)?;
         for _ in 0..self.plan.pairs {
             pairs.take()?;
         }
-        Ok(pairs.cost(self.floor(setting)?))
+        Ok(pairs.cost(floor))
+    }
+
+    /// The cost of an operation from which the floor comes, if it is one.
+    fn known(&self, operation: &Operation, setting: &Setting) -> Option<Cost> {
+        let floors = self.floors.borrow();
+        let (_, floor) = floors.iter().find(|(known, _)| known == setting)?;
+        floor.of.iter().find(|(name, _)| *name == operation.to_string()).map(|(_, cost)| cost.clone())
     }
 
     /// How many nanoseconds two loops can differ by without doing anything else, by where their code happens to be. The
-    /// host shows it: its fences of block scope are no instruction (the lowering table says so), and each has code of its
-    /// own.
+    /// host shows it: some of its fences are no instruction (the lowering table says so), and each has code of its own.
     ///
     /// # Errors
     /// A launch fails.
@@ -231,21 +248,24 @@ impl Rig {
             return Ok(0.0);
         }
         if let Some((_, floor)) = self.floors.borrow().iter().find(|(known, _)| known == setting) {
-            return Ok(*floor);
+            return Ok(floor.nanoseconds);
         }
+        let mut idle = Vec::new();
         let mut floor = 0.0f64;
-        let is_idle = |operation: &Operation| operation.kind == OperationKind::Fence;
-        for operation in Operation::all(&[Scope::Block]).iter().filter(|operation| is_idle(operation)) {
+        let scopes = [Scope::Block, Scope::Device, Scope::System];
+        for operation in Operation::all(&scopes).iter().filter(|operation| operation.is_none_on_host()) {
             let mut pairs = Pairs::new(self, operation, setting)?;
             for _ in 0..self.plan.pairs {
                 pairs.take()?;
             }
             let spread = Spread::of(&pairs.nanoseconds());
             floor = floor.max(spread.map_or(0.0, |spread| spread.figure.median.abs()));
+            idle.push((operation.to_string(), pairs));
         }
         // They are a few samples of what placement does: the next one may do more.
         floor *= 1.5;
-        self.floors.borrow_mut().push((*setting, floor));
+        let of = idle.into_iter().map(|(name, pairs)| (name, pairs.cost(floor))).collect();
+        self.floors.borrow_mut().push((*setting, Floor { nanoseconds: floor, of }));
         Ok(floor)
     }
 
@@ -394,4 +414,12 @@ impl<'r> Pairs<'r> {
 /// The elements from a written line to the next: each lane has its own, and each line is one of the host's cache.
 pub fn pitch(threads: u32) -> u32 {
     threads.max(16)
+}
+
+/// The cache lines of 64 bytes that are twice what the host's second-level cache holds, as a power of two; those of 4 MiB where its
+/// size is not known.
+fn lines_beyond_cache() -> u32 {
+    const LINE: u64 = 64;
+    let lines = machine::second_level_cache().map_or(1 << 16, |bytes| (2 * bytes / LINE).next_power_of_two());
+    lines.clamp(1 << 14, 1 << 18) as u32
 }

@@ -116,6 +116,13 @@ impl Operation {
         kernels::ORDERED.iter().flat_map(scoped).chain(barriers).collect()
     }
 
+    /// Whether the host has no instruction for it: fences of block scope, and on x86-64 those that are not sequentially consistent
+    /// (the lowering table).
+    pub(crate) fn is_none_on_host(&self) -> bool {
+        let orders_by_itself = cfg!(target_arch = "x86_64") && self.order != Some("SeqCst");
+        self.kind == OperationKind::Fence && (self.scope == Some(Scope::Block) || orders_by_itself)
+    }
+
     /// The loop that it is compared with on a device.
     pub(crate) fn without(&self, device: &Device) -> Code {
         let is_wide = self.scope.is_some_and(|scope| scope > Scope::Block);

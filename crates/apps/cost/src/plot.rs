@@ -164,6 +164,9 @@ impl Report {
                 kinds.push((&row.operation, beside.is_remote));
             }
         }
+        if memories.is_empty() {
+            return vec![vec![self.chart_alone()]];
+        }
         let has_domains = kinds.iter().any(|&(_, is_remote)| is_remote);
         let chart = |memory: Memory| {
             let line = |&(name, is_remote): &(&str, bool)| {
@@ -197,6 +200,22 @@ impl Report {
             }
         };
         vec![memories.into_iter().map(chart).collect()]
+    }
+}
+
+impl Report {
+    /// The fences of a device that runs one launch at a time.
+    fn chart_alone(&self) -> Chart {
+        let line = |row: &Row| Line {
+            name: row.operation.clone(),
+            points: figure(&row.cost).map(|figure| (0, figure)).into_iter().collect(),
+        };
+        Chart {
+            title: "alone: there is no launch beside".to_owned(),
+            along: "writes in flight of each thread of the other",
+            places: vec!["alone".to_owned()],
+            lines: self.rows.iter().map(line).collect(),
+        }
     }
 }
 

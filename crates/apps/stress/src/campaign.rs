@@ -8,7 +8,7 @@ use wattle_core::Result;
 use wattle_litmus::Options as Search;
 use wattle_memory::{Model, Target};
 
-use crate::environment::{Environment, Random};
+use crate::environment::{Environment, Random, Space};
 use crate::lower::{Allowed, NotJudged, allowed};
 use crate::mutant::mutants;
 use crate::program::Program;
@@ -148,6 +148,9 @@ pub fn test(
 ) -> std::result::Result<Result<TestReport>, NotJudged> {
     let deadline = Instant::now() + time;
     let program = bench.adapted(program);
+    if options.environment.is_some_and(|environment| environment.space == Space::Block) && !bench.can_share(&program) {
+        return Err(NotJudged::Apart);
+    }
     let judge = Judge::new(&program, bench.target(), &options.search)?;
     let telling = telling(bench, &program, &judge, options, deadline - time / 2);
     Ok(Campaign { bench, source, program: &program, judge, telling, options }.run(deadline))
@@ -247,6 +250,7 @@ impl Campaign<'_> {
             launches,
             outcomes,
             mutants,
+            confidence: None,
             code,
         })
     }

@@ -20,7 +20,10 @@ pub fn html(report: &Report) -> String {
     push(
         &mut page,
         format_args!(
-            "<p>Judged as {}, seed {}, {:.1} s, {} instances; mutants shown: {}.</p>",
+            "<p class={}>{}</p><p>{}. Judged as {}, seed {}, {:.1} s, {} instances; mutants shown: {}.</p>",
+            if report.is_clean() { "faint" } else { "forbidden" },
+            report.verdict_text(),
+            escaped(&report.machines.join("; ")),
             escaped(&report.target),
             report.seed,
             report.milliseconds as f64 / 1000.0,
@@ -37,11 +40,16 @@ pub fn html(report: &Report) -> String {
             let judged = judged(*judgement);
             push(&mut page, format_args!("<tr><td>{}<td class=n>{count}{judged}", escaped(outcome)));
         }
-        push(&mut page, format_args!("</table><p>{} runs, failed: {}.</p>", written.runs, written.failed));
+        let why = if written.to_be_refuted { ", as it should: it is there to be refuted" } else { "" };
+        push(&mut page, format_args!("</table><p>{} runs, failed: {}{why}.</p>", written.runs, written.failed));
+        push(&mut page, format_args!("<p>{}</p>", escaped(written.error.as_deref().unwrap_or(""))));
     }
-    if !report.refused.is_empty() {
-        page.push_str("<h2>Not run</h2><table>");
-        for refused in &report.refused {
+    for (unanswered, heading) in [(true, "Not answered"), (false, "Not run")] {
+        if !report.refused.iter().any(|refused| refused.unanswered == unanswered) {
+            continue;
+        }
+        push(&mut page, format_args!("<h2>{heading}</h2><table>"));
+        for refused in report.refused.iter().filter(|refused| refused.unanswered == unanswered) {
             let (source, reason) = (escaped(&refused.source), escaped(&refused.reason));
             push(&mut page, format_args!("<tr><td><code>{source}</code><td>{reason}"));
         }
@@ -55,6 +63,9 @@ fn one(page: &mut String, report: &Report, test: &TestReport) {
     push(page, format_args!("{} instances in {}</p>", test.instances, escaped(&test.environments.join(" and "))));
     for note in &test.notes {
         push(page, format_args!("<p class=faint>{}.</p>", escaped(note)));
+    }
+    if test.unfinished > 0 {
+        push(page, format_args!("<p>{} more gave up a wait.</p>", test.unfinished));
     }
     page.push_str("<table><tr><th>outcome<th>instances<th>rate<th><th>target<th>portable<th>");
     for outcome in test.outcomes.iter().filter(|outcome| outcome.count > 0 || outcome.weak) {
@@ -81,6 +92,10 @@ fn one(page: &mut String, report: &Report, test: &TestReport) {
             push(page, format_args!("<td>{}", escaped(reason)));
         }
         page.push_str("</table>");
+    }
+    if let Some(confidence) = test.confidence {
+        let said = "a fault as frequent as the mutants' would have been seen with probability";
+        push(page, format_args!("<p>{said} {confidence:.6}.</p>"));
     }
     for first in test.forbidden().filter_map(|outcome| outcome.first.as_ref()) {
         push(page, format_args!("<p>Again: <code>{}</code></p>", escaped(&report.command(test, first))));

@@ -29,6 +29,8 @@ pub use lift::{NoKernel, lift};
 pub use lower::{Allowed, NotJudged, allowed, lowered};
 pub use mutant::{Mutant, mutants};
 pub use program::{Op, Operand, Program, Thread, Word};
-pub use report::{First, Judgement, MergeError, MutantReport, Outcome, Refused, Report, TestReport, Written, merge};
+pub use report::{
+    First, Judgement, MergeError, MutantReport, MutationScore, Outcome, Refused, Report, TestReport, Written, merge,
+};
 pub use run::{Bench, Counts, Prepared};
 pub use source::{Source, Sources, litmus_files, written};

@@ -29,10 +29,10 @@ pub enum NoKernel {
     #[error("several threads touch `{0}` by private accesses, which the language has for a thread's own memory alone")]
     Private(String),
     /// A number does not fit.
-    #[error("the number {0} is none of 32 bits")]
+    #[error("the number {0} is beyond `i32`, the type of the words that are tried on devices")]
     Number(i64),
     /// An instruction that the language lacks on words of 32 bits.
-    #[error("the language has no `{0}` on words of 32 bits with the file's meaning")]
+    #[error("`{0}` is none of the instructions on words of 32 bits that are tried on devices")]
     Instruction(String),
     /// A barrier that is not the whole block's.
     #[error("a barrier is the whole block's in the language: {0}")]

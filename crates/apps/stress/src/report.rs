@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::Shard;
+use crate::run::Bench;
+
 /// What a model says of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,7 +65,7 @@ pub struct MutantReport {
 }
 
 /// What came of a test.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestReport {
     /// The name.
     pub name: String,
@@ -84,18 +87,47 @@ pub struct TestReport {
     pub outcomes: Vec<Outcome>,
     /// The mutants.
     pub mutants: Vec<MutantReport>,
+    /// The confidence that a clean run gives ([`TestReport::confidence`]); none where no mutant showed anything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confidence: Option<f64>,
     /// The code that ran, where an outcome is forbidden.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,
 }
 
-/// A file or scenario that was not run.
+/// A file or scenario that was not run, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refused {
     /// Its path or name.
     pub source: String,
     /// The reason.
     pub reason: String,
+    /// Whether that leaves a question without an answer: it ran, and the device reported an error; or it cannot run as it was asked to.
+    #[serde(default)]
+    pub unanswered: bool,
+}
+
+impl Refused {
+    /// What was not run.
+    pub fn skipped(source: impl Into<String>, reason: impl Into<String>) -> Refused {
+        Refused { source: source.into(), reason: reason.into(), unanswered: false }
+    }
+
+    /// What ran until the device reported an error, or cannot run as it was asked to.
+    pub fn unanswered(source: impl Into<String>, reason: impl Into<String>) -> Refused {
+        Refused { unanswered: true, ..Refused::skipped(source, reason) }
+    }
+}
+
+/// How many mutants with outcomes of their own showed one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MutationScore {
+    /// Those that showed one.
+    pub shown: usize,
+    /// Those that ran and that the device can show as far as is known.
+    pub within_reach: usize,
+    /// All.
+    pub all: usize,
 }
 
 /// What came of a scenario that ran as it is written.
@@ -117,10 +149,16 @@ pub struct Written {
 }
 
 /// A campaign's report, or the report of some shards of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The device.
     pub device: String,
+    /// What the device is, by its own description, on each machine that took part.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// What was asked for, in order: names, files and folders.
+    #[serde(default)]
+    pub asked: Vec<String>,
     /// The target whose model judges.
     pub target: String,
     /// The campaign's seed.
@@ -137,6 +175,9 @@ pub struct Report {
     pub written: Vec<Written>,
     /// What was not run, and why.
     pub refused: Vec<Refused>,
+    /// The mutation score.
+    #[serde(default)]
+    pub mutation_score: MutationScore,
 }
 
 /// The reason why reports are not put together.
@@ -170,6 +211,7 @@ pub fn merge(mut reports: Vec<Report>) -> Result<Report, MergeError> {
     let mut all = reports.next().ok_or(MergeError::Nothing)?;
     for report in reports {
         same("the device", &all.device, &report.device)?;
+        same("what is tested", &all.asked.join(" "), &report.asked.join(" "))?;
         same("the target", &all.target, &report.target)?;
         same("the seed", &all.seed, &report.seed)?;
         same("the number of shards", &all.shard_count, &report.shard_count)?;
@@ -177,6 +219,7 @@ pub fn merge(mut reports: Vec<Report>) -> Result<Report, MergeError> {
             return Err(MergeError::Twice(twice));
         }
         all.shards.extend(report.shards);
+        all.machines.extend(report.machines);
         all.milliseconds += report.milliseconds;
         for test in report.tests {
             match all.tests.iter_mut().find(|known| (&known.source, &known.name) == (&test.source, &test.name)) {
@@ -192,7 +235,7 @@ pub fn merge(mut reports: Vec<Report>) -> Result<Report, MergeError> {
         }
         all.refused.extend(report.refused);
     }
-    all.sort();
+    all.conclude();
     Ok(all)
 }
 
@@ -204,18 +247,56 @@ fn same<T: PartialEq + ToString>(what: &'static str, first: &T, second: &T) -> R
 }
 
 impl Report {
+    /// A report in which nothing has run yet.
+    pub fn new(bench: &Bench, asked: Vec<String>, seed: u64, shard: Shard) -> Report {
+        let properties = bench.device().properties();
+        Report {
+            device: properties.name.clone(),
+            machines: vec![properties.description.clone()],
+            asked,
+            target: bench.target().to_string(),
+            seed,
+            shard_count: shard.count,
+            shards: vec![shard.index],
+            milliseconds: 0,
+            tests: Vec::new(),
+            written: Vec::new(),
+            refused: Vec::new(),
+            mutation_score: MutationScore::default(),
+        }
+    }
+
     /// The shards of the campaign that are not in this report.
     pub fn missing_shards(&self) -> Vec<u64> {
         (0..self.shard_count).filter(|shard| !self.shards.contains(shard)).collect()
     }
 
-    /// Sorts everything that has no order of its own.
-    pub(crate) fn sort(&mut self) {
+    /// Sorts everything that has no order of its own, and computes what follows from the tests.
+    pub fn conclude(&mut self) {
         self.shards.sort_unstable();
         self.tests.sort_by(|a, b| (&a.source, &a.name).cmp(&(&b.source, &b.name)));
         self.written.sort_by(|a, b| a.scenario.cmp(&b.scenario));
         self.refused.sort();
         self.refused.dedup();
+        self.machines.sort();
+        self.machines.dedup();
+        self.tests.iter_mut().for_each(|test| test.confidence = test.confidence());
+        let all = || self.tests.iter().flat_map(|test| &test.mutants);
+        let ran = |mutant: &&MutantReport| mutant.instances > 0 && (mutant.out_of_reach.is_none() || mutant.shown > 0);
+        let (within_reach, shown) = (all().filter(ran).count(), all().filter(|mutant| mutant.shown > 0).count());
+        self.mutation_score = MutationScore { shown, within_reach, all: all().count() };
+    }
+
+    /// Whether each test ran and ended, and all that was seen is known to be allowed or not.
+    pub fn is_answered(&self) -> bool {
+        let is_known = |outcome: &Outcome| outcome.count == 0 || outcome.target != Judgement::Unknown;
+        let are_known = |test: &TestReport| test.instances > 0 && test.outcomes.iter().all(is_known);
+        let is_judged = |written: &Written| {
+            written.outcomes.values().all(|(count, judgement)| *count == 0 || *judgement != Judgement::Unknown)
+        };
+        self.tests.iter().all(are_known)
+            && self.written.iter().all(is_judged)
+            && !self.refused.iter().any(|refused| refused.unanswered)
     }
 
     /// The tests with an outcome that the target's model forbids.
@@ -233,36 +314,46 @@ impl Report {
         self.tests.iter().map(|test| test.instances).sum()
     }
 
-    /// How many mutants with outcomes of their own showed one, and how many the device can show as far as is known: the
-    /// mutation score; and how many there are in all.
-    pub fn mutation_score(&self) -> (usize, usize, usize) {
-        let all = || self.tests.iter().flat_map(|test| &test.mutants);
-        let within_reach = all().filter(|mutant| mutant.out_of_reach.is_none() || mutant.shown > 0).count();
-        (all().filter(|mutant| mutant.shown > 0).count(), within_reach, all().count())
-    }
-
     /// The mutation score in words.
     pub(crate) fn score_text(&self) -> String {
-        match self.mutation_score() {
-            (shown, within_reach, all) if within_reach == all => format!("{shown} of {all}"),
-            (shown, within_reach, all) => format!("{shown} of {within_reach} within reach, {all} in all"),
-        }
+        let MutationScore { shown, within_reach, all } = self.mutation_score;
+        let of = if within_reach == all {
+            format!("{shown} of {all}")
+        } else {
+            format!("{shown} of {within_reach} that ran and are within reach, {all} in all")
+        };
+        let gentle = within_reach > 0 && shown == 0;
+        of + if gentle { "; the environment is too gentle to tell anything" } else { "" }
     }
 
     /// The command that runs the launch again in which an outcome was first seen.
     pub fn command(&self, test: &TestReport, first: &First) -> String {
         format!(
             "wattle stress {} --device {} --seconds 10 --seed {} --replay {} --environment {}",
-            test.source, self.device, self.seed, first.launch, first.environment
+            quoted(&test.source),
+            quoted(&self.device),
+            self.seed,
+            first.launch,
+            quoted(&first.environment)
         )
     }
 }
 
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:=,+@%".contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 impl Written {
-    /// Whether nothing was seen that is not allowed.
+    /// Whether nothing was seen that is not allowed. That its own check fails is what a scenario that is to be refuted is there for.
     pub fn is_clean(&self) -> bool {
         let forbidden = |(_, judgement): &(u64, Judgement)| *judgement == Judgement::Forbidden;
-        self.to_be_refuted || (self.failed == 0 && !self.outcomes.values().any(forbidden))
+        (self.to_be_refuted || self.failed == 0) && !self.outcomes.values().any(forbidden)
     }
 
     fn add(&mut self, other: Written) {
@@ -336,5 +427,34 @@ impl TestReport {
         self.environments.sort();
         self.environments.dedup();
         self.code = self.code.take().or(other.code);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_as_a_shell_reads_them() {
+        for (word, expected) in
+            [("a/b-c.litmus", "a/b-c.litmus"), ("", "''"), ("my dir/x & y", "'my dir/x & y'"), ("it's", "'it'\\''s'")]
+        {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+
+    /// That its own check fails is what it is there for; that it shows what the model forbids is not.
+    #[test]
+    fn a_scenario_to_be_refuted_may_fail_and_not_do_what_is_forbidden() {
+        let written = |failed: u64, judgement: Judgement| Written {
+            scenario: "broken".into(),
+            runs: 10,
+            failed,
+            to_be_refuted: true,
+            outcomes: BTreeMap::from([("a=1".to_owned(), (3, judgement))]),
+            error: None,
+        };
+        assert!(written(3, Judgement::Allowed).is_clean());
+        assert!(!written(3, Judgement::Forbidden).is_clean());
     }
 }

@@ -172,7 +172,12 @@ impl Bench {
             self.on_host(prepared, environment, &mut random)
         };
         match counts {
-            Err(error) if self.is_over() && matches!(error.kind(), ErrorKind::TimeLimit { .. }) => Ok(None),
+            Err(error)
+                if self.is_over()
+                    && matches!(error.kind(), ErrorKind::TimeLimit { .. } | ErrorKind::Interrupted { .. }) =>
+            {
+                Ok(None)
+            }
             counts => counts.map(Some),
         }
     }

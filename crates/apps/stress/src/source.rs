@@ -41,14 +41,14 @@ impl Sources {
         let (world, name) = (read(path, path)?, path.display().to_string());
         match lift(world.program()) {
             Ok(program) => self.tests.push(Source { name, program }),
-            Err(error) => self.refused.push(Refused { source: name, reason: error.to_string() }),
+            Err(error) => self.refused.push(Refused::skipped(name, error.to_string())),
         }
         Ok(())
     }
 
     /// Adds the launches of a scenario, as its litmus files have them for PTX.
     pub fn add_scenario(&mut self, scenario: &Scenario, time: Duration) {
-        let refused = |reason: String| Refused { source: scenario.name.to_owned(), reason };
+        let refused = |reason: String| Refused::skipped(scenario.name, reason);
         let checker = Checker::for_target(Target::Ptx { sm: 90 }).time(time);
         let programs = checker.check_scenario(scenario, None).map_err(|error| error.to_string()).and_then(|report| {
             let mut options = EmitOptions::default();

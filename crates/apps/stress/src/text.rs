@@ -19,6 +19,7 @@ fn word(judgement: Judgement) -> &'static str {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} (judged as {}), seed {}", self.device, self.target, self.seed)?;
+        self.machines.iter().try_for_each(|machine| writeln!(f, "{machine}"))?;
         if self.shard_count > 1 {
             let listed = |shards: &[u64]| shards.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             let missing = match &self.missing_shards()[..] {
@@ -35,22 +36,32 @@ impl fmt::Display for Report {
             writeln!(f)?;
             as_written(f, written)?;
         }
-        if !self.refused.is_empty() {
-            writeln!(f, "\nnot run:")?;
-            for refused in &self.refused {
-                writeln!(f, "  {}: {}", refused.source, refused.reason)?;
+        for (unanswered, heading) in [(true, "not answered:"), (false, "not run:")] {
+            let mut those = self.refused.iter().filter(|refused| refused.unanswered == unanswered).peekable();
+            if those.peek().is_some() {
+                writeln!(f, "\n{heading}")?;
             }
+            those.try_for_each(|refused| writeln!(f, "  {}: {}", refused.source, refused.reason))?;
         }
         let seconds = self.milliseconds as f64 / 1000.0;
         let (tests, instances) = (self.tests.len(), thousands(self.instances()));
         writeln!(f, "\n{tests} tests, {instances} instances in {seconds:.1} s, mutants shown: {}", self.score_text())?;
-        let clean =
-            if self.is_clean() { "nothing was seen that the model forbids" } else { "the model forbids what was seen" };
-        writeln!(f, "{clean}")
+        writeln!(f, "{}", self.verdict_text())
     }
 }
 
 impl Report {
+    /// The verdict in words.
+    pub(crate) fn verdict_text(&self) -> &'static str {
+        match (self.is_clean(), self.is_answered()) {
+            (false, _) => "the model forbids what was seen",
+            (true, true) => "nothing was seen that the model forbids",
+            (true, false) => {
+                "nothing was seen that is known to be forbidden; of some tests not all is known, or no instance came to its end"
+            }
+        }
+    }
+
     fn test(&self, f: &mut fmt::Formatter<'_>, test: &TestReport) -> fmt::Result {
         writeln!(f, "{}  {}", test.name, test.source)?;
         for note in &test.notes {
@@ -78,11 +89,12 @@ impl Report {
             let (shown, instances) = (thousands(mutant.shown), thousands(mutant.instances));
             let came = match &mutant.out_of_reach {
                 Some(reason) if mutant.shown == 0 => format!("out of reach, {reason}"),
+                Some(_) | None if mutant.instances == 0 => "not run".to_owned(),
                 Some(_) | None => format!("shown {shown} times in {instances}"),
             };
             writeln!(f, "  mutant, {}: {came}", mutant.change)?;
         }
-        if let Some(confidence) = test.confidence() {
+        if let Some(confidence) = test.confidence {
             writeln!(f, "  a fault as frequent as these would have been seen with probability {confidence:.6}")?;
         }
         for outcome in test.forbidden() {

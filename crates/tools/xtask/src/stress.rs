@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use wattle_core::{Device, DeviceKind};
 use wattle_cuda as _;
 use wattle_litmus::Expected;
-use wattle_stress::{Bench, Options, Refused, Report, Sources, test};
+use wattle_stress::{Bench, Options, Refused, Report, Shard, Sources, test};
 use wattle_vulkan as _;
 
 /// The folder of the files, beside the checkout, and its lists of those with outcomes.
@@ -61,29 +61,20 @@ fn sources() -> Result<Sources, String> {
 
 fn on(device: &Device, sources: &Sources, time: Duration, seed: u64) -> wattle_core::Result<Report> {
     let (bench, began) = (Bench::new(device)?, Instant::now());
-    let mut report = Report {
-        device: device.name().to_owned(),
-        target: bench.target().to_string(),
-        seed,
-        shard_count: 1,
-        shards: vec![0],
-        milliseconds: 0,
-        tests: Vec::new(),
-        written: Vec::new(),
-        refused: sources.refused.clone(),
-    };
+    let mut report = Report::new(&bench, Vec::new(), seed, Shard::WHOLE);
+    report.refused.clone_from(&sources.refused);
     for (number, source) in sources.tests.iter().enumerate() {
         let left = (sources.tests.len() - number) as u32;
         let share = (began + time).saturating_duration_since(Instant::now()) / left;
         let mut options = Options { seed, ..Options::default() };
         options.search.limits.deadline = Instant::now().checked_add(share.clamp(Duration::from_secs(1), JUDGING));
-        let refused = |reason| Refused { source: source.name.clone(), reason };
         match test(&bench, &source.name, &source.program, share, &options) {
             Ok(Ok(done)) => report.tests.push(done),
-            Ok(Err(error)) => report.refused.push(refused(error.to_string())),
-            Err(error) => report.refused.push(refused(error.to_string())),
+            Ok(Err(error)) => report.refused.push(Refused::unanswered(&source.name, error.to_string())),
+            Err(error) => report.refused.push(Refused::skipped(&source.name, error.to_string())),
         }
     }
     report.milliseconds = began.elapsed().as_millis() as u64;
+    report.conclude();
     Ok(report)
 }

@@ -55,13 +55,16 @@ fn wrong_input_says_what_is_wrong() {
     let (_, report) = json(&["fences", "--quick", "--device", "host-serial"]);
     std::fs::write(&other, report.to_string()).unwrap();
     let (not_json, other) = (not_json.to_str().unwrap(), other.to_str().unwrap());
-    let quick = ["interference", "--quick"];
     for (args, kind, says) in [
         (&["fences", "--device", "hots"][..], "unknown_device", "hots"),
         (&["fences", "--device", "simulated"], "capability", "no time"),
         (&["fences", "--compare", "/nowhere/x.json"], "file", "/nowhere/x.json"),
         (&["fences", "--compare", not_json], "not_a_report", "no report of `wattle cost`"),
-        (&[quick[0], quick[1], "--compare", other], "not_comparable", "different questions"),
+        (&["interference", "--compare", other], "not_comparable", "`wattle cost interference` writes what is wanted"),
+        (&["interference", "--from", other], "not_comparable", "of another kind"),
+        // It is known before anything is measured.
+        (&["fences", "--save", "/nowhere/x.json"], "file", "/nowhere/x.json"),
+        (&["fences", "--from", other, "--quick"], "arguments", "--quick"),
         (&["fences", "--from", other, "--svg", "/nowhere/x.svg"], "file", "/nowhere/x.svg"),
         (&["nothing"], "arguments", "nothing"),
         (&["fences", "--from", other, "--device", "host"], "arguments", "--device"),

@@ -100,6 +100,10 @@ fn what_is_wrong_is_said() {
         (&["mp.litmus", "--environment", "speed=9"], "write one as a report does"),
         (&["--merge", "no.json"], "it is no report"),
         (&["devices.litmus"], "its threads are on several devices"),
+        (&["mp.litmus", "--environment", "space=block"], "use `space=device`"),
+        (&["mp.litmus", "--report", "nowhere/page.html"], "nowhere/page.html cannot be written"),
+        (&["mp.litmus", "--seconds", "-3"], "-3"),
+        (&["--merge", "no.json", "--seed", "3"], "cannot be used with"),
         (&[], "required"),
     ] {
         let output = wattle(&folder, args).output().unwrap();
@@ -107,5 +111,44 @@ fn what_is_wrong_is_said() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains(words), "{args:?}: {said}");
     }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Reports of one seed are not of one campaign for that.
+#[test]
+fn parts_of_other_tests_are_not_put_together() {
+    let folder = folder("others");
+    fs::copy(folder.join("mp.litmus"), folder.join("other.litmus")).unwrap();
+    for (name, file, shard) in [("a.json", "mp.litmus", "0/2"), ("b.json", "other.litmus", "1/2")] {
+        let output = wattle(&folder, &[&[file, "--json", "--shard", shard][..], &QUICK].concat()).output().unwrap();
+        fs::write(folder.join(name), output.stdout).unwrap();
+    }
+    let output = wattle(&folder, &["--merge", "a.json", "b.json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("what is tested is `mp.litmus` in one"), "{}", text(&output));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// A job scheduler ends what takes too long with SIGTERM: what came until then is printed, and the exit code says that it is not all.
+#[cfg(unix)]
+#[test]
+fn what_came_before_a_signal_is_kept() {
+    let folder = folder("signal");
+    let args = ["mp.litmus", "--seconds", "60", "--json", "--environment", "patience=256,delay=2"];
+    let child = wattle(&folder, &args)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Whether the test has begun by then is not known; that it ends, and says so, is.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    let report: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
+    let instances = report["tests"][0]["instances"].as_u64().unwrap_or(0);
+    let refused = report["refused"].as_array().map_or(0, Vec::len);
+    assert!(instances > 0 || refused > 0, "{report}");
     fs::remove_dir_all(folder).unwrap();
 }
