@@ -26,8 +26,10 @@
 //!
 //! A release, and a sequentially consistent fence, waits until the writes before it are visible to the fence's scope. On a
 //! GPU that is a way to the second-level cache and back for device scope, and over the bus for system scope if writes
-//! went there. On x86-64 stores leave in order, so that a release has nothing to do; only `SeqCst` waits until the store
-//! buffer is empty. So its cost grows with the stores before it, and more so if they miss the cache.
+//! went there. On x86-64 stores leave in order, so that a release has nothing to do; only `SeqCst`, and each atomic update, waits until
+//! the store buffer is empty, which takes longer the more stores stand before it, and longer still if they miss the cache. A core
+//! that executes out of order does what follows meanwhile, unless that needs a result: of a fence in a loop with other work little or
+//! nothing is left, and an exchange, whose result the next turn needs, shows the waiting.
 //!
 //! An acquire waits for no write. On a GPU it invalidates the first-level cache of the multiprocessor, so the price is
 //! paid later, by loads that would have hit. On x86-64 loads stay in order by themselves.
