@@ -139,12 +139,21 @@ pub enum Deferred {
     Pending(u32),
 }
 
+/// The number by which a result goes that is computed from these, where the thread has not written some.
+fn computed(operands: [Deferred; 3]) -> Option<u32> {
+    operands.into_iter().filter_map(Deferred::unwritten).map(|number| number & !Deferred::AS_READ).min()
+}
+
 /// The bits of these bytes.
 fn mask_of(bytes: u8) -> u64 {
     (0..8).filter(|&byte| bytes >> byte & 1 == 1).fold(0, |mask, byte| mask | 0xff << (8 * byte))
 }
 
 impl Deferred {
+    /// Set in the number of what the thread has not written: the value is as it was read, and not computed from it. The thread's owner
+    /// sets it, and a computation takes it away.
+    pub const AS_READ: u32 = 1 << 31;
+
     /// The value of a load that is not chosen yet, or anything computed from one, which nobody has marked.
     pub const PENDING: Deferred = Deferred::Pending(0);
 
@@ -223,7 +232,7 @@ impl Value for Deferred {
         if let (Deferred::Known(a), Deferred::Known(b), Deferred::Known(c)) = (self, second, third) {
             return Deferred::Known(f(a, b, c));
         }
-        let unwritten = [self, second, third].into_iter().filter_map(Deferred::unwritten).min();
+        let unwritten = computed([self, second, third]);
         match (self.known(), second.known(), third.known()) {
             (Some(a), Some(b), Some(c)) => unwritten.map_or_else(|| Deferred::Any(f(a, b, c)), Deferred::Unwritten),
             _ => Deferred::PENDING,
@@ -238,7 +247,7 @@ impl Value for Deferred {
         f: impl Fn(u64, u64, u64) -> u64,
     ) -> Deferred {
         let operands = [self, second, third];
-        let number = operands.into_iter().filter_map(Deferred::unwritten).min();
+        let number = computed(operands);
         let bytes = operands.map(Deferred::bytes);
         let others_are_known =
             operands[usize::from(count)..].iter().all(|operand| matches!(operand, Deferred::Known(_)));

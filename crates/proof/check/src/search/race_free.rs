@@ -24,8 +24,13 @@ impl Search<'_, '_> {
             let before =
                 |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
             let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
-            // Several that nothing orders have one value, or race.
-            let source = before.last().filter(|_| before.len() == 1 || self.setup.same_stores.is_some());
+            // Of several that nothing orders any may be the last: all leave one value, or the search chooses.
+            let left = |write: &EventId| {
+                let Event { value, label, .. } = state.graph.event(*write);
+                value.map(|value| (value, label.unwritten))
+            };
+            let are_alike = || before.iter().all(|write| left(write).is_some() && left(write) == left(&before[0]));
+            let source = before.last().filter(|_| before.len() == 1 || self.setup.same_stores.is_some() && are_alike());
             chosen.extend(source.map(|&source| (thread, read, source)));
         }
         for &(thread, read, source) in &chosen {

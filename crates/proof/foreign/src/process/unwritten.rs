@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use wattle_check::search::{Action, Process};
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Step, Strength};
+use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Src, Step, Strength};
 use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
@@ -28,28 +28,6 @@ pub(super) fn is_shuffle(op: &Op) -> bool {
     matches!(how, Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index)
 }
 
-/// Whether a store is to a part of a word of 4 bytes of which a store near it writes another part: a structure is copied in pieces, and
-/// padding that is less than a word may be one of them.
-fn fills_a_word(kernel: &Kernel, at: usize) -> bool {
-    const NEAR: usize = 8;
-    let stored = |step: &Step| match &step.op {
-        Op::Store { access, .. } if access.strength == Strength::Weak => Some((*access, i32::from(access.bytes))),
-        Op::StoreMany { access, a } if access.strength == Strength::Weak => {
-            Some((*access, i32::from(access.bytes) * a.len() as i32))
-        }
-        _ => None,
-    };
-    let Some((own, bytes)) = kernel.steps.get(at).and_then(stored) else { return false };
-    let fills = |(other, others): (Access, i32)| {
-        let is_beside = other.offset + others <= own.offset || own.offset + bytes <= other.offset;
-        let word = own.offset.div_euclid(4);
-        let is_in_word = other.offset.div_euclid(4) <= word && word <= (other.offset + others - 1).div_euclid(4);
-        (other.base, other.space) == (own.base, own.space) && is_beside && is_in_word
-    };
-    let near = kernel.steps.iter().skip(at.saturating_sub(NEAR)).take(2 * NEAR + 1);
-    bytes < 4 && near.filter_map(stored).any(fills)
-}
-
 impl ModuleThread {
     /// Answers the last read, which has found bytes that nobody has written, the lowest bit for the lowest byte.
     pub(crate) fn answer_unwritten_bytes(&mut self, world: &World, word: u64, bytes: u8) {
@@ -57,7 +35,7 @@ impl ModuleThread {
         let first = self.first_load(self.part(world).kernel());
         match &mut self.open {
             Some(Open::Load { at, read, .. }) if carries => {
-                read.push(Deferred::with_bytes(word, bytes, first + *at));
+                read.push(Deferred::with_bytes(word, bytes, (first + *at) | Deferred::AS_READ));
                 world.carries_unwritten.store(true, Ordering::Relaxed);
             }
             _ => self.answer(world, Some(word)),
@@ -103,7 +81,7 @@ impl ModuleThread {
     pub(super) fn noting_padding<'r>(&self, kernel: &Kernel, read: &'r [Deferred]) -> Cow<'r, [Deferred]> {
         let steps = kernel.steps.len() as u32;
         let (first, is_whole) = (self.first_load(kernel), |value: &Deferred| matches!(value, Deferred::Unwritten(_)));
-        let is_load = |number: u32| (first..first + steps).contains(&number);
+        let is_load = |number: u32| (first..first + steps).contains(&(number & !Deferred::AS_READ));
         if !read.iter().any(|value| value.unwritten().is_some_and(is_load)) || read.iter().all(is_whole) {
             return Cow::Borrowed(read);
         }
@@ -121,6 +99,10 @@ impl ModuleThread {
     /// stores beside it do.
     pub(super) fn is_copied_along(&self, world: &World, at: u32, values: &[Deferred], number: u32) -> bool {
         let kernel = self.part(world).kernel();
+        // What is computed from it is no padding.
+        let Some(number) = (number & Deferred::AS_READ != 0).then_some(number & !Deferred::AS_READ) else {
+            return false;
+        };
         let is_local = (kernel.registers.len() as u32..self.first_lane(kernel)).contains(&number);
         let first = self.first_load(kernel);
         if !is_local && number < first {
@@ -129,12 +111,39 @@ impl ModuleThread {
         // Others may have zeros for what nobody has copied.
         let is_padding = number >= first + kernel.steps.len() as u32;
         let is_partly = |value: &Deferred| is_padding && matches!(value, Deferred::Partly { .. });
-        values.iter().any(|value| value.unwritten().is_none() || is_partly(value)) || fills_a_word(kernel, at as usize)
+        values.iter().any(|value| value.unwritten().is_none() || is_partly(value))
+            || self.fills_a_word(kernel, at as usize)
+    }
+
+    /// Whether a store is to a part of a word of 4 bytes of which a store near it writes another part, with what somebody has written: a
+    /// structure is copied in pieces, and padding that is less than a word may be one of them.
+    fn fills_a_word(&self, kernel: &Kernel, at: usize) -> bool {
+        const NEAR: usize = 8;
+        let stored = |step: &Step| {
+            let (access, from): (&Access, &[Src]) = match &step.op {
+                Op::Store { access, a } => (access, std::slice::from_ref(a)),
+                Op::StoreMany { access, a } => (access, a),
+                _ => return None,
+            };
+            let is_written = from.iter().any(|from| from.get(&self.registers, &kernel.constants).unwritten().is_none());
+            let bytes = i32::from(access.bytes) * from.len() as i32;
+            (access.strength == Strength::Weak).then_some((*access, bytes, is_written))
+        };
+        let Some((own, bytes, _)) = kernel.steps.get(at).and_then(stored) else { return false };
+        let fills = |(other, others, is_written): (Access, i32, bool)| {
+            let is_beside = other.offset + others <= own.offset || own.offset + bytes <= other.offset;
+            let word = own.offset.div_euclid(4);
+            let is_in_word = other.offset.div_euclid(4) <= word && word <= (other.offset + others - 1).div_euclid(4);
+            (other.base, other.space) == (own.base, own.space) && is_beside && is_in_word && is_written
+        };
+        let near = kernel.steps.iter().skip(at.saturating_sub(NEAR)).take(2 * NEAR + 1);
+        bytes < 4 && near.filter_map(stored).any(fills)
     }
 
     /// The fault of a thread that lets such a value matter; it ends there, since it might do anything.
     pub(super) fn unwritten(&mut self, world: &World, at: u32, number: u32) -> Action {
         let kernel = self.part(world).kernel();
+        let number = number & !Deferred::AS_READ;
         let behind = |first: u32| number.checked_sub(first);
         let wrong = if let Some(load) = behind(self.first_load(kernel)) {
             let load = self.statement(load % kernel.steps.len() as u32);

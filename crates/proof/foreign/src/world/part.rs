@@ -276,7 +276,7 @@ impl Part {
         match &self.spirv {
             None => {
                 let (first, bytes) = (self.kernel().registers.len() as u32, self.kernel().local as u32);
-                (first..first + bytes).map(Deferred::Unwritten).collect()
+                (first..first + bytes).map(|number| Deferred::Unwritten(number | Deferred::AS_READ)).collect()
             }
             Some(spirv) => spirv.local_bytes(block, thread),
         }

@@ -25,6 +25,7 @@ mod scor;
 mod simulated;
 mod sizes;
 mod spirv;
+mod strong_stores;
 mod triton;
 mod unwritten;
 mod zoo;

@@ -335,3 +335,24 @@ fn masks_make_no_padding() {
     let found = padded(&open, "words[1] == 0");
     assert!(matches!(found, Verdict::Violated(Violation::Unwritten { is_copy: true, .. }, _)), "{found:?}");
 }
+
+/// What is computed from memory that nobody has written is no padding, whatever is stored beside it.
+#[test]
+fn what_is_computed_is_no_padding() {
+    let own = "mov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %t, 16, %c;\n";
+    for body in [
+        "ld.u32 %x, [%c];\nadd.u32 %x, %x, 1;\nst.global.v2.u32 [%a], {%x, 5};",
+        "ld.u32 %x, [%c];\nsetp.eq.u32 %p, %x, 0;\nselp.u32 %x, 1, 2, %p;\nst.global.v2.u32 [%a], {%x, 5};",
+        "ld.u16 %x, [%c];\nadd.u32 %x, %x, 1;\nst.global.u16 [%a], %x;\nst.global.u16 [%a+2], 5;",
+        "ld.u16 %x, [%c];\nld.u16 %y, [%c+2];\nst.global.u16 [%a], %x;\nst.global.u16 [%a+2], %y;",
+        "st.u8 [%c], 5;\nld.u32 %x, [%c];\nand.b32 %x, %x, 0x100;\nst.global.u32 [%a], %x;",
+        "st.u8 [%c], 5;\nld.u32 %x, [%c];\nshr.u32 %x, %x, 8;\nst.global.u32 [%a], %x;",
+    ] {
+        let found = padded(&format!("{own}{body}"), "words[3] == 0");
+        assert!(matches!(found, Verdict::Violated(Violation::Unwritten { .. }, _)), "{body}: {found:?}");
+    }
+    // A register on the way changes nothing.
+    let moved =
+        "ld.v2.u32 {%x, %y}, [%b];\nmov.u32 %z, %y;\nst.global.v2.u32 [%a], {%x, %z};\nst.global.u32 [%a+8], 7;";
+    assert_eq!(padded(moved, "words[2] == 7"), Verdict::Holds);
+}
