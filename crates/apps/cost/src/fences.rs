@@ -119,7 +119,7 @@ pub fn notes(machine: &Machine) -> Vec<String> {
              the device's own. Writes to device memory go one after the other to lines that are twice what the second-level \
              cache holds; those to shared memory stay in the first. A fence that is no instruction here shows how far two loops \
              differ by chance, which is the resolution. A core runs ahead of a fence that nothing waits for: the work behind \
-             it hides what it takes. An exchange, on whose result the next turn waits, shows how long the store buffer takes."
+             it hides what it takes. What follows an atomic update waits for it, and so for the store buffer."
                 .to_owned(),
         );
     }

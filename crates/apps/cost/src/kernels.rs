@@ -3,7 +3,8 @@
 //! All are one body around the operation, so that nothing else differs. In each turn a thread makes its writes (to the
 //! buffer relaxed ones of block scope, which nothing orders and no compiler joins), each to a
 //! line of its own, then the operation, and then some work without memory: writes that no operation waited for leave
-//! meanwhile, so that the difference shows the waiting. What an operation returns is part of the address of the next one, so that a
+//! meanwhile, so that the difference shows the waiting. On a core that runs ahead, the work begins with what is read of the operation's
+//! own word, and so waits for an atomic operation there; for a fence it does not. What an operation returns is part of the address of the next one, so that a
 //! chain of them is as long as their latency; `zero` is 0 when the kernel runs, which no compiler knows. Nothing here is
 //! a stand-in for the operation: a test reads it in what is emitted.
 
@@ -74,6 +75,7 @@ macro_rules! measured {
                 in_shared: u32,
                 in_data: u32,
                 work: u32,
+                runs_ahead: u32,
                 slots: u32,
                 step: u32,
                 pitch: u32,
@@ -119,6 +121,10 @@ macro_rules! measured {
                     }
                     $at = first + ($found & zero);
                     if SCOPE == 0 $block else if SCOPE == 1 $device else $system
+                    // What an atomic operation has left, on which the work depends.
+                    if runs_ahead > 0 {
+                        busy = busy ^ ($words.load_with(first, Scope::Block, Order::Relaxed) & zero);
+                    }
                     // Work without memory, during which writes that nobody waits for leave.
                     for _ in 0..work {
                         busy = busy ^ (busy << 13);
@@ -149,7 +155,7 @@ macro_rules! measured {
 
             fn bundle<const SCOPE: u32>(l: &Loop, b: &Buffers) -> impl wattle::Launch<1> + use<SCOPE> {
                 $name::<SCOPE>(
-                    l.turns, l.in_shared, l.in_data, l.work, l.slots, l.step, l.pitch, 0, l.goal, l.patience,
+                    l.turns, l.in_shared, l.in_data, l.work, l.runs_ahead, l.slots, l.step, l.pitch, 0, l.goal, l.patience,
                     b.data.clone(), b.words.view(), b.arrived.view(), b.ticks.view(),
                 )
             }

@@ -59,6 +59,8 @@ pub struct Loop {
     pub in_data: u32,
     /// Steps of work in each turn that touch no memory.
     pub work: u32,
+    /// Whether the work depends on what the operation has left in its word, as a number.
+    pub runs_ahead: u32,
     /// The lines of the buffer that a block writes, one after the other: a power of two.
     pub slots: u32,
     /// The distance from one written line to the next: odd, so that all are written.
@@ -102,6 +104,8 @@ pub struct Plan {
     /// The steps of work behind an operation with writes before it, and those for each of the writes: more than the writes
     /// take to leave.
     pub work: (u32, u32),
+    /// Whether a core does what follows an operation while that waits; see [`Loop::runs_ahead`].
+    pub runs_ahead: bool,
     /// See [`Loop::slots`]. On the host more than the second-level cache holds, so that the writes stay in flight.
     pub slots: u32,
     /// See [`Loop::patience`].
@@ -122,6 +126,7 @@ impl Plan {
                 most: 1 << 20,
                 most_beside: 1 << 23,
                 work: (8, 2),
+                runs_ahead: true,
                 slots: lines_beyond_cache(),
                 patience: 1 << 16,
             },
@@ -131,6 +136,7 @@ impl Plan {
                 most: 1 << 20,
                 most_beside: 1 << 23,
                 work: (32, 2),
+                runs_ahead: false,
                 slots: 1 << 10,
                 patience: 1 << 14,
             },
@@ -141,6 +147,7 @@ impl Plan {
                 most: 1 << 12,
                 most_beside: 1 << 15,
                 work: (0, 0),
+                runs_ahead: false,
                 slots: 1 << 6,
                 patience: 1 << 8,
             },
@@ -279,7 +286,19 @@ impl Rig {
         let slots = setting.slots.unwrap_or(self.plan.slots);
         let works = setting.works && setting.writes > 0;
         let work = if works { self.plan.work.0 + self.plan.work.1 * setting.writes } else { 0 };
-        Loop { turns, in_shared, in_data, work, slots, step: 67, pitch: pitch(threads), goal: 0, patience: 0 }
+        let runs_ahead = u32::from(self.plan.runs_ahead && work > 0);
+        Loop {
+            turns,
+            in_shared,
+            in_data,
+            work,
+            runs_ahead,
+            slots,
+            step: 67,
+            pitch: pitch(threads),
+            goal: 0,
+            patience: 0,
+        }
     }
 
     /// Launches a loop, and returns what it takes for its end.
