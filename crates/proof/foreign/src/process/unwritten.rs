@@ -108,11 +108,11 @@ impl ModuleThread {
         if !is_local && number < first {
             return false;
         }
-        // Others may have zeros for what nobody has copied.
+        // What was loaded alone is copied for its own sake, and may have zeros beside it that nobody has copied.
         let is_padding = number >= first + kernel.steps.len() as u32;
         let is_partly = |value: &Deferred| is_padding && matches!(value, Deferred::Partly { .. });
-        values.iter().any(|value| value.unwritten().is_none() || is_partly(value))
-            || self.fills_a_word(kernel, at as usize)
+        let has_written = || values.iter().any(|value| value.unwritten().is_none() || is_partly(value));
+        (is_padding || is_local) && has_written() || self.fills_a_word(kernel, at as usize)
     }
 
     /// Whether a store is to a part of a word of 4 bytes of which a store near it writes another part, with what somebody has written: a

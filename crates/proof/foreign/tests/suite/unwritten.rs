@@ -336,11 +336,12 @@ fn masks_make_no_padding() {
     assert!(matches!(found, Verdict::Violated(Violation::Unwritten { is_copy: true, .. }, _)), "{found:?}");
 }
 
-/// What is computed from memory that nobody has written is no padding, whatever is stored beside it.
+/// What is computed from memory that nobody has written, or loaded from it alone, is no padding, whatever is stored beside it.
 #[test]
 fn what_is_computed_is_no_padding() {
     let own = "mov.u64 %c, copy;\ncvta.shared.u64 %c, %c;\nmad.wide.u32 %c, %t, 16, %c;\n";
     for body in [
+        "ld.u32 %x, [%c];\nst.global.v2.u32 [%a], {%x, 5};",
         "ld.u32 %x, [%c];\nadd.u32 %x, %x, 1;\nst.global.v2.u32 [%a], {%x, 5};",
         "ld.u32 %x, [%c];\nsetp.eq.u32 %p, %x, 0;\nselp.u32 %x, 1, 2, %p;\nst.global.v2.u32 [%a], {%x, 5};",
         "ld.u16 %x, [%c];\nadd.u32 %x, %x, 1;\nst.global.u16 [%a], %x;\nst.global.u16 [%a+2], 5;",

@@ -43,11 +43,15 @@ fn a_counter_that_is_set_beside_additions_is_searched() {
     };
     let shows = Op::Store { cell: 1, value: register(2), label: Label::plain_write() };
     let until = |least, most| Op::AwaitWithin { cell: COUNTER, least, most, label: Label::atomic_read(D) };
+    let five = Op::Load { to: 2, cell: 40, label: Label::plain_read() };
+    let is_five = Op::AwaitPhase { cell: COUNTER, register: 2, bits: 0, shifted: false, label: Label::atomic_read(D) };
+    let while_five = vec![store(40, 5), five, is_five, acquire(), load(0)];
     let leaves = |ops: Vec<Op>| [vec![store(0, 1), release()], ops].concat();
     for program in [
         vec![vec![add(COUNTER), shows.clone()], vec![set(5)]],
         vec![vec![add(COUNTER), shows], vec![exchange(5)]],
-        // It may leave its loop before the store, and then reads what is being written.
+        // It goes on while the counter is 5: it may leave its loop before the store, and then reads what is being written.
+        vec![while_five.clone(), leaves(vec![set(5), add(COUNTER)])],
         vec![vec![until(0, 4), acquire(), load(0)], leaves(vec![set(5), add(COUNTER)])],
         vec![vec![until(6, u64::MAX), acquire(), load(0)], leaves(vec![set(5), add(COUNTER)])],
         vec![vec![until(6, u64::MAX), acquire(), load(0)], leaves(vec![exchange(5), add(COUNTER)]), vec![set(5)]],
