@@ -87,7 +87,10 @@ pub struct TestReport {
     pub outcomes: Vec<Outcome>,
     /// The mutants.
     pub mutants: Vec<MutantReport>,
-    /// The confidence that a clean run gives ([`TestReport::confidence`]); none where no mutant showed anything.
+    /// The confidence that a clean run gives: the least probability, over the mutants that showed an outcome, with which the program's
+    /// instances would have shown one that comes as often; none where no mutant showed any.
+    ///
+    /// Instances are taken as independent, as MC Mutants does (Levine et al., ASPLOS 2023, "reproducibility").
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<f64>,
     /// The code that ran, where an outcome is forbidden.
@@ -280,7 +283,7 @@ impl Report {
         self.refused.dedup();
         self.machines.sort();
         self.machines.dedup();
-        self.tests.iter_mut().for_each(|test| test.confidence = test.confidence());
+        self.tests.iter_mut().for_each(|test| test.confidence = test.confidence_of_mutants());
         let all = || self.tests.iter().flat_map(|test| &test.mutants);
         let ran = |mutant: &&MutantReport| mutant.instances > 0 && (mutant.out_of_reach.is_none() || mutant.shown > 0);
         let (within_reach, shown) = (all().filter(ran).count(), all().filter(|mutant| mutant.shown > 0).count());
@@ -383,11 +386,7 @@ impl TestReport {
         parts.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
 
-    /// The confidence that a clean run gives: the least probability, over the mutants that showed an outcome, with which
-    /// the program's instances would have shown one that comes as often. `None` where no mutant showed any.
-    ///
-    /// Instances are taken as independent, as MC Mutants does (Levine et al., ASPLOS 2023, "reproducibility").
-    pub fn confidence(&self) -> Option<f64> {
+    fn confidence_of_mutants(&self) -> Option<f64> {
         let shown = self.mutants.iter().filter(|mutant| mutant.shown > 0);
         let of = |mutant: &MutantReport| {
             let rate = mutant.shown as f64 / mutant.instances.max(1) as f64;

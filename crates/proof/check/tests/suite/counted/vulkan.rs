@@ -8,9 +8,16 @@ pub fn labels(program: &mut [Vec<Op>]) -> Vec<&mut Label> {
     for op in program.iter_mut().flatten() {
         match op {
             Op::Load { label, .. } | Op::Store { label, .. } | Op::Fence { label } => labels.push(label),
-            Op::AwaitWithin { label, .. } | Op::AwaitPhase { label, .. } => labels.push(label),
-            Op::Add { read, write, .. } | Op::Exchange { read, write, .. } => labels.extend([read, write]),
-            _ => {}
+            Op::Await { label, .. } | Op::AwaitWithin { label, .. } | Op::AwaitPhase { label, .. } => {
+                labels.push(label)
+            }
+            Op::Add { read, write, .. }
+            | Op::Exchange { read, write, .. }
+            | Op::CompareExchange { read, write, .. }
+            | Op::Lock { read, write, .. } => labels.extend([read, write]),
+            // A barrier has its classes and its level in place of a label.
+            Op::Barrier { .. } | Op::Shift { .. } | Op::Shuffle { .. } | Op::SkipUnless { .. } | Op::Require { .. } => {
+            }
         }
     }
     labels
