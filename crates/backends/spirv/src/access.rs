@@ -205,7 +205,7 @@ impl Emitter<'_> {
                 ParamKind::View { rank, .. } => rank,
                 ParamKind::Scalar(_) => 1,
             },
-            _ => 1,
+            Place::Shared(_) | Place::Local(_) => 1,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Conversions, as Rust's `as` does them.
 
 use rspirv::spirv::{Op, Word};
-use wattle_ir::{Scalar, Type, eval};
+use wattle_ir::{FloatFormat, Scalar, Type, eval};
 
 use crate::emit::Emitter;
 
@@ -14,24 +14,26 @@ impl Emitter<'_> {
 
     pub(crate) fn cast(&mut self, from: Type, to: Type, x: Word) -> Word {
         let of = self.asm.ty(to);
-        match (from, to) {
+        match (from.float_format(), to.float_format()) {
             _ if from == to => x,
-            (Type::Bool, _) => {
+            _ if from == Type::Bool => {
                 let (one, zero) = (self.asm.constant(to, eval::one(to)), self.asm.constant(to, 0));
                 self.asm.of(Op::Select, of, &[x, one, zero])
             }
-            (_, Type::Bool) => {
+            _ if to == Type::Bool => {
                 // The verifier refuses such a cast.
                 let zero = self.asm.constant(from, 0);
                 self.compare(Op::INotEqual, x, zero)
             }
-            _ if from.is_float() && to.is_float() => self.asm.of(Op::FConvert, of, &[x]),
-            _ if from.is_float() && to.is_signed() => self.asm.of(Op::ConvertFToS, of, &[x]),
-            _ if from.is_float() => self.asm.of(Op::ConvertFToU, of, &[x]),
-            (Type::U32, Type::F32) if self.features.workarounds.rough_conversion => self.in_halves(x),
-            _ if to.is_float() && from.is_signed() => self.asm.of(Op::ConvertSToF, of, &[x]),
-            _ if to.is_float() => self.asm.of(Op::ConvertUToF, of, &[x]),
-            _ => {
+            (Some(_), Some(_)) => self.asm.of(Op::FConvert, of, &[x]),
+            (Some(_), None) if to.is_signed() => self.asm.of(Op::ConvertFToS, of, &[x]),
+            (Some(_), None) => self.asm.of(Op::ConvertFToU, of, &[x]),
+            (None, Some(FloatFormat::F32)) if from == Type::U32 && self.features.workarounds.rough_conversion => {
+                self.in_halves(x)
+            }
+            (None, Some(_)) if from.is_signed() => self.asm.of(Op::ConvertSToF, of, &[x]),
+            (None, Some(_)) => self.asm.of(Op::ConvertUToF, of, &[x]),
+            (None, None) => {
                 let signed = from.is_signed() && to.size() > from.size();
                 let wide = if signed { self.asm.of(Op::SConvert, of, &[x]) } else { self.resize(from, to, x) };
                 // Without this, a widened value that is compared with a constant is compared before it is widened, and

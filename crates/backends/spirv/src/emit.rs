@@ -4,7 +4,7 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
-use wattle_ir::visit::StmtOrder;
+use wattle_ir::visit::{Meeting, StmtOrder};
 use wattle_ir::{AtomicOp, ExprId, FloatFormat, Kernel, Legal, ParamId, Place, SlotId, Stmt, Type};
 use wattle_memory::{Lowering, Target};
 
@@ -121,7 +121,7 @@ fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
     block.iter().any(|stmt| {
         let ordered = stmt.parts().order.is_some_and(|order| !order.is_relaxed());
         // The warp's barrier orders, and other warps may not come to it.
-        let ordered = ordered || matches!(stmt, Stmt::WarpBarrier { .. });
+        let ordered = ordered || is_warp_barrier(stmt);
         let looped = looped || matches!(stmt, Stmt::Loop { .. });
         if !looped && matches!(stmt, Stmt::If { .. }) && holds_warp_barrier(stmt) {
             return true;
@@ -131,7 +131,16 @@ fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
 }
 
 fn holds_warp_barrier(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::WarpBarrier { .. }) || stmt.blocks().flatten().any(holds_warp_barrier)
+    is_warp_barrier(stmt) || stmt.blocks().flatten().any(holds_warp_barrier)
+}
+
+/// Whether the lanes of a warp meet at the statement for the order alone: what gives them a value orders nothing.
+fn is_warp_barrier(stmt: &Stmt) -> bool {
+    let parts = stmt.parts();
+    match parts.meeting {
+        Some(Meeting::Warp) => parts.slot.is_none(),
+        Some(Meeting::Block) | None => false,
+    }
 }
 
 /// The places of floats that the device has an instruction to add to, where the kernel adds something, and does nothing

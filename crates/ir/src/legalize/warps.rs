@@ -7,7 +7,7 @@
 
 use super::Native;
 use crate::warp::{MAX_LANES, ShuffleBy, WarpKind};
-use crate::{BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Site, Slot, SlotId, Stmt, Type, WarpOp};
+use crate::{BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Site, Slot, SlotId, Stmt, Type, TypeKind, WarpOp};
 
 /// What a target's warps do by themselves.
 pub struct Warps<'t> {
@@ -226,26 +226,24 @@ impl Parts<'_> {
         let low = self.add(Expr::Cast(Type::U32, raw));
         let low = shuffled(self, low);
         let zero = self.word(0);
-        let back = match ty.bits_type() {
-            Type::U64 => {
-                let (wide, half) = (self.add(Expr::Cast(Type::U64, raw)), self.word(32));
-                let high = self.binary(BinaryOp::Shr, wide, half);
-                let high = self.add(Expr::Cast(Type::U32, high));
-                let high = shuffled(self, high);
-                let [low, high] = [low, high].map(|word| self.add(Expr::Cast(Type::U64, word)));
-                let high = self.binary(BinaryOp::Shl, high, half);
-                self.binary(BinaryOp::Or, low, high)
-            }
-            _ if ty == Type::Bool => self.binary(BinaryOp::Ne, low, zero),
-            _ => low,
+        let back = if ty.bits() > Type::U32.bits() {
+            let (wide, half) = (self.add(Expr::Cast(Type::U64, raw)), self.word(32));
+            let high = self.binary(BinaryOp::Shr, wide, half);
+            let high = self.add(Expr::Cast(Type::U32, high));
+            let high = shuffled(self, high);
+            let [low, high] = [low, high].map(|word| self.add(Expr::Cast(Type::U64, word)));
+            let high = self.binary(BinaryOp::Shl, high, half);
+            self.binary(BinaryOp::Or, low, high)
+        } else {
+            low
         };
-        let back = match ty {
-            Type::Bool => back,
-            _ if ty.is_float() => {
+        let back = match ty.kind() {
+            TypeKind::Bool => self.binary(BinaryOp::Ne, back, zero),
+            TypeKind::Float => {
                 let bits = self.converted(ty.bits_type(), back);
                 self.add(Expr::Bits(ty, bits))
             }
-            _ => self.converted(ty, back),
+            TypeKind::Unsigned | TypeKind::Signed => self.converted(ty, back),
         };
         made.push(Stmt::Assign { slot: dst, value: back });
     }

@@ -18,7 +18,7 @@ pub(crate) fn of(kernel: &Kernel) -> Vec<bool> {
             let loads = outline.reads_memory && outline.access.is_none_or(|access| is_given(access.space));
             // The carry is no register.
             let carries = matches!(step.op, Op::Carry { .. } | Op::CarryProduct { .. });
-            if reads || loads || outline.meets || carries {
+            if reads || loads || outline.meeting.is_some() || carries {
                 results.into_iter().for_each(|register| comes[register as usize] = true);
             }
         }

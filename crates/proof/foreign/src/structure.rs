@@ -31,8 +31,9 @@ impl Structure {
             others.into_iter().for_each(|at| inside.remove(at));
             Construct { head, inside }
         });
-        let meets =
-            |construct: &Construct| construct.inside.iter().any(|at| kernel.steps[at].op.outline(|_| {}, |_| {}).meets);
+        let meets = |construct: &Construct| {
+            construct.inside.iter().any(|at| kernel.steps[at].op.outline(|_| {}, |_| {}).meeting.is_some())
+        };
         Structure(constructs.filter(meets).collect())
     }
 

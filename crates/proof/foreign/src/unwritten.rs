@@ -2,7 +2,7 @@
 
 use wattle_check::search::{Execution, Fault};
 use wattle_memory::{Event, EventId, Kind, ThreadId};
-use wattle_modules::code::Op;
+use wattle_modules::code::Transfer;
 
 use crate::steps::{place, step, steps};
 use crate::violation::{Step, Violation};
@@ -56,8 +56,8 @@ fn reads<'e>(execution: &'e Execution<'_>) -> impl Iterator<Item = EventId> + 'e
 fn is_carried(world: &World, event: &Event) -> bool {
     let is_load = || {
         let (part, at) = world.instruction_of(event.source as usize);
-        let op = part.kernel().steps.get(at).map(|step| &step.op);
-        part.spirv.is_none() && matches!(op, Some(Op::Load { .. } | Op::LoadMany { .. }))
+        let moved = part.kernel().steps.get(at).and_then(|step| step.op.transfer());
+        part.spirv.is_none() && matches!(moved, Some(Transfer::Load(..)))
     };
     !world.is_compiled && event.thread.is_some_and(|thread| !world.is_beside(thread)) && is_load()
 }

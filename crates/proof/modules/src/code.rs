@@ -10,7 +10,7 @@ use crate::address;
 pub use crate::exchange::{Combine, CombinedLanes, Combiner, Exchange, Match, Vote};
 pub use crate::meaning::exact::{Rounded, Rounding};
 pub use crate::module::{Global, Kernel, LocalVariable, Module, Parameter, PlacedVariable, Source};
-pub use crate::op::{AtObject, Copied, Gather, Lanes, Next, Op, Outline, TableJoin, TestJoin};
+pub use crate::op::{AtObject, Copied, Gather, Lanes, Meeting, Next, Op, Outline, TableJoin, TestJoin, Transfer};
 use crate::types::{Space, Type};
 pub use crate::value::Bitwise;
 use crate::value::Value;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use wattle_check::search::{Address, Execution, Fault, Stuck, Visitor, Why};
 use wattle_memory::{EventId, Model, ThreadId};
-use wattle_modules::code::{Exchange, Op, Special};
+use wattle_modules::code::{Exchange, Meeting, Op, Special};
 
 use super::{cells_of, failed, item_value, left_open};
 use crate::condition::{Condition, Item};
@@ -220,12 +220,14 @@ impl Judge<'_> {
                 return None;
             }
             let (part, number) = self.world.instruction_of(at);
-            let how = match &part.kernel().steps.get(number)?.op {
-                Op::Exchange { how, .. } => *how,
-                Op::BarrierReduce { .. } if execution.threads.iter().any(has_ended) => return Some(at),
-                _ => return None,
+            let waits_for_more = match part.kernel().steps.get(number)?.op.outline(|_| {}, |_| {}).meeting? {
+                Meeting::Lanes { how, .. } => {
+                    takes_all(how) || self.world.spirv().is_some() && how != Exchange::Barrier
+                }
+                Meeting::Gathering => execution.threads.iter().any(has_ended),
+                Meeting::Barrier => false,
             };
-            (takes_all(how) || self.world.spirv().is_some() && how != Exchange::Barrier).then_some(at)
+            waits_for_more.then_some(at)
         })
     }
 

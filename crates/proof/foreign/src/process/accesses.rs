@@ -5,7 +5,7 @@ use wattle_check::search::{Action, Change};
 use wattle_memory::{Label, Level};
 use wattle_modules::Deferred;
 use wattle_modules::Value;
-use wattle_modules::code::{Access, Kernel, NO_REG, Op, Reg, Strength};
+use wattle_modules::code::{Access, Kernel, NO_REG, Op, Reg, Strength, Transfer};
 use wattle_modules::types::Space;
 
 use super::ModuleThread;
@@ -70,11 +70,7 @@ impl ModuleThread {
         match open {
             Open::Load { at, address, read, .. } => {
                 // `at` is the number of a load, since the thread's effect was one.
-                let (access, to): (&Access, &[Reg]) = match &kernel.steps[at as usize].op {
-                    Op::Load { access, d } => (access, std::slice::from_ref(d)),
-                    Op::LoadMany { access, d } => (access, d),
-                    _ => return None,
-                };
+                let Some(Transfer::Load(access, to)) = kernel.steps[at as usize].op.transfer() else { return None };
                 let place = address.known().map(|address| access.place(address));
                 if let Some((space @ (Space::Param | Space::Const), address)) = place {
                     return self
@@ -122,10 +118,7 @@ impl ModuleThread {
                 None
             }
             Open::Store { at, address, values, written } => {
-                let access = match &kernel.steps[at as usize].op {
-                    Op::Store { access, .. } | Op::StoreMany { access, .. } => access,
-                    _ => return None,
-                };
+                let Some(Transfer::Store(access, _)) = kernel.steps[at as usize].op.transfer() else { return None };
                 let cells = match Cells::of(world, self, at, access, address, values.len(), false) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),

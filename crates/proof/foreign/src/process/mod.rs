@@ -9,7 +9,7 @@ mod unwritten;
 mod vulkan;
 
 use wattle_check::search::{Action, Address, FROM_NOBODY, Process};
-use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Vote};
+use wattle_modules::code::{Exchange, NO_REG, Op, Reg, Special, Transfer, Vote};
 use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Deferred, Value};
 
@@ -361,9 +361,7 @@ impl Process for ModuleThread {
 
     fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {
         let (part, at) = world.instruction_of(source as usize);
-        let Some(Op::Store { access, .. } | Op::StoreMany { access, .. }) =
-            part.kernel().steps.get(at).map(|step| &step.op)
-        else {
+        let Some(Transfer::Store(access, _)) = part.kernel().steps.get(at).and_then(|step| step.op.transfer()) else {
             return true;
         };
         let memory = address.memory as usize;

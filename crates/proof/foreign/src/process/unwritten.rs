@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use wattle_check::search::{Action, Process};
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Src, Step, Strength};
+use wattle_modules::code::{Access, Exchange, Kernel, Meeting, NO_REG, Op, Reg, Src, Step, Strength, Transfer};
 use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
@@ -24,8 +24,17 @@ const MOST_LANES: u32 = 128;
 
 /// Whether each lane gets one lane's value.
 pub(super) fn is_shuffle(op: &Op) -> bool {
-    let Op::Exchange { how, .. } = op else { return false };
-    matches!(how, Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index)
+    match op.outline(|_| {}, |_| {}).meeting {
+        Some(Meeting::Lanes { how, .. }) => shuffles(how),
+        Some(Meeting::Barrier | Meeting::Gathering) | None => false,
+    }
+}
+
+fn shuffles(how: Exchange) -> bool {
+    match how {
+        Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => true,
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Elect | Exchange::Match(_) | Exchange::Combine(_) => false,
+    }
 }
 
 impl ModuleThread {
@@ -68,12 +77,14 @@ impl ModuleThread {
         match outline.access {
             Some(access) if !(outline.reads_memory && outline.writes_memory) => access.base.as_reg().and_then(of),
             Some(_) => read.into_iter().find_map(of),
-            // What a shuffle gives matters to who takes it, which gets it as an unwritten value.
-            None if is_shuffle(&step.op) => {
-                let Op::Exchange { b, c, mask, .. } = &step.op else { return None };
-                [b, c, mask].into_iter().filter_map(|operand| operand.as_reg()).find_map(of)
-            }
-            None => read.into_iter().find_map(of).filter(|_| outline.meets),
+            None => match outline.meeting {
+                // What a shuffle gives matters to who takes it, which gets it as an unwritten value.
+                Some(Meeting::Lanes { how, deciding }) if shuffles(how) => {
+                    deciding.into_iter().filter_map(Src::as_reg).find_map(of)
+                }
+                Some(Meeting::Lanes { .. } | Meeting::Barrier | Meeting::Gathering) => read.into_iter().find_map(of),
+                None => None,
+            },
         }
     }
 
@@ -120,11 +131,7 @@ impl ModuleThread {
     fn fills_a_word(&self, kernel: &Kernel, at: usize) -> bool {
         const NEAR: usize = 8;
         let stored = |step: &Step| {
-            let (access, from): (&Access, &[Src]) = match &step.op {
-                Op::Store { access, a } => (access, std::slice::from_ref(a)),
-                Op::StoreMany { access, a } => (access, a),
-                _ => return None,
-            };
+            let Some(Transfer::Store(access, from)) = step.op.transfer() else { return None };
             let is_written = from.iter().any(|from| from.get(&self.registers, &kernel.constants).unwritten().is_none());
             let bytes = i32::from(access.bytes) * from.len() as i32;
             (access.strength == Strength::Weak).then_some((*access, bytes, is_written))

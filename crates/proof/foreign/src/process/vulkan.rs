@@ -3,7 +3,7 @@
 
 use wattle_check::search::{Action, Members, Target};
 use wattle_memory::Level;
-use wattle_modules::code::{Access, NO_REG, Op, Ordering, Reg, Rmw, Src, Step};
+use wattle_modules::code::{Access, Meeting, NO_REG, Ordering, Reg, Rmw, Src, Step};
 use wattle_modules::meaning::atomic;
 use wattle_modules::{Deferred, Value};
 
@@ -28,13 +28,12 @@ impl ModuleThread {
         if outline.access.and_then(|access| access.base.as_reg()).is_some_and(is_any) {
             world.unfixed.addresses(self.statement(at));
         }
-        let decides = match step.op {
-            Op::Cas { .. } => true,
+        let decides_meeting = match outline.meeting {
             // The value goes to other lanes; see [`Unfixed::is_given`](crate::unfixed::Unfixed::is_given).
-            Op::Exchange { b, c, mask, .. } => [b, c, mask].into_iter().filter_map(Src::as_reg).any(is_any),
-            _ => false,
+            Some(Meeting::Lanes { deciding, .. }) => deciding.into_iter().filter_map(Src::as_reg).any(is_any),
+            Some(Meeting::Barrier | Meeting::Gathering) | None => false,
         };
-        if decides {
+        if outline.compares || decides_meeting {
             world.unfixed.decides(self.statement(at));
         }
     }
