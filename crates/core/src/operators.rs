@@ -34,7 +34,7 @@ pub trait Operator<Op, Y: KernelType>: KernelType + Sized {
 /// What `-` makes of a value of this type: `#[device_fn]` on an `impl` of `Neg` implements it.
 #[diagnostic::on_unimplemented(
     message = "kernels have no `-x` of `{Self}`",
-    note = "it applies to i8 i16 i32 i64 f16 bf16 f32 f64, and to structs whose `impl Neg for …` is marked `#[device_fn]`"
+    note = "it applies to signed integers, to floats, and to structs whose `impl Neg for …` is marked `#[device_fn]`"
 )]
 pub trait Negation: KernelType + Sized {
     /// The type of the result.
@@ -156,7 +156,7 @@ impl<'b, Op, X: OfElement<'b, Element: Operator<Op, Y::Element>>, Y: OfElement<'
     }
 }
 
-/// A builder that knows `-` of structs, likewise.
+/// A builder that knows `-` of structs: a trait, so that the result is erroneous where the builder is (see `Once`).
 pub trait Negates<'b, X> {
     /// What stands for the result.
     type Result;

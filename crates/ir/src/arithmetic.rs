@@ -6,7 +6,7 @@ use crate::{Element, KernelType, Number};
 /// What `+ - * /` apply to: numbers, and arrays of numbers of one length, element by element.
 #[diagnostic::on_unimplemented(
     message = "`+ - * /` do not apply to `{Self}`",
-    note = "they apply to u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, and to arrays of these element by element; structs \
+    note = "they apply to the numbers that `wattle::prelude::Number` lists, and to arrays of these element by element; structs \
             have them by `#[device_fn] impl Add for …`, where `#[kernel(contract)]` and `#[kernel(reassociate)]` are not; beside type \
             parameters a literal has its type then, `v * 0.5f32`, and a closure's parameter too, `|v: Vector| v + v`"
 )]

@@ -10,7 +10,7 @@ use crate::{Layout, Scalar, Type};
 /// declares itself, and no others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter or result inside a kernel",
-    note = "kernels know the numbers u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, bool, tuples, fixed arrays, structs with \
+    note = "kernels know bool, the numbers that `wattle::prelude::Number` lists, tuples, fixed arrays, structs with \
             `#[derive(Clone, Copy, Element)] #[repr(C)]`, and the views Read, PerItem, Shared, Atomic"
 )]
 pub unsafe trait KernelType {

@@ -73,7 +73,7 @@ pub use scalar::{
     greater, lesser, native,
 };
 pub use specialize::{DeviceProperty, specialize};
-pub use types::{FloatFormat, Type, TypeInfo, TypeKind};
+pub use types::{FloatFormat, HalfFloat, Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
 pub use waits::Waits;
 pub use warp::{WarpMask, WarpOp};

@@ -177,7 +177,7 @@ use sealed::Sealed;
 /// A value that a slot can hold: the element types and `bool`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number that kernels know",
-    note = "they know u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64 and bool"
+    note = "they know bool and the numbers that `wattle::prelude::Number` lists"
 )]
 pub trait Scalar:
     Casts + Copy + Debug + Display + Default + PartialEq + PartialOrd + Send + Sync + Sealed + 'static

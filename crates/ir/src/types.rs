@@ -17,14 +17,51 @@ pub enum TypeKind {
     Float,
 }
 
-/// The format of a floating-point type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "they are the types of these names")]
-pub enum FloatFormat {
-    F16,
-    BF16,
-    F32,
-    F64,
+/// Defines the formats of floats from the rows of the table: those of `half` have 16 bits, those of `float` more.
+macro_rules! formats {
+    ({$($half:ident)*} {$($float:ident)*}) => {
+        /// The format of a floating-point type of 16 bits, which is computed with as `F32`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "they are the types of these names")]
+        pub enum HalfFloat {
+            $($half,)*
+        }
+
+        /// The format of a floating-point type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[expect(missing_docs, reason = "they are the types of these names")]
+        pub enum FloatFormat {
+            /// A format of 16 bits, which is computed with as `F32`.
+            Half(HalfFloat),
+            $($float,)*
+        }
+    };
+    ({$($half:ident)*} {$($float:ident)*} $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
+        $bits_type:ident half $($atomic:ident)?; $($rest:tt)*) => {
+        formats!({$($half)* $variant} {$($float)*} $($rest)*);
+    };
+    ({$($half:ident)*} {$($float:ident)*} $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
+        $bits_type:ident float $($atomic:ident)?; $($rest:tt)*) => {
+        formats!({$($half)*} {$($float)* $variant} $($rest)*);
+    };
+    ($half:tt $float:tt $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
+        $bits_type:ident $row:ident $($atomic:ident)?; $($rest:tt)*) => {
+        formats!($half $float $($rest)*);
+    };
+}
+types!(formats {} {});
+
+/// The format of a type, by its row in the table.
+macro_rules! format_of {
+    (half $variant:ident) => {
+        Some(FloatFormat::Half(HalfFloat::$variant))
+    };
+    (float $variant:ident) => {
+        Some(FloatFormat::$variant)
+    };
+    ($row:ident $variant:ident) => {
+        None
+    };
 }
 
 /// What there is to know of a type.
@@ -36,6 +73,8 @@ pub struct TypeInfo {
     pub bits: u32,
     /// What its values are.
     pub kind: TypeKind,
+    /// The format of its values, if they are floats.
+    pub float_format: Option<FloatFormat>,
     /// Whether atomic operations exist on it.
     pub atomic: bool,
     /// The unsigned integer type as wide as this one, which its bits can be read as.
@@ -63,6 +102,7 @@ macro_rules! define {
                         name: stringify!($rust),
                         bits: $bits,
                         kind: TypeKind::$kind,
+                        float_format: format_of!($row $variant),
                         atomic: !stringify!($($atomic)?).is_empty(),
                         bits_type: Type::$bits_type,
                     },
@@ -123,26 +163,12 @@ impl Type {
 
     /// Whether it is a floating-point type of 16 bits, which is computed with as `F32`.
     pub const fn is_half(self) -> bool {
-        self.is_float() && self.bits() == 16
+        matches!(self.float_format(), Some(FloatFormat::Half(_)))
     }
 
     /// The format of its values, if they are floats.
     pub const fn float_format(self) -> Option<FloatFormat> {
-        match self {
-            Type::F16 => Some(FloatFormat::F16),
-            Type::BF16 => Some(FloatFormat::BF16),
-            Type::F32 => Some(FloatFormat::F32),
-            Type::F64 => Some(FloatFormat::F64),
-            Type::Bool
-            | Type::U8
-            | Type::I8
-            | Type::U16
-            | Type::I16
-            | Type::U32
-            | Type::I32
-            | Type::U64
-            | Type::I64 => None,
-        }
+        self.info().float_format
     }
 
     /// Whether it has negative values.

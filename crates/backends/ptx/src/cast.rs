@@ -1,7 +1,7 @@
 //! Conversions, as Rust's `as` does them.
 
-use wattle_ir::FloatFormat::{BF16, F16, F32, F64};
-use wattle_ir::{Scalar, Type, eval};
+use wattle_ir::FloatFormat::{F32, F64, Half};
+use wattle_ir::{HalfFloat, Scalar, Type, eval};
 
 use crate::assemble::{Class, Value};
 use crate::emit::{Emitter, memory_type};
@@ -34,10 +34,10 @@ impl Emitter<'_> {
             _ if from == Type::Bool => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
             // The verifier refuses such a cast.
             _ if to == Type::Bool => self.compare("ne", from, x, Value::Constant(from, 0)),
-            (Some(F16), Some(F32)) => self.op("cvt.f32.f16", class, &[x]),
-            (Some(F32), Some(F16 | BF16)) => self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x]),
+            (Some(Half(HalfFloat::F16)), Some(F32)) => self.op("cvt.f32.f16", class, &[x]),
+            (Some(F32), Some(Half(_))) => self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x]),
             // It is the upper half.
-            (Some(BF16), Some(F32)) => {
+            (Some(Half(HalfFloat::BF16)), Some(F32)) => {
                 let low = self.op("cvt.u32.u16", Class::Word, &[x]);
                 let high = self.op("shl.b32", Class::Word, &[low, Value::word(16)]);
                 self.op("mov.b32", class, &[high])
@@ -46,7 +46,7 @@ impl Emitter<'_> {
             (Some(F64), Some(F32)) => self.op("cvt.rn.f32.f64", class, &[x]),
             (Some(F32), Some(F32)) | (Some(F64), Some(F64)) => x,
             // These are converted through `F32` (`expand::halves`, which rounds once).
-            (Some(F16 | BF16), Some(F16 | BF16 | F64)) | (Some(F64), Some(F16 | BF16)) => {
+            (Some(Half(_)), Some(Half(_) | F64)) | (Some(F64), Some(Half(_))) => {
                 let single = self.cast(from, Type::F32, x);
                 self.cast(Type::F32, to, single)
             }

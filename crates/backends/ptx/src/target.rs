@@ -1,7 +1,7 @@
 //! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
-use wattle_ir::{DeviceProperty, FloatFormat, Halves, Site, Type, UnaryOp};
+use wattle_ir::{DeviceProperty, FloatFormat, HalfFloat, Halves, Site, Type, UnaryOp};
 
 /// The least compute capability that code is made for, in tenths.
 pub const LEAST_SM: u32 = *wattle_memory::CAPABILITIES.start();
@@ -73,8 +73,8 @@ impl Target {
     /// ISA 8.8, 9.7.4 "Half precision floating-point instructions", 9.7.9.21 "cvt"). Subnormal numbers are kept.
     pub(crate) fn halves(self, ty: Type) -> Halves {
         match ty.float_format() {
-            Some(FloatFormat::F16) => Halves { values: true, sums: true, fma: true },
-            Some(FloatFormat::BF16) => {
+            Some(FloatFormat::Half(HalfFloat::F16)) => Halves { values: true, sums: true, fma: true },
+            Some(FloatFormat::Half(HalfFloat::BF16)) => {
                 let has = self.sm >= 80 && self.ptx >= (7, 0);
                 Halves { values: has, sums: self.sm >= 90 && self.ptx >= (7, 8), fma: has }
             }

@@ -195,7 +195,7 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
         asm.capability(match kernel.element_of(*place).float_format() {
             Some(FloatFormat::F64) => Capability::AtomicFloat64AddEXT,
             Some(FloatFormat::F32) => Capability::AtomicFloat32AddEXT,
-            Some(FloatFormat::F16 | FloatFormat::BF16) | None => continue,
+            Some(FloatFormat::Half(_)) | None => continue,
         });
     }
 }

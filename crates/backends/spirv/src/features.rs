@@ -168,7 +168,7 @@ impl Features {
         let (in_buffer, in_shared) = match ty.float_format() {
             Some(FloatFormat::F32) => (self.buffer_float32_add, self.shared_float32_add),
             Some(FloatFormat::F64) => (self.buffer_float64_add, self.shared_float64_add),
-            Some(FloatFormat::F16 | FloatFormat::BF16) | None => return false,
+            Some(FloatFormat::Half(_)) | None => return false,
         };
         match place {
             Place::Param(_) => in_buffer,

@@ -3,9 +3,8 @@
 use std::f64::consts::{LN_2, LOG2_E, LOG10_2};
 
 use super::Val;
-use ::half::{bf16, f16};
 
-use crate::{Float, FloatOps, Int, Scalar, Signed, SignedOps, Type, Word};
+use crate::{Float, FloatOps, Int, Scalar, Signed, SignedOps, Type, Word, native, types};
 
 impl<'b, T: Scalar> Val<'b, T> {
     pub(super) fn lit<U: Scalar>(self, value: U) -> Val<'b, U> {
@@ -138,25 +137,26 @@ impl<'b, T: Float> Val<'b, T> {
     }
 }
 
+/// The sign of a value by the row of its type. A float is cast to the type that it has, which makes nothing.
+macro_rules! signum_of {
+    ($x:ident $t:ident $($(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
+        $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+        match $t::TYPE {
+            $(Type::$variant => signum_of!(@$kind $x $t $variant),)+
+        }
+    };
+    (@Float $x:ident $t:ident $variant:ident) => {
+        $x.cast::<native::$variant>().float_signum().cast()
+    };
+    (@$kind:ident $x:ident $t:ident $variant:ident) => {
+        $x.max($x.lit(SignedOps::neg($t::ONE))).min($x.lit($t::ONE))
+    };
+}
+
 impl<'b, T: Signed> Val<'b, T> {
     /// See [`SignedOps::signum`].
     pub fn signum(self) -> Self {
-        // Of one type: the casts make nothing.
-        match T::TYPE {
-            Type::F16 => self.cast::<f16>().float_signum().cast(),
-            Type::BF16 => self.cast::<bf16>().float_signum().cast(),
-            Type::F32 => self.cast::<f32>().float_signum().cast(),
-            Type::F64 => self.cast::<f64>().float_signum().cast(),
-            Type::I8
-            | Type::I16
-            | Type::I32
-            | Type::I64
-            | Type::U8
-            | Type::U16
-            | Type::U32
-            | Type::U64
-            | Type::Bool => self.max(self.lit(SignedOps::neg(T::ONE))).min(self.lit(T::ONE)),
-        }
+        types!(signum_of self T)
     }
 }
 

@@ -69,8 +69,8 @@ use crate::{ByValue, Const, Expr, ExprId, KernelType, KernelValue, Layout, Local
 /// of truth values are 0 or 1 is a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of kernels' memory",
-    note = "elements are bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, arrays of elements, and structs of elements with \
-            `#[derive(Clone, Copy, Element)] #[repr(C)]`"
+    note = "elements are bool, the numbers that `wattle::prelude::Number` lists, arrays of elements, and structs of elements \
+            with `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
 #[doc(alias("float2", "float4"))]
 pub unsafe trait Element:

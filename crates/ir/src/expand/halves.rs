@@ -13,7 +13,9 @@ use super::template::Template;
 use super::term::{Target, Term};
 use super::{Arena, drop_unused, renamed};
 use crate::visit::walk_mut;
-use crate::{BinaryOp, Const, Expr, ExprId, FloatFormat, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp};
+use crate::{
+    BinaryOp, Const, Expr, ExprId, FloatFormat, HalfFloat, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp,
+};
 
 /// What a target does by itself with a floating-point type of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +30,7 @@ pub struct Halves {
 }
 
 impl Halves {
-    /// Nothing at all.
+    /// What a target has that does nothing of these types by itself.
     pub const NONE: Halves = Halves { values: false, sums: false, fma: false };
 }
 
@@ -86,7 +88,7 @@ enum Part {
     NarrowDouble,
     /// An integer that `F32` has exactly, from a `U32`.
     Sticky,
-    /// The same from a `U64`.
+    /// An integer that `F32` has exactly, from a `U64`.
     StickyLong,
     /// The fused multiply-add of three `F32`, to be rounded.
     Fused,
@@ -135,8 +137,8 @@ impl Format {
     /// The format of a floating-point type of 16 bits.
     fn of(ty: Type) -> Format {
         match ty.float_format() {
-            Some(FloatFormat::F16) => Format::new::<Binary16>(),
-            Some(FloatFormat::BF16) => Format::new::<Bfloat16>(),
+            Some(FloatFormat::Half(HalfFloat::F16)) => Format::new::<Binary16>(),
+            Some(FloatFormat::Half(HalfFloat::BF16)) => Format::new::<Bfloat16>(),
             Some(FloatFormat::F32 | FloatFormat::F64) | None => unreachable!("only floats of 16 bits are lowered"),
         }
     }

@@ -74,7 +74,7 @@ impl Template {
             Some(FloatFormat::F32) => Template::of::<f32>(replaced, exact),
             Some(FloatFormat::F64) => Template::of::<f64>(replaced, exact),
             // These are computed with as `F32` by now.
-            Some(FloatFormat::F16 | FloatFormat::BF16) => unreachable!("floats of 16 bits are replaced before"),
+            Some(FloatFormat::Half(_)) => unreachable!("floats of 16 bits are replaced before"),
             None => unreachable!("operations on floats alone are replaced"),
         }
     }

@@ -99,16 +99,7 @@ pub(super) fn range_of(buffer: &BatchBuffer, initial: Vec<Option<u8>>) -> Range 
 /// The type of the items of a buffer whose elements are numbers.
 fn item(buffer: &BatchBuffer) -> Option<Number> {
     let [leaf] = buffer.layout.numbers() else { return None };
-    Some(match leaf.ty {
-        Type::Bool | Type::U8 => Number::U8,
-        Type::I8 => Number::I8,
-        Type::U16 | Type::F16 | Type::BF16 => Number::U16,
-        Type::I16 => Number::I16,
-        Type::U32 => Number::U32,
-        Type::I32 => Number::I32,
-        Type::U64 => Number::U64,
-        Type::I64 => Number::I64,
-        Type::F32 => Number::F32,
-        Type::F64 => Number::F64,
-    })
+    // Of a type that assertions have no numbers of, its bits are shown.
+    let same = |ty: Type| Number::ALL.into_iter().find(|number| number.name() == ty.name());
+    same(leaf.ty).or_else(|| same(leaf.ty.bits_type()))
 }

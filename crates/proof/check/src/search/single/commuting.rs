@@ -43,7 +43,7 @@ fn is_number(ty: Type, bits: u64) -> bool {
         Some(FloatFormat::F32) => !f32::from_bits(bits as u32).is_nan(),
         Some(FloatFormat::F64) => !f64::from_bits(bits).is_nan(),
         // There are no atomic operations on them.
-        Some(FloatFormat::F16 | FloatFormat::BF16) | None => false,
+        Some(FloatFormat::Half(_)) | None => false,
     }
 }
 

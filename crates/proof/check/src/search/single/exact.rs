@@ -31,7 +31,7 @@ impl Exact {
         let (format, value) = match ty.float_format() {
             Some(FloatFormat::F32) => (F32, f64::from(f32::from_bits(bits as u32))),
             Some(FloatFormat::F64) => (F64, f64::from_bits(bits)),
-            Some(FloatFormat::F16 | FloatFormat::BF16) | None => return None,
+            Some(FloatFormat::Half(_)) | None => return None,
         };
         if value == 0.0 {
             return Some(Exact { format, grain: None, total: 0 });
