@@ -29,7 +29,7 @@ pub struct Buffers {
     pub words: Buffer<u32>,
     /// The number of blocks that have begun, counted over all launches.
     pub arrived: Buffer<u32>,
-    /// That number, when all launches so far have begun.
+    /// What `arrived` is once all launches so far have begun.
     pub arrivals: Cell<u32>,
     /// For each thread the ticks that its loop took, modulo 2³².
     pub ticks: Buffer<u32>,
@@ -54,7 +54,7 @@ impl Buffers {
 /// A loop's code.
 #[derive(Clone, Copy)]
 pub struct Code {
-    /// Launches it.
+    /// Launches the loop on a queue.
     pub launch: fn(&Queue, LaunchOptions, ThreadSpec<1>, &Loop, &Buffers) -> Result<()>,
     /// The kernel with its arguments.
     pub kernel: fn(&Loop, &Buffers) -> Box<dyn wattle::Kernel>,

@@ -31,7 +31,7 @@ mod table;
 pub use compare::Comparison;
 pub use fences::fences;
 pub use interference::interference;
-pub use machine::Machine;
+pub use machine::{ClockUnit, Machine};
 pub use measure::{Effort, Watch};
 pub use operation::{Operation, OperationKind};
 pub use report::{Beside, Cost, Memory, Question, Report, Row};

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
+use wattle::memory::Target;
 use wattle::{Device, DeviceKind};
 
 /// A machine, as far as it describes itself.
@@ -23,6 +24,30 @@ pub struct Machine {
     pub is_host: bool,
     /// Whether the device is a driver that computes on the host's processor.
     pub is_software: bool,
+    /// What the clock that its kernels read counts.
+    #[serde(default)]
+    pub clock_unit: ClockUnit,
+}
+
+/// What the clock that kernels read counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockUnit {
+    /// Cycles of the multiprocessor or of the core.
+    #[default]
+    Cycles,
+    /// Ticks whose length is the driver's own matter (Vulkan 1.3, `VK_KHR_shader_clock`): on an H100 they are nanoseconds.
+    Ticks,
+}
+
+impl ClockUnit {
+    /// The name in tables and pictures.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockUnit::Cycles => "cycles",
+            ClockUnit::Ticks => "ticks",
+        }
+    }
 }
 
 impl Machine {
@@ -37,6 +62,10 @@ impl Machine {
             system: output("uname", &["-sr"]).unwrap_or_else(|| std::env::consts::OS.to_owned()),
             is_host: properties.kind == DeviceKind::Host,
             is_software: properties.kind == DeviceKind::Software,
+            clock_unit: match properties.target {
+                Some(Target::Vulkan) => ClockUnit::Ticks,
+                Some(Target::Portable | Target::Ptx { .. } | Target::Host) | None => ClockUnit::Cycles,
+            },
         }
     }
 

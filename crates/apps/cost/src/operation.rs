@@ -73,11 +73,11 @@ impl OperationKind {
 /// An operation: what, and where it has them its order and its scope.
 #[derive(Clone, Copy)]
 pub struct Operation {
-    /// What it is.
+    /// The kind of operation.
     pub kind: OperationKind,
     /// The name of its order.
     pub order: Option<&'static str>,
-    /// Its scope.
+    /// The scope of the operation, where it has one.
     pub scope: Option<Scope>,
     pub(crate) code: Code,
 }

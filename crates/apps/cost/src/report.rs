@@ -162,15 +162,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// The unit of the figures in tables and pictures. What the clock of a Vulkan driver counts is the driver's own matter
-    /// (Vulkan 1.3, `VK_KHR_shader_clock`): on an H100 it is nanoseconds.
+    /// The unit of the figures in tables and pictures.
     pub fn unit(&self) -> &'static str {
         let has_clock = self.rows.iter().any(|row| row.cost.resolution_cycles.is_some());
-        match (has_clock, self.machine.device.starts_with("vulkan")) {
-            (true, false) => "cycles",
-            (true, true) => "ticks",
-            (false, _) => "ns",
-        }
+        if has_clock { self.machine.clock_unit.name() } else { "ns" }
     }
 }
 
