@@ -157,7 +157,7 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
         self.argument_of(name, 0)
     }
     /// # Safety
-    /// As for [`Kernel::run`](crate::Kernel::run), and the view is not used once the thread has ended.
+    /// The requirements are those of [`Kernel::run`](crate::Kernel::run), and the view is not used once the thread has ended.
     unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
@@ -275,7 +275,7 @@ view_arguments! {
 /// The arguments of a bundle: a tuple of [`Arg`]s.
 ///
 /// # Safety
-/// As for [`Arg`].
+/// The requirements are those of [`Arg`].
 #[doc(hidden)]
 pub unsafe trait Arguments: Clone + Send + Sync + 'static {
     type Views;
@@ -284,7 +284,7 @@ pub unsafe trait Arguments: Clone + Send + Sync + 'static {
     /// parameters.
     fn argument(&self, number: usize, names: &'static [&'static str]) -> Option<Argument<'_>>;
     /// # Safety
-    /// As for [`Arg::view`].
+    /// The requirements are those of [`Arg::view`].
     unsafe fn views(&self, names: &'static [&'static str], thread: &Thread<'_>) -> Self::Views;
     fn built<'b>(builder: &'b Builder, names: &'static [&'static str]) -> Self::Built<'b>;
 }

@@ -361,7 +361,7 @@ impl Device {
     /// As [`Device::alloc`], in any number of dimensions.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// It fails where [`Device::alloc`] does.
     #[doc(alias("cudaMalloc3D", "cudaMallocPitch"))]
     pub fn alloc_nd<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::Device, false)
@@ -370,7 +370,7 @@ impl Device {
     /// A buffer of zeros.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// It fails where [`Device::alloc`] does.
     #[doc(alias = "cudaMemset")]
     pub fn alloc_zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.alloc_zeroed_nd(len)
@@ -379,7 +379,7 @@ impl Device {
     /// A buffer of zeros, in any number of dimensions.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// It fails where [`Device::alloc`] does.
     pub fn alloc_zeroed_nd<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::Device, true)
     }
@@ -387,7 +387,7 @@ impl Device {
     /// A buffer of the same type and extent as another, of any device.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// It fails where [`Device::alloc`] does.
     pub fn alloc_like<T: Element, const D: usize>(&self, other: &Buffer<T, D>) -> Result<Buffer<T, D>> {
         self.alloc_nd(other.extent())
     }
@@ -395,7 +395,7 @@ impl Device {
     /// A buffer with these values.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// It fails where [`Device::alloc`] does.
     #[doc(alias = "cudaMemcpy")]
     #[track_caller]
     pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {
@@ -407,7 +407,7 @@ impl Device {
     /// A buffer that device and host share, moved by the driver; [`Buffer::map`] reaches it.
     ///
     /// # Errors
-    /// As for [`Device::alloc`]; the device has no such memory.
+    /// It fails where [`Device::alloc`] does, and where the device has no such memory.
     #[doc(alias("cudaMallocManaged", "__managed__"))]
     pub fn alloc_unified<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::Unified, true)
@@ -416,7 +416,7 @@ impl Device {
     /// A buffer in the host's memory that the device reads and writes in place; [`Buffer::map`] reaches it.
     ///
     /// # Errors
-    /// As for [`Device::alloc`]; the device has no such memory.
+    /// It fails where [`Device::alloc`] does, and where the device has no such memory.
     #[doc(alias("cudaHostAlloc", "cudaMallocHost"))]
     pub fn alloc_host_mapped<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::HostMapped, true)

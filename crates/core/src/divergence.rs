@@ -26,11 +26,11 @@ pub enum Divergence<A> {
     Mismatch {
         /// A thread.
         first: A,
-        /// Its barrier.
+        /// The source line of the barrier at which the first thread waits.
         first_site: Site,
         /// A thread that waits at another barrier.
         second: A,
-        /// Its barrier.
+        /// The source line of the barrier at which the second thread waits.
         second_site: Site,
         /// Whether they wait at one statement, in different iterations of a loop around it.
         one_statement: bool,

@@ -417,7 +417,7 @@ fn overdue(lines: &[ThreadLine]) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("kernel `{kernel}`, block {block}, thread {thread}: {what}\n  at {site}")]
 pub struct Fault {
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
     /// The thread's block.
     pub block: String,

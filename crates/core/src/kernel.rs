@@ -295,7 +295,7 @@ struct Code<A> {
     /// Runs one thread on the host.
     ///
     /// # Safety
-    /// As for [`Kernel::run`].
+    /// The requirements are those of [`Kernel::run`].
     run: unsafe fn(&A, &'static [&'static str], &Thread<'_>),
     /// Builds the kernel with the parameters of these names.
     build: fn(&Builder, &'static [&'static str]),
@@ -349,7 +349,7 @@ where
     }
 
     /// # Safety
-    /// As for [`Kernel::run`].
+    /// The requirements are those of [`Kernel::run`].
     unsafe fn run(arguments: &A, names: &'static [&'static str], thread: &Thread<'_>) {
         const { assert!(!std::mem::needs_drop::<A::Views>(), "views are pointers into buffers that the launch keeps") };
         // SAFETY: the caller's promise.

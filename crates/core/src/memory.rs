@@ -66,7 +66,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// Copies runs from the device, one behind the other; each is an offset and a length.
     ///
     /// # Safety
-    /// As for [`Memory::read`]; together the runs have as many bytes as `into`.
+    /// The requirements are those of [`Memory::read`], and together the runs have as many bytes as `into`.
     ///
     /// # Errors
     /// The device cannot do the copy.
@@ -82,7 +82,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// Copies consecutive bytes to runs on the device; each run is an offset and a length.
     ///
     /// # Safety
-    /// As for [`Memory::write`]; together the runs have as many bytes as `from`.
+    /// The requirements are those of [`Memory::write`], and together the runs have as many bytes as `from`.
     ///
     /// # Errors
     /// The device cannot do the copy.
@@ -274,7 +274,7 @@ pub(crate) fn number_bytes_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
 /// in `into` are bytes of elements, whatever the memory holds.
 ///
 /// # Safety
-/// As for [`Memory::read_runs`]; the memory is of elements of this layout.
+/// The requirements are those of [`Memory::read_runs`], and the memory is of elements of this layout.
 pub(crate) unsafe fn read_elements(
     memory: &dyn Memory,
     layout: &wattle_ir::Layout,

@@ -170,7 +170,7 @@ where
 pub trait HostMethodByValue {
     /// The receiver.
     type Receiver;
-    /// The other arguments.
+    /// The arguments after the first one.
     type Others;
     /// The result.
     type Output;
@@ -198,7 +198,7 @@ impl<Args: Split, F: DeviceFn<Args>> HostMethodByValue for OnHost<'_, F, Args> {
 pub trait BuilderMethodByValue {
     /// The receiver.
     type Receiver;
-    /// The other arguments.
+    /// The arguments after the first one.
     type Others;
     /// The result.
     type Output;
@@ -224,7 +224,7 @@ impl<'b, Args: Split, F: DeviceFn<Args>> BuilderMethodByValue for InBuilder<'b, 
 pub trait Split: KernelType {
     /// The receiver.
     type First: KernelType;
-    /// The other arguments.
+    /// The arguments after the first one.
     type Others: KernelType;
     /// All arguments.
     fn join(first: Self::First, others: Self::Others) -> Self;

@@ -119,7 +119,7 @@ pub enum ModuleNumber {
 /// A parameter of a module's kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleParam {
-    /// The name.
+    /// The name of the parameter.
     pub name: &'static str,
     /// The offset among the parameters' bytes.
     pub offset: u32,
@@ -132,9 +132,9 @@ pub struct ModuleParam {
 /// A kernel of a module.
 #[derive(Debug)]
 pub struct ModuleEntry {
-    /// The module.
+    /// The module that has the kernel.
     pub code: Arc<ModuleCode>,
-    /// The parameters.
+    /// The kernel's parameters, in the order of its declaration.
     pub params: Vec<ModuleParam>,
     /// The kernel with its parameters, as the text declares them.
     pub signature: String,

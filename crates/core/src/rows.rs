@@ -53,7 +53,7 @@ impl<R: Axes, P: Places> Row<R, P> {
         R::gather(self.at(number))
     }
 
-    /// The same indices, without the elements.
+    /// The row's indices alone, without its elements.
     #[inline(always)]
     pub fn indices(&self) -> Row<R, ()> {
         let Row { begin, count, step, rank, .. } = *self;

@@ -120,7 +120,8 @@ impl<T: Element> Strided<T> {
         R::gather(self.extent.map(R::Word::truncated))
     }
 
-    /// The number of elements, likewise.
+    /// The number of elements, as an index has it. Only kernels whose indices are `u64` are launched with views of
+    /// more.
     #[inline(always)]
     pub(crate) fn count_in<R: Axes>(&self) -> R::Word {
         R::Word::truncated(self.extent[..R::RANK].iter().product())
@@ -372,7 +373,7 @@ pub(crate) unsafe fn shared_load<T: Element>(element: *mut T, is_of_block: bool)
 /// A store of an element that the threads of a launch share; see [`shared_load`].
 ///
 /// # Safety
-/// As for [`shared_load`].
+/// The requirements are those of [`shared_load`].
 #[inline(always)]
 pub(crate) unsafe fn shared_store<T: Element>(element: *mut T, value: T, is_of_block: bool) {
     // SAFETY: the caller's promise.
@@ -409,7 +410,7 @@ pub(crate) unsafe fn relaxed_load<T: Element>(element: *mut T) -> T {
 /// A store of an element by relaxed atomics, one for each of its numbers.
 ///
 /// # Safety
-/// As for [`relaxed_load`].
+/// The requirements are those of [`relaxed_load`].
 #[inline(always)]
 pub(crate) unsafe fn relaxed_store<T: Element>(element: *mut T, value: T) {
     for leaf in T::LAYOUT.numbers() {
@@ -447,7 +448,7 @@ pub(crate) unsafe fn atomic_load<T: Number>(element: *mut T, order: Ordering) ->
 /// An atomic store of a number of any size.
 ///
 /// # Safety
-/// As for [`atomic_load`].
+/// The requirements are those of [`atomic_load`].
 #[inline(always)]
 pub(crate) unsafe fn atomic_store<T: Number>(element: *mut T, value: T, order: Ordering) {
     let raw = value.to_raw();

@@ -37,7 +37,7 @@ pub struct Counter {
     pub slot: SlotId,
     /// The slot as the test reads it.
     pub read: ExprId,
-    /// The bound.
+    /// The bound of the counter: the loop is left once the counter is not less.
     pub end: ExprId,
 }
 
@@ -82,7 +82,7 @@ impl Counter {
 /// How a counter moves on from turn to turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// What is added.
+    /// What is added to the counter in each turn.
     pub by: ExprId,
     /// Whether the counter becomes the end where the sum would be at or beyond it.
     pub stops_at_end: bool,

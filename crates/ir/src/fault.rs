@@ -8,7 +8,7 @@ use crate::{Place, Site, Type};
 /// What happened at a place, or where a thread was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FaultSite {
-    /// The source line.
+    /// The source line of what went wrong.
     pub site: Site,
     /// What happened at that line.
     pub fault: Fault,

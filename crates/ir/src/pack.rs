@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 16;
 /// Neighbouring numbers of an element, which stand at a multiple of their size together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pack {
-    /// Their parameters: one, two or four.
+    /// The numbers' parameters, as the kernel counts them: one, two or four.
     pub params: Range<u32>,
     /// The type of each, where they have one; else an unsigned type as wide.
     pub ty: Type,

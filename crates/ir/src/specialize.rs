@@ -34,7 +34,7 @@ pub enum DeviceProperty {
 }
 
 impl DeviceProperty {
-    /// All of them.
+    /// All properties of devices that kernels can ask for.
     pub const ALL: [DeviceProperty; 9] = [
         DeviceProperty::WarpSize,
         DeviceProperty::ComputeCapability,

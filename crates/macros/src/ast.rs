@@ -345,13 +345,14 @@ pub struct Method {
     pub of: Owner,
 }
 
-/// Whose function a method is.
+/// The type that a method belongs to.
 pub enum Owner {
-    /// That of a type which is written.
+    /// The type is written in the source.
     Written(Path),
-    /// That of the type which rustc infers.
+    /// The type is the one that rustc infers for the receiver.
     Inferred,
-    /// The same, or that of numbers of this name, where the receiver is one.
+    /// The type is the one that rustc infers for the receiver; where that is a number, the method is the one of numbers
+    /// with this name.
     OrNumbers(&'static OfNumbers),
 }
 

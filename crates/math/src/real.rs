@@ -260,7 +260,7 @@ pub trait Real:
 pub struct Reduced<T: Real> {
     /// The multiple's last bits.
     pub n: T::Bits,
-    /// The rest.
+    /// What is left of the number without the multiple.
     pub r: T,
     /// What is to be added to the rest: below half an ulp of it.
     pub c: T,

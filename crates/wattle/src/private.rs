@@ -55,7 +55,7 @@ pub mod element {
     };
     pub use wattle_ir::{ByValue, ExprId, KernelType, KernelValue, Layout, Padding, Site, Type, number_of};
 
-    /// A part of each constant.
+    /// What `part` gives for each constant.
     pub fn each<T, U>(constants: &[T], part: impl Fn(&T) -> U) -> Vec<U> {
         constants.iter().map(part).collect()
     }

@@ -26,13 +26,13 @@ impl Progress {
         }
     }
 
-    /// So many steps of all are done.
+    /// Shows that `done` steps of `all` are done.
     pub fn at(&self, done: u64, all: u64) {
         self.0.set_length(all);
         self.0.set_position(done);
     }
 
-    /// One more step is done.
+    /// Shows that one more step is done.
     pub fn step(&self) {
         self.0.inc(1);
     }

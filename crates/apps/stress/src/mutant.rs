@@ -10,7 +10,7 @@ use crate::program::{Op, OrderMut, Program};
 pub struct Mutant {
     /// The difference in words.
     pub change: String,
-    /// The program.
+    /// The program with the change.
     pub program: Program,
 }
 

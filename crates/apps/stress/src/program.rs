@@ -14,7 +14,7 @@ pub type RegisterId = usize;
 /// A litmus test whose operations are those of kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The name.
+    /// The name of the test.
     pub name: String,
     /// The words of memory that its threads share.
     pub words: Vec<Word>,
@@ -30,7 +30,7 @@ pub struct Program {
 /// A word of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The name.
+    /// The name of the word in the litmus file.
     pub name: String,
     /// The value at the start.
     pub initial: i32,

@@ -67,7 +67,7 @@ pub struct MutantReport {
 /// What came of a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TestReport {
-    /// The name.
+    /// The name of the test.
     pub name: String,
     /// What the command is given to run it again: a path or a scenario's name.
     pub source: String,
@@ -81,11 +81,11 @@ pub struct TestReport {
     pub instances: u64,
     /// The instances in which a wait was given up.
     pub unfinished: u64,
-    /// The launches.
+    /// How many launches ran.
     pub launches: u64,
     /// The outcomes, by their values.
     pub outcomes: Vec<Outcome>,
-    /// The mutants.
+    /// What came of each mutant of the test.
     pub mutants: Vec<MutantReport>,
     /// The confidence that a clean run gives: the least probability, over the mutants that showed an outcome, with which the program's
     /// instances would have shown one that comes as often; none where no mutant showed any.
@@ -101,9 +101,9 @@ pub struct TestReport {
 /// A file or scenario that was not run, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Refused {
-    /// Its path or name.
+    /// The path of the file, or the name of the scenario.
     pub source: String,
-    /// The reason.
+    /// Why it was not run, or not to its end, in words.
     pub reason: String,
     /// Whether that leaves a question without an answer: it ran, and the device reported an error; or it cannot run as it was asked to.
     #[serde(default)]
@@ -125,18 +125,18 @@ impl Refused {
 /// How many mutants with outcomes of their own showed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MutationScore {
-    /// Those that showed one.
+    /// How many mutants showed an outcome that the program itself does not have.
     pub shown: usize,
-    /// Those that ran and that the device can show as far as is known.
+    /// How many mutants ran and have outcomes that the device can show, as far as is known.
     pub within_reach: usize,
-    /// All.
+    /// How many mutants have outcomes of their own.
     pub all: usize,
 }
 
 /// What came of a scenario that ran as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
-    /// Its name.
+    /// The name of the scenario.
     pub scenario: String,
     /// How often it ran.
     pub runs: u64,
@@ -154,7 +154,7 @@ pub struct Written {
 /// A campaign's report, or the report of some shards of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// The device.
+    /// The name of the device that the campaign runs on.
     pub device: String,
     /// What the device is, by its own description, on each machine that took part.
     #[serde(default)]
@@ -178,7 +178,7 @@ pub struct Report {
     pub written: Vec<Written>,
     /// What was not run, and why.
     pub refused: Vec<Refused>,
-    /// The mutation score.
+    /// How many mutants showed outcomes of their own, over all tests of the report.
     #[serde(default)]
     pub mutation_score: MutationScore,
 }
@@ -442,7 +442,7 @@ mod tests {
         }
     }
 
-    /// That its own check fails is what it is there for; that it shows what the model forbids is not.
+    /// A scenario that is to be refuted may fail its own check, and must not show what the model forbids.
     #[test]
     fn a_scenario_to_be_refuted_may_fail_and_not_do_what_is_forbidden() {
         let written = |failed: u64, judgement: Judgement| Written {

@@ -19,16 +19,16 @@ use crate::run::Bench;
 pub struct Source {
     /// A path, or a scenario's name.
     pub name: String,
-    /// The program.
+    /// The program of the test.
     pub program: Program,
 }
 
-/// Tests, and what is none, with the reasons.
+/// Tests, and the sources that cannot be tests, with the reasons.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// The tests.
+    /// The tests that can run.
     pub tests: Vec<Source>,
-    /// What is none.
+    /// The files and scenarios that are no tests, each with the reason.
     pub refused: Vec<Refused>,
 }
 

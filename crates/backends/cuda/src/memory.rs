@@ -161,7 +161,7 @@ impl CudaMemory {
     /// Submits copies from memory of the same device to a stream.
     ///
     /// # Safety
-    /// As for [`copy_runs`](Self::copy_runs), until the stream has executed the copies.
+    /// The requirements are those of [`copy_runs`](Self::copy_runs), and hold until the stream has executed the copies.
     pub(crate) unsafe fn copy_on(
         &self,
         from: &CudaMemory,

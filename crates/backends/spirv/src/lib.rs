@@ -51,7 +51,7 @@ pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
 /// Operation").
 ///
 /// # Errors
-/// As for [`build`].
+/// It fails where [`build`] does.
 pub fn build_for(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> Result<Module, Lacking> {
     let kernel = &*specialize(kernel, &|property| features.answer(property));
     check::check(kernel, features)?;

@@ -83,7 +83,8 @@ struct Lanes {
 
 impl<'b> Fiber<'b> {
     /// # Safety
-    /// As for [`Kernel::run`]; `thread` outlives the fiber, and nobody calls its methods while the fiber runs.
+    /// The requirements are those of [`Kernel::run`]; besides, `thread` outlives the fiber, and nobody calls its methods while
+    /// the fiber runs.
     unsafe fn new(kernel: &'b dyn Kernel, thread: &'b Thread<'b>, stack: &'b mut DefaultStack) -> Self {
         let body = move |turns: &Turns, ()| {
             // SAFETY: the thread is given to the kernel's function alone, which runs in this fiber.
@@ -107,7 +108,7 @@ impl Drop for Fiber<'_> {
 /// Runs the block with this number: as many threads as there are stacks.
 ///
 /// # Safety
-/// As for [`Kernel::run`], for each thread of the block.
+/// The requirements are those of [`Kernel::run`], of each thread of the block.
 pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number: u32, stacks: &mut Stacks) {
     let block = Block::new(launch, number);
     let threads: Vec<Thread<'_>> = (0..launch.threads_in_block()).map(|number| Thread::new(&block, number)).collect();

@@ -73,7 +73,7 @@ fn spread(frames: [u32; MAX_RANK], wanted: u32) -> [u32; MAX_RANK] {
 /// Runs a launch to its end, with `team` where there is one.
 ///
 /// # Safety
-/// As for [`BackendQueue::launch`](crate::BackendQueue::launch), and the memory is the host's.
+/// The requirements are those of [`BackendQueue::launch`](crate::BackendQueue::launch), and the memory is the host's.
 pub(super) unsafe fn launch(
     properties: &Properties,
     team: Option<&Handover>,
@@ -90,7 +90,8 @@ pub(super) unsafe fn launch(
 /// the launch fails, the host part is stopped, since the threads that it waits for may be gone.
 ///
 /// # Safety
-/// As for [`BackendQueue::launch`](crate::BackendQueue::launch), for the host part, whose memory the host can reach.
+/// The requirements are those of [`BackendQueue::launch`](crate::BackendQueue::launch), of the host part, whose memory the
+/// host can reach.
 ///
 /// # Errors
 /// What went wrong in the launch, or else in the host part; its thread could not be started, and then nothing is launched.
@@ -124,7 +125,7 @@ pub unsafe fn run_beside(
 /// Settles what a host part reads plainly: copies on the device may have brought bytes there that are no truth values.
 ///
 /// # Safety
-/// As for [`run_beside`].
+/// The requirements are those of [`run_beside`].
 unsafe fn settle(host_part: &dyn Kernel) {
     for argument in host_part.arguments() {
         let ArgumentValue::View(view) = argument.value else { continue };
@@ -146,7 +147,7 @@ unsafe fn settle(host_part: &dyn Kernel) {
 /// Runs a kernel's blocks.
 ///
 /// # Safety
-/// As for [`launch`].
+/// The requirements are those of [`launch`].
 unsafe fn run_grid(
     properties: &Properties,
     team: Option<&Handover>,
@@ -200,7 +201,7 @@ fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks
 /// Runs one block.
 ///
 /// # Safety
-/// As for [`launch`], and the block runs once.
+/// The requirements are those of [`launch`], and the block runs once.
 #[inline]
 unsafe fn run_block(kernel: &dyn Kernel, state: &LaunchState, number: u32, stacks: &mut Stacks) {
     if stacks.is_empty() {
@@ -222,7 +223,7 @@ unsafe fn run_block(kernel: &dyn Kernel, state: &LaunchState, number: u32, stack
 /// Runs all blocks one after another.
 ///
 /// # Safety
-/// As for [`launch`].
+/// The requirements are those of [`launch`].
 #[inline]
 unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
     let _in_kernel = InKernel::enter();
@@ -243,7 +244,7 @@ unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
 /// other worker would run the blocks that are left.
 ///
 /// # Safety
-/// As for [`launch`].
+/// The requirements are those of [`launch`].
 unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64, must: bool) -> Result<()> {
     let blocks = state.grid().block_count() as u64;
     let _in_kernel = InKernel::enter();
@@ -301,7 +302,7 @@ fn can_be_at_once(properties: &Properties, blocks: u32, threads: u32) -> Result<
 /// Runs all blocks at the same time, on threads of their own.
 ///
 /// # Safety
-/// As for [`launch`].
+/// The requirements are those of [`launch`].
 unsafe fn at_once(kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {

@@ -36,7 +36,7 @@ pub unsafe trait Executor: Send + Sized + 'static {
     /// Submits a launch. Does nothing, and succeeds, if something before it has failed.
     ///
     /// # Safety
-    /// As for [`BackendQueue::launch`](crate::BackendQueue::launch).
+    /// The requirements are those of [`BackendQueue::launch`](crate::BackendQueue::launch).
     ///
     /// # Errors
     /// The device cannot run it, and nothing was submitted; or the launch has ended already, and this went wrong in it.
@@ -122,7 +122,7 @@ pub unsafe trait Executor: Send + Sized + 'static {
 /// waited for.
 ///
 /// # Safety
-/// As for [`Executor::launch`].
+/// The requirements are those of [`Executor::launch`].
 #[inline]
 pub(super) unsafe fn launch<E: Executor>(executor: &mut E, request: &LaunchRequest<'_>) {
     let LaunchRequest { kernel, host_part, shape, options, stamp: _ } = request;
@@ -144,7 +144,7 @@ pub(super) unsafe fn launch<E: Executor>(executor: &mut E, request: &LaunchReque
 }
 
 /// # Safety
-/// As for [`Executor::launch`].
+/// The requirements are those of [`Executor::launch`].
 #[inline]
 unsafe fn submit<E: Executor>(executor: &mut E, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) {
     // SAFETY: the caller's promise.

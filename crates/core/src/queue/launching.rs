@@ -34,7 +34,7 @@ impl Queue {
     /// Prepares a launch as [`Queue::prepare`] does, with the options that the launch will have.
     ///
     /// # Errors
-    /// As for [`Queue::prepare`].
+    /// It fails where [`Queue::prepare`] does.
     #[track_caller]
     pub fn prepare_with<const D: usize>(
         &self,

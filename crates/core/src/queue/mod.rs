@@ -141,7 +141,7 @@ impl Queue {
     /// Launches a kernel as [`Queue::launch`] does, with options.
     ///
     /// # Errors
-    /// As for [`Queue::launch`].
+    /// It fails where [`Queue::launch`] does.
     #[track_caller]
     #[inline(always)]
     pub fn launch_with<const D: usize>(
@@ -163,7 +163,7 @@ impl Queue {
     /// share is host-mapped or unified memory, with atomics of system scope.
     ///
     /// # Errors
-    /// As for [`Queue::launch`]; memory of the host part that the host cannot reach.
+    /// It fails where [`Queue::launch`] does, and where the host part has memory that the host cannot reach.
     #[track_caller]
     pub fn launch_with_host<const D: usize, const H: usize>(
         &self,

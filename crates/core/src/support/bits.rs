@@ -27,7 +27,7 @@ pub fn eq<T: Comparable>(x: T, y: T) -> bool {
     x.equals(y)
 }
 
-/// `x != y`, likewise.
+/// `x != y`, of numbers, bool, masks of warps, and arrays and tuples of these.
 #[inline(always)]
 pub fn ne<T: Comparable>(x: T, y: T) -> bool {
     !x.equals(y)

@@ -38,19 +38,19 @@ pub fn mul_add<V: Arithmetic>(x: V, y: V, z: V) -> V {
     x.zip3(y, z, |x, y, z| x.fused(y, z))
 }
 
-/// `z + x * y`, likewise.
+/// `z + x * y` in a kernel that permits to contract: of floats rounded once.
 #[inline(always)]
 pub fn add_mul<V: Arithmetic>(z: V, x: V, y: V) -> V {
     mul_add(x, y, z)
 }
 
-/// `x * y - z`, likewise.
+/// `x * y - z` in a kernel that permits to contract: of floats rounded once.
 #[inline(always)]
 pub fn mul_sub<V: Arithmetic>(x: V, y: V, z: V) -> V {
     x.zip3(y, z, |x, y, z| x.fused(y, z.negated()))
 }
 
-/// `z - x * y`, likewise.
+/// `z - x * y` in a kernel that permits to contract: of floats rounded once.
 #[inline(always)]
 pub fn sub_mul<V: Arithmetic>(z: V, x: V, y: V) -> V {
     x.zip3(y, z, |x, y, z| x.negated().fused(y, z))

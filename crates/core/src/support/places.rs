@@ -39,7 +39,7 @@ macro_rules! functions {
 }
 functions!(u32);
 
-/// The same functions in `#[kernel(wide)]`.
+/// The functions of places for `#[kernel(wide)]`, whose indices are `u64`.
 pub mod wide {
     use super::*;
 

@@ -80,7 +80,7 @@ pub struct Builder {
 /// What a kernel's indices are, in its source and in the launches that it is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexWidth {
-    /// Both `u32`.
+    /// Indices are `u32` in the source and in the launches.
     Word,
     /// `u64` in the source; all extents of the launches are less than 2³², so that indices which come from them are computed
     /// with 32 bits.

@@ -33,9 +33,9 @@ const WRITES_A_PART: &str = "accesses of different sizes meet here: this one is 
 
 /// Why an access has no cells.
 pub(crate) enum NoCells {
-    /// It is one to the thread's own memory, from this byte on.
+    /// The access is to the thread's own memory, from this byte on.
     Local(u64),
-    /// It is wrong.
+    /// The access is undefined behaviour, or not supported, for this reason.
     Wrong(Wrong),
     /// The search has to begin again, or end.
     Spoilt,
@@ -145,7 +145,7 @@ impl Cells {
         Ok(Cells { space, memory: Some(memory), all, first: offset, events })
     }
 
-    /// The same cells, byte by byte.
+    /// The bytes of the cells, each as a cell of its own.
     pub(crate) fn by_bytes(self) -> Cells {
         let bytes =
             |(item, cell, width): (u32, u64, u8)| (cell..cell + u64::from(width)).map(move |byte| (item, byte, 1));

@@ -14,9 +14,9 @@ use crate::world::Range;
 pub struct Item {
     /// The number of the range.
     pub memory: usize,
-    /// Its offset in bytes.
+    /// The offset of the item in its range, in bytes.
     pub offset: u64,
-    /// Its type.
+    /// The type of the number in it.
     pub ty: Number,
 }
 

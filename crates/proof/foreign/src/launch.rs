@@ -37,9 +37,9 @@ fn extent(of: &[u32; 3]) -> u64 {
 /// An argument: the name that assertions use, and the value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The name.
+    /// The name by which assertions call the argument.
     pub name: String,
-    /// The value.
+    /// The value that the kernel gets.
     pub value: Given,
 }
 

@@ -73,7 +73,7 @@ impl Module {
     /// Reads a PTX module, which errors and reports call by the name of its file.
     ///
     /// # Errors
-    /// As for [`Module::ptx`].
+    /// It fails where [`Module::ptx`] does.
     pub fn ptx_file(file: impl Into<String>, text: impl Into<String>) -> Result<Module> {
         let (file, text) = (file.into(), text.into());
         let read = ptx::read_each(&file, &text, ptx::Limits::NONE, &HashMap::new());
@@ -111,7 +111,7 @@ impl Module {
     /// Reads a SPIR-V module, which errors and reports call by the name of its file.
     ///
     /// # Errors
-    /// As for [`Module::spirv`].
+    /// It fails where [`Module::spirv`] does.
     pub fn spirv_file(file: impl Into<String>, code: impl Into<Vec<u8>>) -> Result<Module> {
         let (file, bytes) = (file.into(), code.into());
         let wrong = |refused| system(format!("reading a module, {file}"), refused);

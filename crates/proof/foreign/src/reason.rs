@@ -6,9 +6,9 @@ use wattle_memory::{Classes, EventId, Graph, Kind, Model, Term};
 /// The reason in words, and the term of the model's specification on which it rests, if on one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// The words.
+    /// The reason as a sentence.
     pub sentence: String,
-    /// The term.
+    /// The term of the specification on which it rests, if on one.
     pub term: Option<Term>,
 }
 

@@ -46,7 +46,7 @@ impl Unfixed {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a cell may hold one.
+    /// Whether a cell may hold a value that nothing fixes.
     pub fn holds(&self, address: Address) -> bool {
         self.memories.contains(&address.memory) || self.cells.contains_key(&address)
     }
@@ -58,14 +58,15 @@ impl Unfixed {
         self.holds(address) && (!only_later || self.memories.contains(&address.memory))
     }
 
-    /// The cells that hold one, and the first of each memory that may hold one anywhere.
+    /// The cells that hold a value that nothing fixes, and the first cell of each memory in which any cell may hold
+    /// one.
     pub fn all(&self) -> impl Iterator<Item = Address> {
         let anywhere = self.memories.iter().map(|&memory| Address { memory, element: 0 });
         self.cells.keys().copied().chain(anywhere)
     }
 
-    /// Records that a cell holds one, by a thread or from the beginning; returns whether that is new, so that the search has to
-    /// begin again.
+    /// Records that a cell holds a value that nothing fixes, which a thread stored or which is there from the beginning; returns
+    /// whether that is new, so that the search has to begin again.
     pub fn found(&self, address: Address, by: Option<Storer>) -> bool {
         let is_known = match self.cells.get(&address) {
             Some(known) => known.is_none() || *known == by,
@@ -79,7 +80,8 @@ impl Unfixed {
         !is_known
     }
 
-    /// Records that any cell of a memory may hold one.
+    /// Records that any cell of a memory may hold a value that nothing fixes; returns whether that is new, so that the
+    /// search has to begin again.
     pub fn found_anywhere(&self, memory: u32) -> bool {
         let is_new = !self.memories.contains(&memory);
         if is_new {
@@ -88,12 +90,13 @@ impl Unfixed {
         is_new
     }
 
-    /// Whether a lane gives one to the others of its warp when they meet.
+    /// Whether a lane gives a value that nothing fixes to the others of its warp when they meet.
     pub fn is_given(&self, meeting: u64, thread: ThreadId) -> bool {
         self.given.contains(&(meeting, thread))
     }
 
-    /// Records that a lane gives one; where that is new, the search has to begin again.
+    /// Records that a lane gives a value that nothing fixes to the others of its warp; where that is new, the search
+    /// has to begin again.
     pub fn found_given(&self, meeting: u64, thread: ThreadId) {
         if !self.is_given(meeting, thread) {
             self.new_ones().given.insert((meeting, thread));

@@ -34,7 +34,7 @@ pub enum Violation {
     },
     /// An assertion about the memory at the end.
     Assertion {
-        /// Its text.
+        /// The text of the assertion.
         text: String,
         /// The values that it looks at.
         values: String,
@@ -221,13 +221,13 @@ impl Violation {
 /// A thread that waits for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StuckThread {
-    /// The thread.
+    /// The thread that waits.
     pub thread: ThreadId,
     /// Whether it waits at a barrier; else it goes round in a loop.
     pub at_barrier: bool,
     /// Whether what it waits at is an operation that lanes of its warp do together.
     pub in_warp: bool,
-    /// Where it waits.
+    /// The place in the source at which it waits.
     pub at: String,
     /// The thread of its block that has gone past the barrier at which it waits, to its end.
     pub passed_by: Option<ThreadId>,
@@ -249,9 +249,9 @@ pub(crate) fn alike(threads: &[StuckThread]) -> Vec<Vec<&StuckThread>> {
 /// One event of an execution, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The thread.
+    /// The thread that did it.
     pub thread: ThreadId,
-    /// The instruction.
+    /// The instruction in the words of the module.
     pub instruction: String,
     /// The place in the source.
     pub at: String,

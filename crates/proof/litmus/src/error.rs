@@ -5,7 +5,7 @@ use std::fmt;
 /// A place in a file, counted from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The line.
+    /// The line of the file, from 1.
     pub line: u32,
     /// The column, in characters.
     pub column: u32,

@@ -46,7 +46,7 @@ pub enum CaseError {
 pub struct Judged {
     /// The file with its expected answer.
     pub case: Case,
-    /// The verdict.
+    /// The verdict on the file, or why there is none.
     pub verdict: Result<Verdict, CaseError>,
     /// The time that judging took.
     pub time: Duration,

@@ -89,7 +89,7 @@ pub enum Reason {
 /// An answer with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The answer.
+    /// The answer to the question about the program.
     pub answer: Answer,
     /// The evidence, if one execution can show it.
     pub evidence: Option<Evidence>,

@@ -36,7 +36,7 @@ impl fmt::Display for Dialect {
 /// A name of a memory location. Several may name one location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
-    /// The name.
+    /// The name by which the file calls the location.
     pub name: String,
     /// The location that it names.
     pub location: LocationId,
@@ -45,9 +45,9 @@ pub struct Reference {
 /// A thread's register.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Register {
-    /// The name.
+    /// The name of the register.
     pub name: String,
-    /// The initial value.
+    /// What the register holds before the thread begins.
     pub initial: u64,
 }
 
@@ -191,9 +191,9 @@ pub enum Instruction {
     Branch {
         /// The comparison.
         comparison: Comparison,
-        /// Its left side.
+        /// The left side of the comparison.
         left: Operand,
-        /// Its right side.
+        /// The right side of the comparison.
         right: Operand,
         /// The label to jump to.
         to: LabelId,
@@ -267,7 +267,7 @@ impl Instruction {
 /// A name for a place in a thread's code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JumpTarget {
-    /// The name.
+    /// The name of the label.
     pub name: String,
     /// The index of the instruction after it; the number of instructions at the end of the code.
     pub at: usize,
@@ -278,7 +278,7 @@ pub struct JumpTarget {
 pub struct Thread {
     /// The place in the hierarchy of groups. Its thread number is unique in the program.
     pub placement: Placement,
-    /// Its registers.
+    /// The registers that the thread uses.
     pub registers: Vec<Register>,
     /// The instructions.
     pub code: Vec<Instruction>,

@@ -13,7 +13,7 @@ pub struct Instruction {
     pub at: u32,
     /// The number of the sequentially consistent fence that it begins with, if the source says `SeqCst` of the access.
     pub seq_cst: Option<u32>,
-    /// Its source line.
+    /// The source line of the instruction.
     pub site: Site,
     /// The action of the instruction.
     pub action: Action,

@@ -138,14 +138,16 @@ pub enum Request<V: Value = u64> {
         value: V,
         /// The second operand; 0 where there is none.
         operand: V,
-        /// As for [`Request::Barrier`].
+        /// The number of iterations of each loop around it since it was entered, outermost first
+        /// ([`Request::Barrier`]).
         iterations: Vec<u64>,
         /// The source line.
         site: Site,
     },
     /// The warp's barrier; the owner calls `run` again once all lanes have arrived.
     WarpBarrier {
-        /// As for [`Request::Barrier`].
+        /// The number of iterations of each loop around it since it was entered, outermost first
+        /// ([`Request::Barrier`]).
         iterations: Vec<u64>,
         /// The source line.
         site: Site,

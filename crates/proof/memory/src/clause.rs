@@ -3,7 +3,7 @@
 /// A clause of a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// The specification.
+    /// The name and version of the specification.
     pub document: &'static str,
     /// The section, by number or name.
     pub section: &'static str,

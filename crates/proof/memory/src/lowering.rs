@@ -47,7 +47,7 @@ fn help(target: &Target) -> &'static str {
 /// One step of a lowered fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowered {
-    /// One fence instruction.
+    /// A single fence instruction with this label.
     Fence(Label),
     /// A read-modify-write that acquires and releases, on one hidden word per device that nothing else touches.
     ///

@@ -198,7 +198,7 @@ pub(crate) enum Scopes {
 /// The lowering of sequentially consistent fences on a target.
 #[derive(Clone, Copy)]
 pub(crate) enum SeqCst {
-    /// One fence instruction.
+    /// A single fence instruction.
     Fence,
     /// An update of a hidden word; see [`Lowered::HiddenUpdate`].
     HiddenUpdate,

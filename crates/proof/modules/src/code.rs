@@ -179,12 +179,12 @@ pub enum Ordering {
     },
 }
 
-/// A fence.
+/// A fence of PTX: `fence`, `membar`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     /// The order; `membar` is sequentially consistent (9.7.13.4).
     pub order: FenceOrder,
-    /// The scope.
+    /// The scope of the fence.
     pub scope: Scope,
 }
 
@@ -265,7 +265,7 @@ pub enum Integral {
 /// Add and subtract with the carry flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Carry {
-    /// Whether it subtracts.
+    /// Whether the instruction subtracts; else it adds.
     pub subtract: bool,
     /// Whether the carry flag is an input.
     pub takes: bool,

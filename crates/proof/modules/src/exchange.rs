@@ -27,7 +27,7 @@ pub enum Exchange {
 /// "OpGroupNonUniformIAdd" and those after it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Combine {
-    /// What two values become.
+    /// The operation that combines two values.
     pub by: Combiner,
     /// The width of the values in bits.
     pub bits: u8,
@@ -35,7 +35,7 @@ pub struct Combine {
     pub of: CombinedLanes,
 }
 
-/// What two values become.
+/// The operation that combines two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "they are the names of operations")]
 pub enum Combiner {
@@ -57,11 +57,11 @@ pub enum Combiner {
 /// The lanes whose values are combined for a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CombinedLanes {
-    /// All.
+    /// All lanes that take part.
     All,
-    /// Those up to it, itself among them.
+    /// The lanes up to the lane itself, which is among them.
     UpTo,
-    /// Those before it; none gives the identity.
+    /// The lanes before the lane itself; where there are none, the result is the identity.
     Before,
     /// The lanes of its cluster, where each cluster has this many.
     Cluster(u32),

@@ -5,11 +5,11 @@ use wattle::ir::Float;
 
 /// BabelStream's arrays, on the heap.
 pub struct Arrays<T> {
-    /// The first array.
+    /// BabelStream's array `a`: what `copy` and `add` read, and `triad` writes.
     pub a: Vec<T>,
-    /// The second array.
+    /// BabelStream's array `b`: what `mul` writes.
     pub b: Vec<T>,
-    /// The third array.
+    /// BabelStream's array `c`: what `copy` and `add` write.
     pub c: Vec<T>,
     /// The factor of `mul` and `triad`.
     pub scalar: T,

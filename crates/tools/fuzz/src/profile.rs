@@ -52,12 +52,12 @@ impl Profile {
         }
     }
 
-    /// As [`Profile::full`], with `u32`, `i32`, `f32` and `bool` alone: for devices of 32 bits.
+    /// The profile of devices of 32 bits: [`Profile::full`] with `u32`, `i32`, `f32` and `bool` as its only types.
     pub fn narrow() -> Profile {
         Profile::full().only(&[Type::U32, Type::I32, Type::F32])
     }
 
-    /// The profile with those of these types alone that it has already, and their atomics. `U32` is among them.
+    /// The profile without the types that are not in `types`, and without their atomics. `types` has `U32`.
     #[must_use]
     pub fn only(self, types: &[Type]) -> Profile {
         let keep = |all: Vec<Type>| all.into_iter().filter(|ty| types.contains(ty)).collect();

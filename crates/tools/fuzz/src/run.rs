@@ -36,7 +36,7 @@ pub fn outcome(case: &Case, device: &Device) -> Result<Outcome> {
 /// As [`outcome`], with a limit to the launch's time: for cases that may never end.
 ///
 /// # Errors
-/// As for [`outcome`].
+/// It fails where [`outcome`] does.
 pub fn outcome_within(case: &Case, device: &Device, limit: Duration) -> Result<Outcome> {
     let queue = device.queue()?;
     let (kernel, buffers) = LooseKernel::new(case, &queue)?;

@@ -57,7 +57,7 @@ pub(crate) unsafe fn free(address: Address) -> Said {
 /// Frees page-locked host memory. It may wait for all that the context does.
 ///
 /// # Safety
-/// As for [`free`].
+/// The requirements are those of [`free`].
 pub(crate) unsafe fn free_host(start: NonNull<u8>) -> Said {
     // SAFETY: the caller's promise.
     said(unsafe { (functions::MEM_FREE_HOST.get())(start.as_ptr().cast()) })
@@ -84,7 +84,7 @@ pub(crate) unsafe fn copy_from_host(to: Address, from: *const u8, bytes: usize, 
 /// Copies to the host from memory that devices reach.
 ///
 /// # Safety
-/// As for [`copy_from_host`].
+/// The requirements are those of [`copy_from_host`].
 pub(crate) unsafe fn copy_to_host(to: *mut u8, from: Address, bytes: usize, stream: &Stream) -> Said {
     // SAFETY: the caller's promise.
     said(unsafe { (functions::MEMCPY_D_TO_H.get())(to.cast::<c_void>(), from, bytes, stream.raw()) })
@@ -93,7 +93,7 @@ pub(crate) unsafe fn copy_to_host(to: *mut u8, from: Address, bytes: usize, stre
 /// Copies within a device.
 ///
 /// # Safety
-/// As for [`copy_from_host`].
+/// The requirements are those of [`copy_from_host`].
 pub(crate) unsafe fn copy(to: Address, from: Address, bytes: usize, stream: &Stream) -> Said {
     // SAFETY: the caller's promise.
     said(unsafe { (functions::MEMCPY_D_TO_D.get())(to, from, bytes, stream.raw()) })
@@ -102,7 +102,7 @@ pub(crate) unsafe fn copy(to: Address, from: Address, bytes: usize, stream: &Str
 /// Copies from memory of one context to that of another.
 ///
 /// # Safety
-/// As for [`copy_from_host`].
+/// The requirements are those of [`copy_from_host`].
 pub(crate) unsafe fn copy_peer(
     (to, to_context): (Address, PrimaryContext),
     (from, from_context): (Address, PrimaryContext),
@@ -148,7 +148,7 @@ fn parts(place: Place) -> (sys::CUmemorytype, *mut c_void, Address) {
 /// Copies rows from one place to another.
 ///
 /// # Safety
-/// As for [`copy_from_host`], for all rows of both ends.
+/// The requirements are those of [`copy_from_host`], of all rows of both ends.
 pub(crate) unsafe fn copy_rows(
     (to, to_pitch): (Place, Pitch),
     (from, from_pitch): (Place, Pitch),

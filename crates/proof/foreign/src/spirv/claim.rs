@@ -11,11 +11,11 @@ use crate::operator::{OPERATORS, Operator};
 /// How many of the ends a condition has to hold at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
-    /// All of them.
+    /// The condition holds at all ends.
     Forall,
-    /// At least one.
+    /// The condition holds at one end at least.
     Exists,
-    /// None.
+    /// The condition holds at no end.
     NotExists,
 }
 
@@ -177,7 +177,7 @@ impl Text<'_> {
 pub struct Final {
     /// The bits; `None` where nobody has written all of them.
     pub bits: Option<u64>,
-    /// The type.
+    /// The type of the scalar.
     pub ty: Scalar,
 }
 

@@ -64,7 +64,7 @@ impl Format {
 /// What happens to a result once it is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// Nothing.
+    /// The rounded result stays as it is.
     None,
     /// It is clamped to [0, 1], and a NaN becomes +0: `.sat`.
     Saturate,

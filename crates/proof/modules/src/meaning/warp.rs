@@ -15,7 +15,7 @@ fn bits(lanes: impl Iterator<Item = usize>) -> u64 {
 /// A lane's operands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// The value.
+    /// The value that the lane gives.
     pub a: u64,
     /// The lane or the distance of a shuffle.
     pub b: u64,

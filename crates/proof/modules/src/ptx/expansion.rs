@@ -7,9 +7,9 @@ use crate::types::{Sort, Type};
 
 /// The instructions in the place of one.
 pub struct Expansion<'s> {
-    /// The one.
+    /// The instruction of the text that they stand for.
     pub of: &'s Instruction,
-    /// Its number in its body, for the names of registers and labels.
+    /// The number of that instruction in its body, for the names of registers and labels.
     pub number: usize,
     /// How many registers have been declared.
     pub registers: u32,

@@ -14,11 +14,11 @@ use crate::types::{Sort, Type};
 /// A function on values, by its number of operands.
 #[derive(Clone, Copy)]
 pub enum Meaning {
-    /// One.
+    /// A function with one operand.
     One(Un),
-    /// Two.
+    /// A function with two operands.
     Two(Bin),
-    /// Three.
+    /// A function with three operands.
     Three(Tern),
 }
 

@@ -26,9 +26,9 @@ pub enum Edit {
     Before(Vec<Added>),
     /// Instructions behind it.
     After(Vec<Added>),
-    /// Other memory semantics.
+    /// The instruction has these memory semantics instead of its own.
     Semantics(u32),
-    /// Another scope of its memory.
+    /// The instruction has this memory scope instead of its own.
     Scope(u32),
     /// A plain load or store as an atomic one, with scope and semantics.
     Atomic(u32, u32),
@@ -40,7 +40,7 @@ pub enum Edit {
     NonPrivate(Option<u32>),
     /// A variable that is decorated `Coherent`.
     Coherent,
-    /// No instruction.
+    /// The instruction is removed.
     Nothing,
 }
 
@@ -55,14 +55,14 @@ pub enum Orders {
     Load,
     /// `OpAtomicStore`
     Store,
-    /// Another atomic operation.
+    /// An atomic operation that is neither a load nor a store: it reads and writes.
     Update,
 }
 
 /// A fence, a barrier or an atomic operation, with the numbers of its scope and its semantics, if they are constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synchronization {
-    /// What it is.
+    /// Which of these instructions it is.
     pub orders: Orders,
     /// The scope of its memory.
     pub scope: Option<u32>,

@@ -19,9 +19,9 @@ pub struct Instruction {
     pub op: Op,
     /// The type of the result.
     pub result_type: Option<Id>,
-    /// The result.
+    /// The number of the result, where the instruction has one.
     pub result: Option<Id>,
-    /// The other operands.
+    /// The words of the operands behind the result.
     pub operands: Vec<u32>,
     /// The line of the text, or of a binary module the number of the instruction, from 1.
     pub line: u32,
@@ -39,7 +39,7 @@ impl Instruction {
         self.operands.get(from..).unwrap_or_default()
     }
 
-    /// The result.
+    /// The number of the result; refused of an instruction that has none.
     pub fn id(&self) -> Result<Id, Refused> {
         self.result.ok_or_else(|| Refused::new(self.line, format!("`{}` names no result", self.name())))
     }

@@ -49,12 +49,12 @@ pub fn level(scope: u64) -> Option<Level> {
     })
 }
 
-/// Memory semantics.
+/// The memory semantics of an operation (SPIR-V 1.6, "Memory Semantics").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Semantics {
-    /// Whether they acquire.
+    /// Whether the operation acquires.
     pub acquire: bool,
-    /// Whether they release.
+    /// Whether the operation releases.
     pub release: bool,
     /// The memory that they order.
     pub classes: Classes,

@@ -25,7 +25,7 @@ impl Declarations {
         Some(operands.first().copied().unwrap_or(0))
     }
 
-    /// The same of a member.
+    /// The first operand of a member's decoration, 0 for one without; `None` where the member does not have it.
     pub fn member_decoration(&self, of: Id, member: u32, which: Decoration) -> Option<u32> {
         let operands = self.decorations.get(&(of, Some(member), which as u32))?;
         Some(operands.first().copied().unwrap_or(0))
@@ -40,12 +40,12 @@ impl Declarations {
 /// The set of the debug information that compilers of OpenCL write.
 pub(super) const OPENCL_DEBUG: &str = "OpenCL.DebugInfo.100";
 
-/// An entry point.
+/// An entry point of a module, which is a kernel.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The name.
+    /// The name by which the entry point is launched.
     pub name: String,
-    /// The function.
+    /// The number of the function that runs.
     pub function: Id,
     /// The size of a workgroup, as far as an execution mode fixes it: literals, or the results that hold it.
     pub local_size: Option<LocalSize>,
@@ -92,21 +92,21 @@ impl Function {
     }
 }
 
-/// A block.
+/// A basic block of a function: its label and the instructions up to the one that ends it.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The label.
+    /// The number of the `OpLabel` with which the block begins.
     pub label: Id,
     /// The numbers of the instructions behind it.
     pub body: Range<usize>,
 }
 
-/// A module.
+/// A SPIR-V module, read and not yet lowered.
 #[derive(Clone, Debug)]
 pub struct Spirv {
     pub(super) listing: Listing,
     pub(super) declared: Declarations,
-    /// The memory model.
+    /// The memory model that the module declares: `OpMemoryModel`.
     pub model: MemoryModel,
     pub(super) entries: Vec<Entry>,
     pub(super) functions: HashMap<Id, Function>,

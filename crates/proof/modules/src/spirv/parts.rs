@@ -9,9 +9,9 @@ pub enum Parts {
     Scalar(Scalar),
     /// An array, or the columns of a matrix; the length of a runtime array is `None`.
     Many {
-        /// Each of them.
+        /// The parts of one element or column.
         of: Box<Parts>,
-        /// Their number.
+        /// The number of elements or columns.
         len: Option<u64>,
         /// The distance of two in bytes.
         stride: u64,
@@ -20,7 +20,7 @@ pub enum Parts {
     Vector {
         /// The type of its parts.
         of: Scalar,
-        /// Their number.
+        /// The number of parts of the vector.
         len: u64,
     },
     /// A structure.
@@ -34,7 +34,7 @@ pub struct Member {
     pub name: String,
     /// Its offset in bytes.
     pub offset: u64,
-    /// Its parts.
+    /// The parts of the member.
     pub parts: Parts,
 }
 

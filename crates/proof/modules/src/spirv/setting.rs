@@ -14,7 +14,7 @@ use super::types::{Kind, Leaf, Scalar, Type, Types};
 pub struct Setting {
     /// The threads of a workgroup; `None` for what the module says.
     pub local_size: Option<[u32; 3]>,
-    /// The workgroups.
+    /// The number of workgroups in each dimension.
     pub workgroups: [u32; 3],
     /// The threads of a subgroup; `None` for all of a workgroup.
     pub subgroup: Option<u32>,
@@ -67,7 +67,7 @@ pub enum Contents {
         /// Its bytes, or why there are none.
         in_order: Result<Vec<u8>, String>,
     },
-    /// So many bytes that nobody has written, of scalars of a type where it is given.
+    /// Memory of this many bytes that nobody has written, of scalars of a type where it is given.
     Unwritten(u64, Option<Scalar>),
 }
 
@@ -186,7 +186,7 @@ pub fn scalar_bits(ty: Scalar, text: &str) -> Result<u64, String> {
 pub struct Shape {
     /// The threads of a workgroup.
     pub local_size: [u32; 3],
-    /// The workgroups.
+    /// The number of workgroups in each dimension.
     pub workgroups: [u32; 3],
     /// The threads of a subgroup.
     pub subgroup: u32,
@@ -252,7 +252,7 @@ impl Shape {
 /// A built-in variable of a thread: where it lies in the thread's memory.
 #[derive(Clone, Debug)]
 pub struct BuiltInVariable {
-    /// The built-in.
+    /// The built-in that the variable is.
     pub which: BuiltIn,
     /// Its scalars, with their offsets in the thread's memory.
     pub leaves: Vec<Leaf>,

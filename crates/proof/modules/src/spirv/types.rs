@@ -59,7 +59,7 @@ pub enum Kind {
 /// A scalar type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// The kind.
+    /// Whether it is a truth value, an integer or a float.
     pub kind: Kind,
     /// The width in bits; 1 for a truth value.
     pub bits: u32,
@@ -91,7 +91,7 @@ impl Scalar {
 pub struct Leaf {
     /// The offset in bytes.
     pub offset: u64,
-    /// The type.
+    /// The type of the scalar.
     pub ty: Scalar,
 }
 
@@ -185,20 +185,21 @@ impl Types {
         if self.laid_out.contains(&reached) { reached } else { ty }
     }
 
-    /// Where a value of a type stands that comes behind so many bytes of others.
+    /// The offset of a value of a type that comes after `bytes` bytes of other values: the next multiple of its
+    /// alignment.
     pub fn behind(&self, bytes: u64, ty: Id) -> u64 {
         bytes.next_multiple_of(self.alignment(ty).max(1))
     }
 
-    /// The type of that number.
+    /// The type that an `OpType` instruction with this number declares.
     pub fn get(&self, id: Id) -> Option<&Type> {
         self.all.get(&id).map(|declared| &declared.ty)
     }
 
-    /// The type of that number.
+    /// The type that an `OpType` instruction with this number declares, for an instruction that needs it.
     ///
     /// # Errors
-    /// There is none; the refusal names the instruction that wants it.
+    /// No type has this number; the refusal names the instruction that needs it.
     pub fn named(&self, id: Id, by: &Instruction) -> Result<&Type, Refused> {
         self.get(id).ok_or_else(|| by.refused("its type is declared nowhere, or is not supported"))
     }

@@ -134,7 +134,7 @@ pub fn rows(stream: &Arc<Stream>, context: &Arc<Context>, to: Side, mut from: Si
 /// Copies bytes between two addresses: on a stream, or on the default stream, where the call waits.
 ///
 /// # Errors
-/// As for [`Side::new`] and [`rows`].
+/// It fails where [`Side::new`] or [`rows`] does.
 pub fn bytes(to: (u64, Where), from: (u64, Where), width: usize, on: Option<usize>) -> Done {
     let (stream, context) = context::resolve(on.unwrap_or(0))?;
     if width == 0 {

@@ -23,7 +23,7 @@ pub unsafe fn load(at: usize, bytes: u8, strong: bool) -> u64 {
 /// Stores 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
-/// As for [`load`].
+/// The requirements are those of [`load`].
 #[inline]
 pub unsafe fn store(at: usize, bytes: u8, strong: bool, value: u64) {
     let order = if strong { Ordering::SeqCst } else { Ordering::Relaxed };
@@ -41,7 +41,7 @@ pub unsafe fn store(at: usize, bytes: u8, strong: bool, value: u64) {
 /// Replaces 4 or 8 bytes by the result of `next` for them; returns the old value.
 ///
 /// # Safety
-/// As for [`load`].
+/// The requirements are those of [`load`].
 #[inline]
 pub unsafe fn update(at: usize, bytes: u8, next: impl Fn(u64) -> Option<u64>) -> u64 {
     // SAFETY: the caller vouches for it.

@@ -79,12 +79,13 @@ struct Block {
 /// The threads that have arrived at a barrier.
 #[derive(Clone, Default)]
 enum Barrier {
-    /// None.
+    /// No thread has arrived.
     #[default]
     Idle,
-    /// So many, of all that have not ended.
+    /// This many threads have arrived, and all that have not ended are awaited.
     All(u32),
-    /// Those of some warps. It stays so once it has opened, for whoever came too many.
+    /// The threads of a given number of warps are awaited. A barrier that has opened stays in this state, so that
+    /// threads that come in excess are seen.
     Counted(Counted),
 }
 

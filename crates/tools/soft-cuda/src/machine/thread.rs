@@ -28,7 +28,7 @@ pub enum State {
     Waits(u8),
     /// The thread waits for the other lanes of its warp.
     Meets,
-    /// It has ended.
+    /// The thread has ended.
     Ended,
 }
 

@@ -41,7 +41,7 @@ pub enum Given {
 /// A member of the push constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushMember {
-    /// The name.
+    /// The name of the member in the source.
     pub name: String,
     /// The offset in bytes.
     pub offset: u64,

@@ -84,7 +84,7 @@ pub enum Place {
 pub struct Variable {
     /// The name of the result.
     pub name: String,
-    /// Where it is.
+    /// The memory that the variable is, or is in.
     pub place: Place,
     /// The type of its contents.
     pub ty: Id,
