@@ -6,6 +6,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use wattle_core::lock;
+
 /// The most choices that are searched.
 const MOST_WAYS: usize = 256;
 
@@ -43,7 +45,7 @@ impl Elected {
 
     /// The lane that the lanes of a mask elect.
     pub fn leader(&self, mask: u64) -> u32 {
-        let mut elections = self.elections.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut elections = lock(&self.elections);
         if let Some(known) = elections.iter().find(|election| election.mask == mask) {
             return known.leader();
         }

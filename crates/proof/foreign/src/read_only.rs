@@ -2,9 +2,10 @@
 //! runs, whatever orders its accesses (PTX ISA 8.8, 9.7.9.9).
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use wattle_check::search::Execution;
+use wattle_core::lock;
 use wattle_memory::{EventId, Kind};
 
 use crate::world::World;
@@ -20,12 +21,12 @@ pub(crate) struct ReadOnly {
 impl ReadOnly {
     /// Records that a launch touches a memory: that it reads it so, or that it writes it.
     pub fn touch(&self, part: u32, memory: u32, writes: bool) {
-        self.touched.lock().unwrap_or_else(PoisonError::into_inner)[usize::from(writes)].insert((part, memory));
+        lock(&self.touched)[usize::from(writes)].insert((part, memory));
     }
 
     /// Whether a launch reads a memory so, and writes it.
     pub fn is_written(&self) -> bool {
-        let touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let touched = lock(&self.touched);
         !touched[0].is_disjoint(&touched[1])
     }
 }

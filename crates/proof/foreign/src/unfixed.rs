@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wattle_check::search::Address;
+use wattle_core::lock;
 use wattle_memory::ThreadId;
 
 /// A thread: its launch, its block there, and its own number in that.
@@ -43,7 +44,7 @@ impl Found {
 
 impl Unfixed {
     fn new_ones(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.found)
     }
 
     /// Whether a cell may hold a value that nothing fixes.
@@ -110,7 +111,7 @@ impl Unfixed {
 
     /// Whether one matters to a run, which does not begin again: it decides something, is an address, or goes to other threads.
     pub fn matters(&self) -> bool {
-        let (decided, addressed) = &*self.decided.lock().unwrap_or_else(PoisonError::into_inner);
+        let (decided, addressed) = &*lock(&self.decided);
         self.has_grown() || !decided.is_empty() || !addressed.is_empty()
     }
 
@@ -129,16 +130,16 @@ impl Unfixed {
 
     /// Records that one decides whether an instruction runs.
     pub fn decides(&self, at: u32) {
-        self.decided.lock().unwrap_or_else(PoisonError::into_inner).0.insert(at);
+        lock(&self.decided).0.insert(at);
     }
 
     /// Records that one is the address of an instruction.
     pub fn addresses(&self, at: u32) {
-        self.decided.lock().unwrap_or_else(PoisonError::into_inner).1.insert(at);
+        lock(&self.decided).1.insert(at);
     }
 
     /// The instructions that they let run or not, and those whose address they are.
     pub fn decided(&self) -> (BTreeSet<u32>, BTreeSet<u32>) {
-        self.decided.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.decided).clone()
     }
 }

@@ -3,12 +3,12 @@
 //! The checker knows nothing of the changes. It passes a [`Variant`] on to the searches of its trials, which take the changed
 //! modules from it and leave there what they found.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use wattle_check::checker::{self, Batch, BatchKernel, ModuleTrials, ModuleVariant};
 use wattle_check::search::{Limits, Statistics};
-use wattle_core::{ModuleCode, ModuleEntry, lasting};
+use wattle_core::{ModuleCode, ModuleEntry, lasting, lock};
 use wattle_ir::Site;
 use wattle_modules::spirv::Spirv;
 
@@ -86,7 +86,7 @@ impl Variant {
     }
 
     fn found(&self) -> std::sync::MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.found)
     }
 }
 

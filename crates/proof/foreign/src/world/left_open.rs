@@ -1,9 +1,10 @@
 //! What memory holds that nothing fixes: values that are nobody's, and copies of what nobody has written.
 
 use std::collections::BTreeSet;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use wattle_check::search::Address;
+use wattle_core::lock;
 
 use super::World;
 
@@ -27,7 +28,7 @@ impl World {
     }
 
     fn left_unwritten(&self) -> MutexGuard<'_, BTreeSet<Address>> {
-        self.left_unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.left_unwritten)
     }
 
     /// Why values that nothing fixes may change what a search has found, if they may; as addresses of the steps that are

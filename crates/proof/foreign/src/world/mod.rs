@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use wattle_check::search::{Address, Initial, Lanes, Memory, Spawn};
+use wattle_core::lock;
 use wattle_memory::{Model, Placement, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
@@ -340,14 +341,14 @@ impl World {
 
     /// The number of a dynamic instance of a barrier.
     pub(crate) fn instance(&self, at: u32, iterations: Vec<u32>) -> u64 {
-        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut instances = lock(&self.instances);
         let next = instances.len() as u64;
         *instances.entry((at, iterations)).or_insert(next)
     }
 
     /// The number of a fault.
     pub(crate) fn number_of(&self, wrong: Wrong) -> u32 {
-        let mut wrongs = self.wrongs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wrongs = lock(&self.wrongs);
         let known = wrongs.iter().position(|known| *known == wrong);
         known.unwrap_or_else(|| {
             wrongs.push(wrong);
@@ -357,23 +358,23 @@ impl World {
 
     /// The fault of that number.
     pub(crate) fn wrong(&self, number: u32) -> Option<Wrong> {
-        self.wrongs.lock().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
+        lock(&self.wrongs).get(number as usize).cloned()
     }
 
     /// Records that a thread cannot go on, since the checker lacks something.
     pub(crate) fn refuse(&self, at: usize, why: &str) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refused = lock(&self.refused);
         refused.get_or_insert_with(|| self.instruction(at, why));
     }
 
     /// Why a thread cannot go on, if the checker lacks something.
     pub(crate) fn refused(&self) -> Option<String> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Unsupported::to_string)
+        lock(&self.refused).as_ref().map(Unsupported::to_string)
     }
 
     /// Whether a search has met cells that are too wide, or something that it cannot judge: its result means nothing.
     pub(crate) fn is_spoilt(&self) -> bool {
-        self.is_outgrown() || self.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.is_outgrown() || lock(&self.refused).is_some()
     }
 
     /// Whether a run has met cells that are wider than what it accesses, or values that nothing fixes where none were known,

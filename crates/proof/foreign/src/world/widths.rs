@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
+use wattle_core::lock;
 use wattle_modules::types::Space;
 
 use super::part::Part;
@@ -81,7 +82,7 @@ impl Widths {
         if self.of_words.get(&word).is_some_and(|own| own.is_whole) {
             return false;
         }
-        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wanted = lock(&self.wanted);
         let one = wanted.entry(word).or_insert(Width { bytes, is_whole: is_strong });
         if is_strong || !one.is_whole {
             *one = Width {
@@ -94,7 +95,7 @@ impl Widths {
 
     /// Whether a search has met cells of another width than it needs.
     pub(super) fn are_unfit(&self) -> bool {
-        !self.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        !lock(&self.wanted).is_empty()
     }
 
     /// Makes cells as wide as a search wanted them; returns whether some had another width.
