@@ -185,6 +185,7 @@ pub struct Report {
 
 /// The reason why reports are not put together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MergeError {
     /// There is nothing to merge.
     #[error("there is no report to merge: give the files that `wattle stress --json --shard i/n` wrote")]

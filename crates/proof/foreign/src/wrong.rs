@@ -2,6 +2,7 @@
 
 /// Something wrong that a thread did.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Wrong {
     /// An access that leaves the range it points into: the range's name and size, and the offset.
     Beyond {

@@ -31,6 +31,7 @@ pub struct ParseError {
 
 /// An error at a place of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Problem {
     /// Unexpected text.
     #[error("found {found}, expected {expected}")]

@@ -19,6 +19,7 @@ use crate::process::World;
 
 /// The reason why a file got no verdict.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CaseError {
     /// The file cannot be read.
     #[error("{file}: {source}")]

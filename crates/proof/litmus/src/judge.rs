@@ -99,6 +99,7 @@ pub struct Verdict {
 
 /// The reason why a question cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum JudgeError {
     /// The program claims nothing.
     #[error("the file claims nothing: expected exists, ~exists or forall")]

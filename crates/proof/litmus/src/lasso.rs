@@ -60,6 +60,7 @@ pub enum Liveness {
 
 /// The reason why the question cannot be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum LassoError {
     /// There are more threads than the sets used here can hold.
     #[error("{0} threads are too many for exploring interleavings (at most 64)")]

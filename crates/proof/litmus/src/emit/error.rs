@@ -7,6 +7,7 @@ use crate::program::Dialect;
 
 /// The reason why launches cannot be written as a litmus file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EmitError {
     /// The launches were lowered for another target.
     #[error("what is lowered for {target} cannot be written in the dialect of {dialect}: check it for that target")]
