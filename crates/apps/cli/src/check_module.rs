@@ -47,21 +47,7 @@ struct ModuleReport<'a> {
     steps: Vec<StepReport>,
     /// The changes with which it holds, where it is violated.
     #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<AdviceReport<'a>>,
-}
-
-#[derive(Serialize)]
-struct AdviceReport<'a> {
-    fixes: Vec<FixReport<'a>>,
-    tried: u64,
-    cut_short: bool,
-}
-
-#[derive(Serialize)]
-struct FixReport<'a> {
-    at: &'a str,
-    change: &'a str,
-    instruction: &'a str,
+    advice: Option<&'a Advice>,
 }
 
 #[derive(Serialize)]
@@ -350,14 +336,7 @@ fn document<'a>(
         kept,
         violation,
         steps: steps.iter().map(step).collect(),
-        advice: advice.map(|Advice { fixes, tried, cut_short }| AdviceReport {
-            fixes: fixes
-                .iter()
-                .map(|fix| FixReport { at: &fix.at, change: &fix.text, instruction: &fix.instruction })
-                .collect(),
-            tried: *tried,
-            cut_short: *cut_short,
-        }),
+        advice,
     }
 }
 

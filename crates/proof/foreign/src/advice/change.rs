@@ -8,18 +8,23 @@ use super::{ptx, spirv};
 /// A change of a place in the source, which may stand more than once in the module: in unrolled loops, and in functions
 /// that are inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Change {
     /// The place in the source: the line that the module names, else that of the module.
     pub at: String,
     /// What to write there, in the words of the source's language.
+    #[cfg_attr(feature = "serde", serde(rename = "change"))]
     pub text: String,
     /// The first instruction at which the module was changed.
     pub instruction: String,
     /// The name of the kernel.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) kernel: String,
     /// The number of the module among those that are changed.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) module: usize,
     /// What is done.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) edits: Edits,
 }
 

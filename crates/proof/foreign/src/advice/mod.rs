@@ -51,6 +51,7 @@ fn language(world: &World) -> Option<Box<dyn Launches + '_>> {
 
 /// The changes that mend a launch.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Advice {
     /// Changes with which the launch holds, made all together. Without one of them it does not, unless the time was up before
     /// that was tried.
