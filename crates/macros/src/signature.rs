@@ -10,7 +10,7 @@ use syn::{
 };
 
 use crate::ast::{Block, Class, Function, Parameter, View};
-use crate::parse::{Parser, check_type, class, error};
+use crate::parse::{Parser, check_type, class, error, is_half};
 use crate::recursion;
 use crate::rules::Rules;
 
@@ -233,7 +233,7 @@ pub fn device_fn(bound: &TypeParamBound) -> Option<&syn::AngleBracketedGenericAr
 fn names_half(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => names_half(group.stream()),
-        TokenTree::Ident(name) => name == "f16" || name == "bf16",
+        TokenTree::Ident(name) => is_half(&name.to_string()),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
 }

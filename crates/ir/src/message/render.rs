@@ -5,11 +5,10 @@
 
 use std::fmt::{Binary, Debug, Display, LowerExp, LowerHex, Octal, UpperExp, UpperHex};
 
-use half::{bf16, f16};
 use wattle_operations::types;
 
 use super::{Align, Spec, Style};
-use crate::{Scalar, Type, TypeKind};
+use crate::{Scalar, Type, TypeKind, native};
 
 /// A value as text.
 pub(super) fn value(spec: &Spec, ty: Type, raw: u64) -> String {
@@ -33,7 +32,7 @@ macro_rules! by_type {
     ($($(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
         fn of_type(spec: &Spec, ty: Type, raw: u64) -> String {
             match ty {$(
-                Type::$variant => by_type!(@$kind spec, <$rust as Scalar>::from_raw(raw)),
+                Type::$variant => by_type!(@$kind spec, native::$variant::from_raw(raw)),
             )+}
         }
     };

@@ -21,6 +21,11 @@ pub fn is_number(name: &str) -> bool {
     TYPES.iter().any(|(known, ..)| *known == name)
 }
 
+/// Whether it is the name of a float of 16 bits.
+pub fn is_half(name: &str) -> bool {
+    TYPES.iter().any(|(known, row, _)| *known == name && *row == "half")
+}
+
 /// The names of the types that are wanted by kind and by whether there are atomic operations on them.
 fn listed(is_wanted: impl Fn(&str, bool) -> bool) -> String {
     let wanted = TYPES.iter().filter(|(_, row, has_atomics)| is_wanted(row, *has_atomics));
