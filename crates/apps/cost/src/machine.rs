@@ -24,17 +24,16 @@ pub struct Machine {
     pub is_host: bool,
     /// Whether the device is a driver that computes on the host's processor.
     pub is_software: bool,
-    /// What the clock that its kernels read counts.
-    #[serde(default)]
-    pub clock_unit: ClockUnit,
+    /// What the clock that its kernels read counts; `None` in a report that was written before reports had this field.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub clock_unit: Option<ClockUnit>,
 }
 
 /// What the clock that kernels read counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockUnit {
     /// Cycles of the multiprocessor or of the core.
-    #[default]
     Cycles,
     /// Ticks whose length is the driver's own matter (Vulkan 1.3, `VK_KHR_shader_clock`): on an H100 they are nanoseconds.
     Ticks,
@@ -62,11 +61,18 @@ impl Machine {
             system: output("uname", &["-sr"]).unwrap_or_else(|| std::env::consts::OS.to_owned()),
             is_host: properties.kind == DeviceKind::Host,
             is_software: properties.kind == DeviceKind::Software,
-            clock_unit: match properties.target {
+            clock_unit: Some(match properties.target {
                 Some(Target::Vulkan) => ClockUnit::Ticks,
                 Some(Target::Portable | Target::Ptx { .. } | Target::Host) | None => ClockUnit::Cycles,
-            },
+            }),
         }
+    }
+
+    /// The unit in which its kernels' clock counts. Of a report without that field, the device's name tells it: those of
+    /// Vulkan devices begin with `vulkan` (`Device::select`).
+    pub(crate) fn clock_unit(&self) -> ClockUnit {
+        let is_vulkan = self.device.starts_with("vulkan");
+        self.clock_unit.unwrap_or(if is_vulkan { ClockUnit::Ticks } else { ClockUnit::Cycles })
     }
 
     /// The machine in a line.

@@ -165,7 +165,7 @@ impl Report {
     /// The unit of the figures in tables and pictures.
     pub fn unit(&self) -> &'static str {
         let has_clock = self.rows.iter().any(|row| row.cost.resolution_cycles.is_some());
-        if has_clock { self.machine.clock_unit.name() } else { "ns" }
+        if has_clock { self.machine.clock_unit().name() } else { "ns" }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables, pictures and comparisons of reports whose figures are known.
 
 use serde_json::json;
-use wattle_cost::{Comparison, Report};
+use wattle_cost::{ClockUnit, Comparison, Report};
 
 fn row(operation: &str, writes: u32, median: Option<f64>) -> serde_json::Value {
     let figure = median.map(|median| json!({ "median": median, "lower": 0.9 * median, "upper": 1.25 * median }));
@@ -90,6 +90,10 @@ fn ticks_of_a_drivers_clock_are_no_cycles() {
     for (report, unit) in [(&cuda, "cycles per operation"), (&vulkan, "ticks per operation")] {
         assert!(report.lines().iter().any(|line| line.starts_with(unit)), "{:#?}", report.lines());
     }
+    // The field says it where there is one, whatever the device is called.
+    let mut renamed = with_clock("gpu", 330.0);
+    renamed.machine.clock_unit = Some(ClockUnit::Ticks);
+    assert!(renamed.lines().iter().any(|line| line.starts_with("ticks per operation")), "{:#?}", renamed.lines());
     // The two clocks have nothing in common; nanoseconds do.
     let units = [(&cuda, &cuda, "cycles"), (&cuda, &vulkan, "ns"), (&vulkan, &vulkan, "ns")];
     for (first, second, unit) in units {
