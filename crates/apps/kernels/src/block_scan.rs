@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 
-use crate::data::integers;
+use crate::data::{fits, integers};
 
 /// Running sums within each frame, in shared memory, with a barrier between the steps.
 #[scenario(
@@ -16,6 +16,7 @@ pub fn block_scan(device: &Device, n: usize) -> Result<Summary> {
         5..=4096 => 64,
         _ => MAX_EXTENT,
     };
+    fits(device, n.saturating_mul(2), n.saturating_mul(3))?;
     let values = integers(n);
     let found = scan(device, &values, extent)?;
     let mut summary = Summary::new(format!("{n} u32 in frames of {extent}"));

@@ -6,7 +6,7 @@ use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind};
 
 use crate::block_scan::reference;
-use crate::data::integers;
+use crate::data::{fits, integers};
 use crate::reduce::in_lock_step;
 pub use by_warps::scan_by_warps;
 
@@ -15,6 +15,7 @@ const PAGE: &str = include_str!("chained_scan.md");
 /// Running sums of everything in one pass: each block looks back at those before it.
 #[scenario(name = "chained-scan", sizes = Sizes { full: 1 << 21, small: 1 << 12, proof: 3 }, documentation = PAGE)]
 pub fn chained_scan(device: &Device, n: usize) -> Result<Summary> {
+    fits(device, n.saturating_mul(2), n.saturating_mul(3))?;
     let values = integers(n);
     let found = match n {
         0..=16 => scan::<1>(device, &values)?,

@@ -1,5 +1,18 @@
 //! Input that looks random and is the same each time, and sums that are nearly exact.
 
+use wattle::{Device, Result};
+
+/// Refuses at once work whose arrays do not fit: numbers of four bytes, some on the device and some on the host.
+pub fn fits(device: &Device, on_device: usize, on_host: usize) -> Result<()> {
+    let bytes = |numbers: usize| (numbers as u64).saturating_mul(4);
+    device.needs_memory(bytes(on_device), bytes(on_host))
+}
+
+/// The number of elements of a matrix, or the greatest number if there are more.
+pub fn elements([rows, columns]: [usize; 2]) -> usize {
+    rows.saturating_mul(columns)
+}
+
 /// A number without pattern, for each index (the finalizer of SplitMix64).
 pub fn noise(index: usize) -> u32 {
     let mut x = (index as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

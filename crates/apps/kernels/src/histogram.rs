@@ -13,6 +13,7 @@ use crate::data::noise;
     documentation = include_str!("histogram.md"),
 )]
 pub fn histogram(device: &Device, n: usize) -> Result<Summary> {
+    device.needs_memory(n as u64, n as u64)?;
     let bins = if n < 16 { 2 } else { BINS };
     let values: Vec<_> = (0..n).map(|i| (noise(i) as usize & noise(i + n) as usize & (bins - 1)) as u8).collect();
     let found = match bins {

@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 
-use crate::data::{floats, kahan_sum};
+use crate::data::{fits, floats, kahan_sum};
 use crate::reduce::{MAX_THREADS, block_sum, in_lock_step, shape, shape_together, thread_sum, thread_sum_together};
 
 const PAGE: &str = include_str!("last_block_sum.md");
@@ -10,6 +10,7 @@ const PAGE: &str = include_str!("last_block_sum.md");
 /// A sum in one launch: the block that is last adds up what all have left.
 #[scenario(name = "last-block-sum", sizes = SIZES, documentation = PAGE)]
 pub fn last_block_sum(device: &Device, n: usize) -> Result<Summary> {
+    fits(device, n, n)?;
     let values = floats(n);
     let found = sums::<true>(device, &values, launches(n))?;
     let exact = kahan_sum(&values);
@@ -23,6 +24,7 @@ pub fn last_block_sum(device: &Device, n: usize) -> Result<Summary> {
 /// As last-block-sum, with no fence after the counter: nothing orders the last block's reads.
 #[scenario(name = "last-block-sum-textbook", expect = refuted, sizes = SIZES, documentation = PAGE)]
 pub fn textbook(device: &Device, n: usize) -> Result<Summary> {
+    fits(device, n, n)?;
     let values = floats(n);
     let found = sums::<false>(device, &values, launches(n))?;
     let exact = kahan_sum(&values);

@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 
-use crate::data::noise;
+use crate::data::{elements, fits, noise};
 use crate::reduce::in_lock_step;
 
 /// The product of two matrices in tiles of block shared memory, with a small tile of sums in each thread's registers.
@@ -12,8 +12,11 @@ use crate::reduce::in_lock_step;
     documentation = include_str!("product.md"),
 )]
 pub fn matrix_product(device: &Device, n: usize) -> Result<Summary> {
-    let sizes = [n, n + n / 3, n + n / 5];
+    let sizes = [n, n.saturating_add(n / 3), n.saturating_add(n / 5)];
     let [rows, depth, columns] = sizes;
+    let factors = elements([rows, depth]).saturating_add(elements([depth, columns]));
+    let results = elements([rows, columns]);
+    fits(device, factors.saturating_add(results), factors.saturating_add(results.saturating_mul(2)))?;
     // Quarters, so that no sum is rounded and all devices give the same.
     let quarters = |len: usize, from: usize| -> Vec<f32> {
         (0..len).map(|i| (noise(from + i) % 16) as f32 * 0.25 - 2.0).collect()

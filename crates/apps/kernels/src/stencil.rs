@@ -3,7 +3,7 @@
 use wattle::DeviceKind;
 use wattle::prelude::*;
 
-use crate::data::floats;
+use crate::data::{elements, fits, floats};
 use crate::reduce::in_lock_step;
 
 /// Heat that spreads over a plate: tiles in block shared memory, each with a rim of its neighbours.
@@ -13,7 +13,9 @@ use crate::reduce::in_lock_step;
     documentation = include_str!("stencil.md"),
 )]
 pub fn stencil_2d(device: &Device, n: usize) -> Result<Summary> {
-    let extent = [n, n + n / 3];
+    let extent = [n, n.saturating_add(n / 3)];
+    let points = elements(extent);
+    fits(device, points.saturating_mul(2), points.saturating_mul(4))?;
     let (side, steps) = if n < MAX_TILE { ([1, 2], 2) } else { ([8, MAX_TILE], 4) };
     let values = floats(extent[0] * extent[1]);
     let found = spread(device, extent, &values, side, steps)?;

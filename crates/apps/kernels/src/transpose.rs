@@ -3,7 +3,7 @@
 use wattle::DeviceKind;
 use wattle::prelude::*;
 
-use crate::data::floats;
+use crate::data::{elements, fits, floats};
 use crate::reduce::in_lock_step;
 
 /// A matrix transposed in tiles of block shared memory.
@@ -13,7 +13,9 @@ use crate::reduce::in_lock_step;
     documentation = include_str!("transpose.md"),
 )]
 pub fn matrix_transpose(device: &Device, n: usize) -> Result<Summary> {
-    let extent = [n, n + n / 3];
+    let extent = [n, n.saturating_add(n / 3)];
+    let all = elements(extent);
+    fits(device, all.saturating_mul(2), all.saturating_mul(3))?;
     let side = if n < MAX_TILE { 2 } else { MAX_TILE };
     let values = floats(extent[0] * extent[1]);
     // The checker proves both.

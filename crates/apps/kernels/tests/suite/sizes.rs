@@ -1,6 +1,6 @@
 //! Work of a given size reports at once that it needs more memory than there is.
 
-use wattle::{Device, ErrorKind};
+use wattle::{Device, ErrorKind, Work};
 use wattle_kernels::stream::stream;
 
 #[test]
@@ -14,4 +14,24 @@ fn stream_says_what_it_needs() {
             assert!(error.to_string().contains(&format!("needs {needed},")), "{error}");
         }
     }
+}
+
+/// What a scenario does on the host, with arrays of its own to compare with, ends the process if there is no memory for them.
+#[test]
+fn every_scenario_with_arrays_on_the_host_says_so() {
+    let mut asked = 0;
+    for scenario in wattle_kernels::all() {
+        let Work::Sized(work, _) = scenario.work else { continue };
+        // These go on in rounds, or in blocks, and have little memory or buffers alone.
+        let arrays = ["block-scan", "chained-scan", "histogram", "last-block-sum", "matrix-", "stencil-2d", "stream"];
+        if !arrays.iter().any(|name| scenario.name.starts_with(name)) {
+            continue;
+        }
+        for n in [1 << 45, usize::MAX] {
+            let error = work(&Device::host(), n).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::OutOfMemory { .. }), "{}: {error}", scenario.name);
+        }
+        asked += 1;
+    }
+    assert_eq!(asked, 9);
 }
