@@ -5,7 +5,7 @@
 //! (`build`). What never will: types, arithmetic, memory; rustc infers the first, and the other crates hold the rest.
 //!
 //! What they write names everything by `::wattle::`, and promises in `unsafe` blocks what it has made sure of: that holds where
-//! this name is the `wattle` crate's. Who gives it to another crate (`extern crate … as wattle`) makes these promises himself.
+//! this name is the `wattle` crate's, as the page of `#[kernel]` says.
 
 mod ast;
 mod build;

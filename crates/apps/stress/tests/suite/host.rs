@@ -29,7 +29,7 @@ fn both_old(report: &TestReport) -> (u64, Judgement) {
 fn until_both_old(program: &Program, options: &Options) -> Option<TestReport> {
     let bench = Bench::new(&Device::host()).unwrap();
     if std::thread::available_parallelism().map_or(1, usize::from) == 1 {
-        println!("skipped: one core never has two stores in flight at once");
+        test_skips::skipped("one core never has two stores in flight at once");
         return None;
     }
     let began = Instant::now();

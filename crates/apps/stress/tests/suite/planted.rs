@@ -59,7 +59,7 @@ fn is_reached(report: &TestReport) -> bool {
 #[test]
 fn a_sequentially_consistent_fence_that_is_emitted_too_weak_is_found() {
     if std::thread::available_parallelism().map_or(1, usize::from) == 1 {
-        println!("skipped: one core never has two stores in flight at once");
+        test_skips::skipped("one core never has two stores in flight at once");
         return;
     }
     let columns = " st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;\n fence.sc.gpu | fence.sc.gpu ;\n \
