@@ -107,9 +107,9 @@ fn tone(report: &Report) -> Tone {
 /// The observed outcomes, in a few words.
 fn outcomes(report: &Report) -> String {
     const SHOWN: usize = 8;
-    if report.told.len() > 1 {
-        let told: Vec<_> = report.told.iter().map(|text| format!("`{text}`")).collect();
-        return format!("told {}", told.join(", "));
+    if report.summaries.len() > 1 {
+        let summaries: Vec<_> = report.summaries.iter().map(|text| format!("`{text}`")).collect();
+        return format!("reports {}", summaries.join(", "));
     }
     let seen: Vec<&str> = report.outcomes.keys().take(SHOWN).map(String::as_str).collect();
     match (report.outcomes.len(), report.outcomes.len().saturating_sub(SHOWN)) {

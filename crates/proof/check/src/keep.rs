@@ -109,12 +109,12 @@ impl Answered {
 pub struct Packed(pub Vec<u8>);
 
 impl Packed {
-    /// Adds a number.
+    /// Adds a number to what is packed.
     pub fn number(&mut self, number: u64) {
         self.0.extend(number.to_le_bytes());
     }
 
-    /// Adds a text.
+    /// Adds a text to what is packed.
     pub fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.extend(text.as_bytes());
@@ -146,12 +146,12 @@ impl<'b> Unpacked<'b> {
         Some(taken)
     }
 
-    /// The next number.
+    /// Takes the next number out of what was packed.
     pub fn number(&mut self) -> Option<u64> {
         self.take(8)?.try_into().ok().map(u64::from_le_bytes)
     }
 
-    /// The next text.
+    /// Takes the next text out of what was packed.
     pub fn text(&mut self) -> Option<&'b str> {
         let bytes = usize::try_from(self.number()?).ok()?;
         std::str::from_utf8(self.take(bytes)?).ok()
@@ -173,7 +173,7 @@ impl<'b> Unpacked<'b> {
         })
     }
 
-    /// The next items.
+    /// Takes the next items out of what was packed.
     pub fn all<T, C: FromIterator<T>>(&mut self, mut item: impl FnMut(&mut Unpacked<'b>) -> Option<T>) -> Option<C> {
         (0..self.number()?).map(|_| item(self)).collect()
     }

@@ -1,14 +1,14 @@
 //! The verdict on a launch: all its executions under its model, by one run, a few counted ones, or a search.
 
 mod execution;
+mod memories;
 
 use std::sync::Arc;
 
 use wattle_check::checker::Progress;
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    Address, Answers, Execution, Limits, Meter, Setup, Statistics, always_faults, counted_runs, search,
-    single_or_commuting_run,
+    Address, Execution, Limits, Meter, Setup, Statistics, always_faults, search, single_or_commuting_run,
 };
 use wattle_memory::{LocationId, Model};
 
@@ -21,6 +21,7 @@ use crate::unsupported::Unsupported;
 use crate::violation::{Step, Violation};
 use crate::world::World;
 pub(crate) use execution::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
+use memories::{Memories, left_by_counted_runs};
 
 /// The bounds of a judgement.
 #[derive(Clone, Debug)]
@@ -197,20 +198,20 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         run.alike.iter().for_each(|&source| world.has_same_stores(source));
     }
     let every_event = || world.read_only.is_written() || world.copies.is_doubtful() || copies::are_tracked(world);
-    let memories = match single {
-        Ok(single) => Some(vec![single.memory]),
+    let left = match single {
+        Ok(single) => Some(Memories::all(vec![single.memory])),
         Err(_) if world.is_outgrown() => None,
-        Err(_) => counted_memories(&setup),
+        Err(_) => left_by_counted_runs(&setup),
     };
     // A search with cells that are not as the program uses them would be for nothing.
-    if memories.is_none() && world.is_outgrown() {
+    if left.is_none() && world.is_outgrown() {
         return Report { verdict: Verdict::Holds, statistics: Statistics::default(), note: None };
     }
-    if let Some(memories) = memories.filter(|_| !every_event()) {
-        let statistics = Statistics { complete: memories.len() as u64, ..Statistics::default() };
-        let verdicts = memories.iter().map(|memory| verdict_on(world, asserted, memory));
-        let verdict = verdicts.max_by_key(Verdict::rank).unwrap_or(Verdict::Holds);
-        return Report { verdict, statistics, note: None };
+    let left = left.filter(|_| !every_event());
+    if let Some(left) = left.as_ref().filter(|left| left.is_large)
+        && let Some(report) = left.report(world, asserted)
+    {
+        return report;
     }
     let mut judge = Judge::new(world, options.model, asserted).with_races(options.forbids_races);
     let (end, statistics) = search(&setup, &mut judge);
@@ -218,6 +219,8 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         return attempt(world, asserted, options, false);
     }
     let note = judge.waits.words(world);
+    // Otherwise it has found something, of which it is not sure.
+    let finds_nothing = judge.doubt.is_none() && judge.open.is_none();
     let verdict = match (judge.found, end) {
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
         (None, _) if judge.doubt.is_some() => Verdict::Unknown(judge.doubt.unwrap_or_default()),
@@ -226,20 +229,14 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         (None, end) => gap_of_whole(world, &end, &statistics, options.loop_bound, &loops_at(world, &judge.bounded))
             .map_or(Verdict::Holds, Verdict::Unknown),
     };
+    // What a search does not come to the end of may be clear without one.
+    if let (Verdict::Unknown(_), true, Some(left)) = (&verdict, finds_nothing, &left)
+        && let Some(report) = left.report(world, asserted)
+    {
+        return report;
+    }
     let note = note.filter(|_| verdict == Verdict::Holds);
     Report { verdict, statistics, note }
-}
-
-/// The most events of an execution that is shown whole: as many as two blocks of two threads have that wait for each other. The orders
-/// of those that several threads have are far too many for a search soon behind that.
-const MOST_SHOWN: u64 = 32;
-
-/// What the executions leave, where counters and barriers order all else, and their graphs are large: small ones are shown
-/// whole.
-fn counted_memories(setup: &Setup<'_>) -> Option<Vec<Vec<(Address, u64)>>> {
-    let counted = Answers::ALL.into_iter().find_map(|answers| counted_runs(setup, answers))?;
-    let runs = counted.memories.len();
-    (counted.events > MOST_SHOWN * runs as u64).then_some(counted.memories)
 }
 
 /// The race, if a race is an error, or the fault that a run shows beyond doubt. How memory that nobody has written comes to matter
@@ -259,21 +256,6 @@ fn wrong_run(world: &World, options: &Options, execution: &Execution<'_>) -> Opt
         | Violation::Stuck(_) => false,
     };
     (is_certain && is_whole).then_some((violation, steps))
-}
-
-/// The verdict on what an execution leaves.
-fn verdict_on(world: &World, asserted: &[Condition], memory: &[(Address, u64)]) -> Verdict {
-    let value = |address: Address| {
-        let at = memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
-        Some(memory[at].1)
-    };
-    let item = |item: Item| item_value(world, item, &value);
-    let wrong = asserted.iter().find(|condition| condition.holds(&item) == Some(false));
-    let open = || asserted.iter().find(|condition| condition.holds(&item).is_none());
-    match wrong {
-        Some(condition) => Verdict::Violated(failed(world, condition, &item), vec![]),
-        None => open().map_or(Verdict::Holds, |condition| Verdict::Unknown(left_open(world, condition, &item))),
-    }
 }
 
 /// Why nothing can be said about an assertion.

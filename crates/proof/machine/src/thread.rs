@@ -129,6 +129,20 @@ impl<V: Value> Thread<V> {
             && self.words.get(..counters) == other.words.get(..counters)
     }
 
+    /// Takes a word for unknown in which another thread at the same place of a launch differs; `false` where they are at different places.
+    /// The counters of loops are left as they are.
+    pub fn widen(&mut self, other: &Thread<V>, program: &Program) -> bool {
+        let is_same = self.pc == other.pc && self.position == other.position && self.answer == other.answer;
+        let counters = program.first_counter as usize;
+        for (word, others) in self.words.iter_mut().zip(&other.words).take(counters) {
+            if word != others {
+                let Some(unknown) = V::UNKNOWN else { return false };
+                *word = unknown;
+            }
+        }
+        is_same && self.words.len() == other.words.len()
+    }
+
     /// A copy of the thread before another instruction.
     pub(crate) fn standing_at(&self, pc: u32) -> Thread<V> {
         Thread { pc, ..self.clone() }

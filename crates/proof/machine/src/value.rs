@@ -14,6 +14,9 @@ pub trait Value: Copy + Eq + Hash + Debug + Default {
     /// that it no longer needs.
     const DEFERS: bool;
 
+    /// An unknown value, if there is one.
+    const UNKNOWN: Option<Self>;
+
     /// The index of an access: all its dimensions; where a dimension may be unknown, an option.
     type Index: Copy + Eq + Hash + Debug;
 
@@ -42,6 +45,8 @@ pub trait Value: Copy + Eq + Hash + Debug + Default {
 
 impl Value for u64 {
     const DEFERS: bool = false;
+
+    const UNKNOWN: Option<Self> = None;
 
     type Index = [u64; MAX_RANK];
 
@@ -101,6 +106,8 @@ impl Default for Deferred {
 
 impl Value for Deferred {
     const DEFERS: bool = true;
+
+    const UNKNOWN: Option<Deferred> = Some(Deferred::Pending);
 
     type Index = Option<[u64; MAX_RANK]>;
 

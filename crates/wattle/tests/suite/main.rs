@@ -22,6 +22,7 @@ mod phases_checked;
 mod queues_side_by_side;
 mod read_unwritten;
 mod structs_checked;
+mod tickets_checked;
 mod truth_values_checked;
 mod unawaited;
 mod waiting;

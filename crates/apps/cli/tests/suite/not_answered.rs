@@ -286,7 +286,7 @@ fn tells(device: &Device) -> Result<Summary> {
 fn a_scenario_that_tells_several_results_is_not_said_to_hold() {
     let (exit, text) = check("tells", tells, &["--target", "ptx:sm_90"]);
     assert!(exit == Exit::Holds && text.contains("nothing asserted under ptx"), "{text}");
-    assert!(text.contains("told `left [1]`, `left [2]`"), "{text}");
+    assert!(text.contains("reports `left [1]`, `left [2]`"), "{text}");
 }
 
 const HOLDS: Scenes = &[

@@ -52,6 +52,15 @@ fn count_until(_acc: &Acc, count: Atomic<u32>, limit: u32) {
     while count.fetch_add(0, 1) < limit {}
 }
 
+/// Counts down to 0, which no run stands for: each step takes something away.
+#[kernel]
+fn count_down(_acc: &Acc, left: Atomic<u32>) {
+    let mut seen = left.fetch_sub(0, 1);
+    while seen > 0 && seen < 100 {
+        seen = left.fetch_sub(0, 1);
+    }
+}
+
 #[kernel]
 fn copy_one(_acc: &Acc, from: Read<u32>, to: Shared<u32>) {
     to[0] = from[0] + 1;
@@ -110,14 +119,20 @@ fn a_bound_that_is_reached_is_said_and_a_larger_one_answers() {
     let with = |bound: u32| {
         let checker = Checker::new(Model::Portable).loop_bound(bound);
         checker.check(|device| {
-            let count = device.alloc_zeroed::<u32>(1)?;
+            let left = device.from_slice(&[6u32])?;
             // Two threads: one by itself has a single execution, however long it is.
-            device.queue()?.launch(ThreadSpec::new(2, 1), count_until(&count, 6))
+            device.queue()?.launch(ThreadSpec::new(2, 1), count_down(&left))
         })
     };
     let report = with(3).unwrap();
     assert_eq!((report.verdict, report.unknown.as_slice()), (Verdict::Unknown, &[Unknown::LoopBound(3)][..]));
     assert_eq!(with(8).unwrap().verdict, Verdict::Holds);
+    // What they have counted up to tells how far they are.
+    let up = Checker::new(Model::Portable).loop_bound(3).check(|device| {
+        let count = device.alloc_zeroed::<u32>(1)?;
+        device.queue()?.launch(ThreadSpec::new(2, 1), count_until(&count, 6))
+    });
+    assert_eq!(up.unwrap().verdict, Verdict::Holds);
 }
 
 #[kernel]

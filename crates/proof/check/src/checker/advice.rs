@@ -9,7 +9,8 @@ use wattle_core::{Device, Result, Summary};
 
 use super::changes::{self, Change};
 use super::explore::stopped;
-use super::modules::{MODULE_JUDGES, ModuleTrials, ModuleVariant};
+use super::module_batch::ModuleVariant;
+use super::modules::{MODULE_JUDGES, ModuleTrials};
 use super::strongest::{self, Kind, Variants};
 use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;

@@ -16,7 +16,8 @@ use super::frames::{OpenWarps, shape_text};
 use super::judge::judge;
 use super::kept;
 use super::memory::CheckedMemory;
-use super::modules::{self, Batch};
+use super::module_batch::Batch;
+use super::modules;
 use super::run::{Phase, Programs, Run, note};
 use super::variants::Asked;
 use crate::arguments::arguments;
@@ -42,6 +43,10 @@ pub(super) fn run(run: &Run, groups: &[Group], is_final: IsFinal<'_>) -> Result<
         lock(&run.path).refused.get_or_insert(error.clone());
     };
     let work = work(run, groups).inspect_err(refused)?;
+    if !lock(&run.open).is_empty() {
+        lock(&run.path).looks_at_open = true;
+        return Err(open_value());
+    }
     let (fingerprint, what) = match &work {
         Work::Own(world) => fingerprint(world),
         Work::Modules(batch) => modules::fingerprint(batch),
@@ -92,7 +97,9 @@ pub(super) fn run(run: &Run, groups: &[Group], is_final: IsFinal<'_>) -> Result<
     let Some(outcome) = outcome else {
         return Err(Error::check(format!("{what} cannot go on: the checker has found what is wrong")));
     };
-    let mut memories = lock(&run.memories);
+    let (mut memories, mut open) = (lock(&run.memories), lock(&run.open));
+    outcome.values.iter().for_each(|(address, _)| _ = open.remove(address));
+    open.extend(&outcome.open);
     for &(address, value) in &outcome.values {
         let element =
             memories.get_mut(address.memory as usize).and_then(|memory| memory.get_mut(address.element as usize));
@@ -101,6 +108,11 @@ pub(super) fn run(run: &Run, groups: &[Group], is_final: IsFinal<'_>) -> Result<
         }
     }
     Ok(())
+}
+
+/// The error that ends a run which looks at a cell in which executions leave different values: the check begins again without such.
+pub(super) fn open_value() -> Error {
+    system("checking", "this value differs between executions")
 }
 
 /// Takes back that threads are stuck where something may still end their waiting: the launches of these groups are not

@@ -8,7 +8,7 @@ use wattle_core::{Allocation, Backend, BackendQueue, Device, Error, ErrorKind, M
 use wattle_memory::Target;
 
 use super::memory::CheckedMemory;
-use super::modules::BatchBuffer;
+use super::module_batch::BatchBuffer;
 use super::queue::Launches;
 use super::run::Run;
 use crate::peers::{Pair, not_its_peer};

@@ -39,7 +39,7 @@ impl Report {
     /// reports no outcome is taken to compare them by itself, unless the texts of its summaries differ from run to run.
     pub fn nothing_asserted(&self) -> bool {
         let forbids_races = self.target.forbids_races(self.model);
-        let compares = self.reads_back && self.outcomes.is_empty() && self.told.len() <= 1;
+        let compares = self.reads_back && self.outcomes.is_empty() && self.summaries.len() <= 1;
         let asserts = !self.checks.is_empty() || self.kernels_assert() || compares;
         self.verdict == Verdict::Holds && !forbids_races && !asserts
     }

@@ -17,7 +17,15 @@ use crate::search::{Limits, Statistics, Stopped, Watch};
 /// Checks a scenario's function. Where something is wrong and some search was an earlier run's, which has no execution to
 /// show, all is searched.
 pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<Report> {
-    let (report, shared) = check_once(checker, scenario)?;
+    let began = Instant::now();
+    let (mut report, mut shared) = check_once(checker, scenario)?;
+    let looks = shared.looks_at_open.load(Ordering::Relaxed);
+    let checker = &Checker { leaves_open: checker.leaves_open && !looks, ..checker.clone() };
+    if looks {
+        let time = checker.time.map(|time| time.saturating_sub(began.elapsed()));
+        (report, shared) = check_once(&Checker { time, ..checker.clone() }, scenario)?;
+        report.elapsed = began.elapsed();
+    }
     if report.verdict == Verdict::Holds {
         for (key, result) in std::mem::take(&mut *lock(&shared.to_keep)) {
             checker.keeper.iter().for_each(|keeper| keeper.keep(&key, &result));
@@ -34,7 +42,9 @@ fn check_once(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) 
     let mut report = begun(checker);
     try_shapes(checker, &shared, scenario, &mut report)?;
     report.reads_back = shared.reads_back.load(Ordering::Relaxed);
-    report.verdict = match (report.violations.is_empty(), report.unknown.is_empty()) {
+    // What the scenario has made of a value that others may stand for is no result.
+    let is_known = report.unknown.is_empty() && !shared.looks_at_open.load(Ordering::Relaxed);
+    report.verdict = match (report.violations.is_empty(), is_known) {
         (false, _) => Verdict::Violated,
         (true, false) => Verdict::Unknown,
         (true, true) => Verdict::Holds,
@@ -63,7 +73,7 @@ pub(super) fn begun(checker: &Checker) -> Report {
         orders: Default::default(),
         checks: Vec::new(),
         reads_back: false,
-        told: Default::default(),
+        summaries: Default::default(),
         statistics: Statistics::default(),
         events: 0,
         covered: None,
@@ -122,6 +132,7 @@ fn try_shapes(
         let runs = Runs { checker, choice, shared, scenario };
         let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
         match runs.explore(report) {
+            Ok(_) if shared.looks_at_open.load(Ordering::Relaxed) => break,
             Ok(found) => {
                 warps = warps.and(found.warps);
                 asked = asked.and(found.asked);

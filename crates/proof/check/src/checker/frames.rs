@@ -42,12 +42,12 @@ impl OpenWarps {
     /// All numbers of lanes differ where the scenario's host part asks its device for them.
     pub const ASKED_BY_THE_HOST: OpenWarps = OpenWarps { threads: u64::MAX, ask_size: true };
 
-    /// The warps of a launch in blocks of so many threads, of a kernel that may ask how many lanes they have.
+    /// The warps of a launch whose blocks have `threads` threads, of a kernel that may ask how many lanes they have.
     pub fn of(threads: u64, ask_size: bool) -> OpenWarps {
         OpenWarps { threads, ask_size }
     }
 
-    /// The warps of both.
+    /// The warps of two launches.
     pub fn and(self, other: OpenWarps) -> OpenWarps {
         OpenWarps { threads: self.threads.max(other.threads), ask_size: self.ask_size || other.ask_size }
     }

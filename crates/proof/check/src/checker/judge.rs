@@ -24,7 +24,7 @@ use crate::search::{
     SharedCells, Spawn, Statistics, Updates, Wrong, WrongRun, keeping, search, single_or_commuting_run, single_run,
 };
 
-use counted::has_counted_runs;
+use counted::{Size, counted_runs_of};
 use visit::described;
 pub(super) use visit::last_memories;
 
@@ -80,36 +80,26 @@ pub(super) fn judge(
     // These progress models tell blocks apart by their numbers.
     let by_number = matches!(checker.progress, Progress::Hsa | Progress::HsaObe);
     let symmetric = if checker.symmetry && !by_number { symmetric(&world) } else { Vec::new() };
-    let mut phase = Phase {
-        fingerprint,
-        what,
-        outcomes: Vec::new(),
-        violations: Vec::new(),
-        unknown: Vec::new(),
-        statistics: Statistics::default(),
-        shapes: world.launches.iter().map(shape_text).collect(),
-        symmetric: false,
-        executed: BTreeSet::new(),
-        rests: Rests::default(),
-        events: 0,
-        covered: None,
-        assumes,
-        notes: Vec::new(),
-        kept: false,
-        world: world.clone(),
-    };
+    let mut phase = blank(fingerprint, what, assumes, &world);
     if let Some(kept) = kept {
         return Ok(kept.complete(phase));
     }
     let has_races = checker.model.has_races();
     // What is tried for advice need not say why it holds.
     let asked = checker.edits.is_empty();
-    if has_single_run(run, &world, forbids_races, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
-        let holds = phase.violations.is_empty() && phase.unknown.is_empty();
-        if asked && holds && leaves_stores_out(&world, &phase.executed) {
-            let known = phase.outcomes.iter().map(|outcome| &outcome.values).collect();
-            phase.rests = rests_on(run, &world, has_races, known)?;
-        }
+    let is_single = has_single_run(run, &world, forbids_races, &mut phase)?;
+    let mut counted = None;
+    if !is_single {
+        let mut runs = blank(phase.fingerprint, phase.what.clone(), phase.assumes.clone(), &world);
+        counted = counted_runs_of(run, &world, &mut runs)?.map(|size| (size, runs));
+    }
+    if let Some((Size::Large, _)) = counted
+        && let Some((_, runs)) = counted.take()
+    {
+        phase = runs;
+    }
+    if is_single || !phase.outcomes.is_empty() {
+        rest_on_dependencies(run, has_races, &mut phase)?;
         return Ok(phase);
     }
     let mut judge = Judge::new(run, world, has_races, forbids_races);
@@ -136,12 +126,58 @@ pub(super) fn judge(
     phase.outcomes = judge
         .outcomes
         .into_iter()
-        .map(|(values, (witness, orders))| Outcome { values, witness: Some(witness), orders })
+        .map(|(values, (witness, orders))| Outcome { witness: Some(witness), orders, ..Outcome::of(values) })
         .collect();
+    // What a search does not come to the end of may be clear without one.
+    if let (true, false, Some((_, mut runs))) = (judge.violations.is_empty(), phase.unknown.is_empty(), counted) {
+        rest_on_dependencies(run, has_races, &mut runs)?;
+        runs.rests.waits = phase.rests.waits;
+        return Ok(runs);
+    }
     phase.events = judge.events;
     phase.executed = judge.executed;
     phase.violations = judge.violations;
     Ok(phase)
+}
+
+/// Looks for the dependencies on which it rests that runs which stand for all executions leave no other outcome. What is tried for
+/// advice need not say why it holds.
+fn rest_on_dependencies(run: &Run, has_races: bool, phase: &mut Phase) -> Result<()> {
+    let holds = phase.violations.is_empty() && phase.unknown.is_empty();
+    let world = phase.world.clone();
+    if !run.checker.edits.is_empty() || !holds || !leaves_stores_out(&world, &phase.executed) {
+        return Ok(());
+    }
+    if phase.outcomes.iter().any(|outcome| !outcome.open.is_empty()) {
+        // Not all outcomes are known.
+        phase.rests.unfinished = true;
+        return Ok(());
+    }
+    let known = phase.outcomes.iter().map(|outcome| &outcome.values).collect();
+    phase.rests = rests_on(run, &world, has_races, known)?;
+    Ok(())
+}
+
+/// The result of a search that has found nothing.
+fn blank(fingerprint: u64, what: String, assumes: Vec<Site>, world: &Arc<World>) -> Phase {
+    Phase {
+        fingerprint,
+        what,
+        outcomes: Vec::new(),
+        violations: Vec::new(),
+        unknown: Vec::new(),
+        statistics: Statistics::default(),
+        shapes: world.launches.iter().map(shape_text).collect(),
+        symmetric: false,
+        executed: BTreeSet::new(),
+        rests: Rests::default(),
+        events: 0,
+        covered: None,
+        assumes,
+        notes: Vec::new(),
+        kept: false,
+        world: world.clone(),
+    }
 }
 
 /// Whether the launches have a single execution, which then is the result of the search. It waits for nobody, so that no
@@ -189,14 +225,18 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
         let (world, cells) = (world.clone(), single.cells);
         Box::new(Witness { world, graph, analysis, cells, stuck: Vec::new(), faults: Vec::new(), excerpt: false })
     });
-    phase.outcomes.push(Outcome { values: visible(single.memory), witness, orders: None });
+    phase.outcomes.push(Outcome { witness, ..Outcome::of(visible(single.memory)) });
     Ok(true)
 }
 
 /// The part of what a run leaves that outlasts its launches.
 fn visible(memory: Memory) -> Memory {
-    let is_visible = |address: &Address| !World::is_shared(address.memory) && address.memory != u32::MAX;
     memory.into_iter().filter(|(address, _)| is_visible(address)).collect()
+}
+
+/// Whether a cell outlasts its launches.
+fn is_visible(address: &Address) -> bool {
+    !World::is_shared(address.memory) && address.memory != u32::MAX
 }
 
 /// The instructions of statements, by kernel number and instruction number.

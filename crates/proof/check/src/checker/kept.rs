@@ -11,7 +11,7 @@ use wattle_ir::Site;
 use wattle_machine::Program;
 
 use super::Checker;
-use super::modules::{Batch, BatchKernel};
+use super::module_batch::{Batch, BatchKernel};
 use super::rests::Rests;
 use super::run::{Outcome, Phase, Run};
 use crate::keep::{Content, Key, Packed, Unpacked};
@@ -65,6 +65,8 @@ fn content(run: &Run, kind: &str) -> Option<Content> {
         module_variant: _,
         sample,
         count_orders,
+        // What leaves something open is not kept.
+        leaves_open: _,
         keeps_on: _,
         // What is wrong is not kept.
         every_kind: _,
@@ -113,7 +115,9 @@ fn of_program(program: &Program) -> Key {
 
 /// What is kept of a search: nothing where it was not exhaustive, found something wrong, or has notes.
 pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
-    if !phase.unknown.is_empty() || !phase.violations.is_empty() || phase.covered.is_some() || !phase.notes.is_empty() {
+    let leaves_open = phase.outcomes.iter().any(|outcome| !outcome.open.is_empty());
+    let is_exhaustive = phase.unknown.is_empty() && phase.covered.is_none();
+    if !is_exhaustive || !phase.violations.is_empty() || !phase.notes.is_empty() || leaves_open {
         return None;
     }
     let mut packed = Packed::default();
@@ -170,7 +174,7 @@ pub(super) fn unpack(kept: &[u8]) -> Option<KeptSearch> {
             let address = Address { memory: from.number()?.try_into().ok()?, element: from.number()? };
             Some((address, from.number()?))
         });
-        Some(Outcome { values: values?, witness: None, orders: None })
+        Some(Outcome::of(values?))
     })?;
     let statistics = from.statistics()?;
     let mut number = || from.number();

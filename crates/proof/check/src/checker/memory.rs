@@ -8,7 +8,9 @@ use std::sync::atomic::Ordering;
 use wattle_core::{Memory, MemoryKind, Result, lock};
 use wattle_ir::{Layout, Leaf, raw};
 
+use super::batch::open_value;
 use super::run::Run;
+use crate::search::Address;
 
 pub(super) struct CheckedMemory {
     pub run: Arc<Run>,
@@ -26,6 +28,23 @@ impl CheckedMemory {
         if self.run.fills { leaf.unwritten() } else { 0 }
     }
 
+    /// The cells of some elements' numbers, of which each element has several.
+    fn elements(&self, number: usize, first: usize, len: usize) -> impl Iterator<Item = Address> {
+        let memory = self.of(number);
+        (first..first + len).map(move |element| Address { memory, element: element as u64 })
+    }
+
+    /// Notes whether executions leave different values in some of these elements, and ends the run then.
+    fn look(&self, first: usize, len: usize) -> Result<()> {
+        let open = lock(&self.run.open);
+        let mut cells = (0..self.layout.count()).flat_map(|number| self.elements(number, first, len));
+        if !open.is_empty() && cells.any(|address| open.contains(&address)) {
+            lock(&self.run.path).looks_at_open = true;
+            return Err(open_value());
+        }
+        Ok(())
+    }
+
     /// The memory of this number of the elements.
     pub fn of(&self, number: usize) -> u32 {
         self.first + number as u32
@@ -38,6 +57,7 @@ unsafe impl Memory for CheckedMemory {
         self.run.shared.reads_back.store(true, Ordering::Relaxed);
         let memories = lock(&self.run.memories);
         let size = self.layout.size();
+        self.look(offset / size, into.len() / size)?;
         for (number, leaf) in self.layout.numbers().iter().enumerate() {
             let Some(memory) = memories.get(self.of(number) as usize) else { continue };
             let values = memory.iter().enumerate().skip(offset / size);
@@ -50,10 +70,11 @@ unsafe impl Memory for CheckedMemory {
     }
 
     unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
-        let mut memories = lock(&self.run.memories);
+        let (mut memories, mut open) = (lock(&self.run.memories), lock(&self.run.open));
         let size = self.layout.size();
         for (number, leaf) in self.layout.numbers().iter().enumerate() {
             let Some(memory) = memories.get_mut(self.of(number) as usize) else { continue };
+            self.elements(number, offset / size, from.len() / size).for_each(|address| _ = open.remove(&address));
             for (value, bytes) in memory.iter_mut().skip(offset / size).zip(from.chunks_exact(size)) {
                 *value = Some(raw::from_bytes(&bytes[leaf.range()]));
             }
@@ -67,6 +88,9 @@ unsafe impl Memory for CheckedMemory {
             return None;
         }
         let size = self.layout.size();
+        if let Err(error) = from.look(from_offset / size, len / size) {
+            return Some(Err(error));
+        }
         let mut memories = lock(&self.run.memories);
         for number in 0..self.layout.count() {
             let memory = memories.get(from.of(number) as usize)?;

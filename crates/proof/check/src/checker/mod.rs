@@ -25,6 +25,7 @@ mod frames;
 mod judge;
 mod kept;
 mod memory;
+mod module_batch;
 mod modules;
 mod orders;
 mod queue;
@@ -51,15 +52,14 @@ pub use crate::wrap::wrap;
 pub use advice::Advice;
 pub use changes::Change;
 pub use display::thousands;
-pub use modules::{
-    Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge, ModuleTrials,
-    ModuleVariant, Profile,
-};
+pub use module_batch::{Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, ModuleVariant, Profile};
+pub use modules::{MODULE_JUDGES, ModuleJudge, ModuleTrials};
 pub use orders::{OrderTable, Variant};
-pub use schedule::{Schedule, Scheduled, schedules};
+pub use schedule::{Schedule, schedules};
 
 use crate::keep::Keeper;
 use crate::program::Edits;
+pub use crate::program::Scheduled;
 use crate::report;
 pub use crate::report::{Orders, Progress, Report, Unknown, Verdict, Violation, Witness};
 use crate::search::{Limits, Sample};
@@ -88,6 +88,8 @@ pub struct Checker {
     pub(crate) module_variant: Option<ModuleVariant>,
     pub(crate) sample: Option<Sample>,
     pub(crate) count_orders: bool,
+    /// Whether a run may stand for executions that leave different values: the scenario looks at none of these.
+    pub(crate) leaves_open: bool,
     /// Whether the check goes on after a failed check of the scenario, since only its observations are wanted.
     pub(crate) keeps_on: bool,
     /// Whether each search goes on after a violation, to find one of each kind.
@@ -119,6 +121,7 @@ impl Checker {
             module_variant: None,
             sample: None,
             count_orders: false,
+            leaves_open: true,
             keeps_on: false,
             every_kind: false,
             meter: None,

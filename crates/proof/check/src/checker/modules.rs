@@ -4,32 +4,29 @@
 //! is known to the readers of modules, which are no part of this crate: one of them makes itself known as a
 //! [`ModuleJudge`] by being linked, and returns what it has [`Judged`].
 
-use std::any::Any;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, ViewArgument, lock};
-use wattle_ir::{Element as _, Layout};
+use wattle_core::{Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, ViewArgument, lock};
+use wattle_ir::Element as _;
 use wattle_machine::LaunchShape;
 use wattle_memory::{Model, Target};
 
 use super::advice::Advice;
 use super::batch::{Group, lanes, of_kernel, shape_of};
-use super::frames::{OpenWarps, shape_text, text};
+use super::frames::OpenWarps;
 use super::kept::KeptSearch;
 use super::memory::CheckedMemory;
+use super::module_batch::{Batch, BatchBuffer, BatchKernel, BatchLaunch, Judged, ModuleVariant};
 use super::rests::Rests;
 use super::run::{Outcome, Phase, Run, note};
-use crate::program::{Image, LaunchWorld, World};
-use crate::report::{Progress, Unknown, Verdict, Violation};
-use crate::search::{Address, Limits, Meter, Statistics};
+use crate::program::{LaunchWorld, World};
+use crate::report::{Unknown, Verdict, Violation};
+use crate::search::Limits;
 use crate::simulate::SimulatedModule;
-use crate::story::Story;
 
 /// Judges launches of modules' kernels.
 pub trait ModuleJudge: Sync {
@@ -43,21 +40,11 @@ pub trait ModuleJudge: Sync {
     /// seed chooses what is left to devices.
     ///
     /// # Errors
-    /// As for [`judge`](ModuleJudge::judge).
+    /// The launch cannot be judged: it has an instruction without a meaning for the checker.
     fn simulated(&self, launch: &BatchLaunch, buffers: &[BatchBuffer], seed: u64) -> Result<Arc<dyn SimulatedModule>>;
 
     /// Finds changes of the modules with which a scenario holds that is violated as it is.
     fn advise(&self, trials: ModuleTrials<'_>) -> Advice;
-}
-
-/// What advice changes in modules, which their judge alone knows: it makes variants, and finds them in the batches of their trials.
-#[derive(Clone)]
-pub struct ModuleVariant(pub Arc<dyn Any + Send + Sync>);
-
-impl fmt::Debug for ModuleVariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ModuleVariant")
-    }
 }
 
 /// Trials of variants of the modules that a scenario launches.
@@ -72,124 +59,9 @@ pub struct ModuleTrials<'t> {
     pub budget: Duration,
 }
 
-/// Which features a device has that SPIR-V is emitted for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// All features that code can use.
-    #[default]
-    Best,
-    /// Those that every device has.
-    Least,
-}
-
 /// The judges of modules: being linked makes one known.
 #[linkme::distributed_slice]
 pub static MODULE_JUDGES: [&'static dyn ModuleJudge];
-
-/// Launches that run at the same time, some of them of modules.
-#[derive(Debug)]
-pub struct Batch {
-    /// The launches.
-    pub launches: Vec<BatchLaunch>,
-    /// The buffers of the device, and the variables of modules.
-    pub buffers: Vec<BatchBuffer>,
-    /// The memories before the launches: the value of each element, `None` for one that has never been written.
-    pub memories: Vec<Image>,
-    /// What Wattle's own kernels are emitted for.
-    pub target: Target,
-    /// Which features the device has that SPIR-V is emitted for.
-    pub profile: Profile,
-    /// The memory model.
-    pub model: Model,
-    /// The progress model.
-    pub progress: Progress,
-    /// The maximum number of iterations of a loop that may go on for ever and that changes something each time.
-    pub loop_bound: u32,
-    /// Whether executions that differ only by exchanging equal threads may be built once.
-    pub symmetry: bool,
-    /// The limits of the search.
-    pub limits: Limits,
-    /// Where the search shows how far it is.
-    pub meter: Option<Arc<Meter>>,
-    /// What is changed in modules, for advice.
-    pub variant: Option<ModuleVariant>,
-}
-
-/// A launch of a batch.
-#[derive(Debug)]
-pub struct BatchLaunch {
-    /// The kernel with its shape and arguments.
-    pub kernel: BatchKernel,
-    /// The number of the device that it runs on, if that is not the host.
-    pub device: u32,
-    /// The launches of the batch that must have ended before it begins.
-    pub after: Vec<usize>,
-    /// Whether all its blocks run at once.
-    pub cooperative: bool,
-}
-
-/// A kernel with its shape and its arguments.
-#[derive(Debug)]
-pub enum BatchKernel {
-    /// One of Wattle's own, or a host part.
-    Own(LaunchWorld),
-    /// A module's.
-    Module {
-        /// The kernel.
-        entry: Arc<ModuleEntry>,
-        /// The blocks, in x, y and z.
-        grid: [u32; 3],
-        /// The threads of a block, in x, y and z.
-        block: [u32; 3],
-        /// The size in bytes of the shared memory that is sized at launch.
-        shared_bytes: u32,
-        /// The lanes of a warp, of a module whose language leaves them open.
-        warp_size: u32,
-        /// The arguments, by their places among the parameters' bytes.
-        arguments: Vec<(Range<usize>, BatchArgument)>,
-        /// The numbers of the module's variables among the buffers.
-        variables: Vec<usize>,
-    },
-}
-
-/// An argument of a module's kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum BatchArgument {
-    /// A number.
-    Bytes(Vec<u8>),
-    /// An address: the number of the buffer, and the offset in bytes.
-    Address(usize, u64),
-}
-
-/// A buffer of the checker's device, or of a simulated one.
-#[derive(Clone, Debug)]
-pub struct BatchBuffer {
-    /// The name: the parameter's that it was first given for; empty where it has been given for none.
-    pub name: String,
-    /// The number of the memory that holds the first number of its elements; those of the others stand behind.
-    pub first: u32,
-    /// The layout of an element.
-    pub layout: &'static Layout,
-    /// The number of elements.
-    pub len: usize,
-}
-
-/// What a search of a batch has found.
-#[derive(Debug, Default)]
-pub struct Judged {
-    /// The memories that the launches can leave, as the elements that have changed.
-    pub outcomes: BTreeSet<Vec<(Address, u64)>>,
-    /// What is wrong, by its kind in a word or two, and its story.
-    pub violations: Vec<(&'static str, Story)>,
-    /// The reasons why the search was incomplete.
-    pub unknown: Vec<Unknown>,
-    /// What the verdict rests on that the modules' languages do not promise.
-    pub notes: Vec<String>,
-    /// The size of the search.
-    pub statistics: Statistics,
-    /// The number of events of the finished executions.
-    pub events: u64,
-}
 
 /// Whether some of these launches are judged as modules.
 pub(super) fn are_modules(run: &Run, groups: &[Group]) -> bool {
@@ -261,87 +133,6 @@ pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
         meter: checker.meter.clone(),
         variant: checker.module_variant.clone(),
     })
-}
-
-impl BatchKernel {
-    /// A launch of a module's kernel. `buffer` is the number of the buffer that an argument is a view of.
-    pub(crate) fn of_module(
-        call: &ModuleCall,
-        enqueued: &QueuedLaunch,
-        warp_size: u32,
-        mut buffer: impl FnMut(&ViewArgument<'_>, &str) -> Result<usize>,
-        variables: Vec<usize>,
-    ) -> Result<BatchKernel> {
-        let arguments = enqueued.kernel.arguments().zip(call.places()).map(|(argument, place)| {
-            let argument = match argument.value {
-                ArgumentValue::Scalar { bytes, .. } => BatchArgument::Bytes(bytes.to_vec()),
-                ArgumentValue::View(view) => {
-                    let offset = (view.offset() * view.element_bytes()) as u64;
-                    BatchArgument::Address(buffer(&view, argument.name)?, offset)
-                }
-            };
-            Ok((place, argument))
-        });
-        let arguments = arguments.collect::<Result<_>>()?;
-        let axes = |extent: [u32; 4]| {
-            // The last dimension varies fastest, and is x (CUDA C++ Programming Guide, "Thread Hierarchy").
-            let last = enqueued.shape.rank.saturating_sub(1);
-            std::array::from_fn(|axis| last.checked_sub(axis).map_or(1, |dimension| extent[dimension]))
-        };
-        Ok(BatchKernel::Module {
-            entry: call.entry().clone(),
-            grid: axes(enqueued.shape.outer),
-            block: axes(enqueued.shape.inner),
-            shared_bytes: enqueued.options.get_shared_len(),
-            warp_size,
-            arguments,
-            variables,
-        })
-    }
-
-    /// The number of blocks, and of threads per block.
-    pub fn extents(&self) -> (usize, usize) {
-        match self {
-            BatchKernel::Own(launch) => {
-                let shape = launch.environment.shape;
-                (shape.blocks() as usize, shape.threads_per_block() as usize)
-            }
-            BatchKernel::Module { grid, block, .. } => {
-                let count = |extent: &[u32; 3]| extent.iter().map(|&extent| extent as usize).product();
-                (count(grid), count(block))
-            }
-        }
-    }
-
-    /// Whether it runs on the host.
-    pub fn is_host_part(&self) -> bool {
-        match self {
-            BatchKernel::Own(launch) => launch.host,
-            BatchKernel::Module { .. } => false,
-        }
-    }
-
-    /// Whether it is of a module that was not written with Wattle.
-    pub fn is_module(&self) -> bool {
-        match self {
-            BatchKernel::Own(_) => false,
-            BatchKernel::Module { .. } => true,
-        }
-    }
-
-    fn name(&self) -> &str {
-        match self {
-            BatchKernel::Own(launch) => &launch.program.kernel().name,
-            BatchKernel::Module { entry, .. } => entry.name(),
-        }
-    }
-
-    fn shape_text(&self) -> String {
-        match self {
-            BatchKernel::Own(launch) => shape_text(launch),
-            BatchKernel::Module { grid: [x, y, z], block: [a, b, c], .. } => text(([*x, *y, *z, 1], [*a, *b, *c, 1])),
-        }
-    }
 }
 
 /// The number of the buffer that begins with that memory. It gets the name of the parameter that it is given for first.
@@ -442,7 +233,7 @@ fn phase_of(batch: &Batch, judged: Judged, fingerprint: u64, what: String) -> Ph
     Phase {
         fingerprint,
         what,
-        outcomes: judged.outcomes.into_iter().map(|values| Outcome { values, witness: None, orders: None }).collect(),
+        outcomes: judged.outcomes.into_iter().map(Outcome::of).collect(),
         violations: judged.violations.into_iter().map(violation).collect(),
         unknown,
         statistics: judged.statistics,

@@ -14,7 +14,7 @@ use wattle_memory::Target;
 
 use super::Checker;
 use super::frames::{Choice, OpenWarps};
-use super::modules::BatchBuffer;
+use super::module_batch::BatchBuffer;
 use super::rests::Rests;
 use super::variants::{Asked, Variant, variants};
 use crate::keep::Key;
@@ -29,6 +29,8 @@ pub(super) struct Run {
     pub choice: Choice,
     pub properties: Properties,
     pub memories: Mutex<Vec<Vec<Option<u64>>>>,
+    /// The elements of these in which executions leave different values.
+    pub open: Mutex<BTreeSet<Address>>,
     pub buffers: Mutex<Vec<BatchBuffer>>,
     /// The variables of the modules that have been launched, by their numbers among the buffers.
     pub variables: Mutex<Vec<(Arc<ModuleCode>, Vec<usize>)>>,
@@ -58,6 +60,8 @@ pub(super) struct Shared {
     pub to_keep: Mutex<Vec<(Key, Vec<u8>)>>,
     /// Whether the scenario has read a buffer.
     pub reads_back: AtomicBool,
+    /// Whether a run of the scenario looks at an element in which executions leave different values.
+    pub looks_at_open: AtomicBool,
 }
 
 /// The outcomes with which a run continues, and its results.
@@ -71,6 +75,8 @@ pub(super) struct Path {
     pub at: usize,
     /// The message if the run differed from an earlier one before the point where they branch.
     pub strayed: Option<String>,
+    /// Whether something looks at an element in which executions leave different values.
+    pub looks_at_open: bool,
     /// The first element that the host has read and nobody written.
     pub unwritten: Option<String>,
     /// The error if the scenario uses something that the checker does not support.
@@ -122,6 +128,7 @@ impl Run {
             choice,
             properties,
             memories: Mutex::default(),
+            open: Mutex::default(),
             buffers: Mutex::default(),
             variables: Mutex::default(),
             devices: DeviceOfQueue::default(),
@@ -173,10 +180,19 @@ impl Phase {
 /// A memory that launches can leave, and an execution that leaves it.
 pub(super) struct Outcome {
     pub values: Memory,
+    /// The cells in which executions leave different values, of which this outcome has one.
+    pub open: Vec<Address>,
     /// The execution, unless it is the only one and too long to be shown.
     pub witness: Option<Box<Witness>>,
     /// The orders of the accesses that lead to it, if requested.
     pub orders: Option<Orders>,
+}
+
+impl Outcome {
+    /// An outcome of which no execution is shown.
+    pub fn of(values: Memory) -> Outcome {
+        Outcome { values, open: Vec::new(), witness: None, orders: None }
+    }
 }
 
 /// The final values of cells.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
 
@@ -39,7 +40,7 @@ pub(super) struct Runs<'r> {
 }
 
 impl Runs<'_> {
-    /// Makes all of them.
+    /// Runs the scenario's function with each outcome of its launches.
     pub fn explore(self, report: &mut Report) -> Result<LeftToDevices> {
         let checker = self.checker;
         let mut path = Path::default();
@@ -48,6 +49,9 @@ impl Runs<'_> {
             let known = path.phases.len();
             let (summary, after) = run_as(self.begin(path), self.scenario);
             path = after;
+            if path.looks_at_open {
+                return Ok(left);
+            }
             std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut left.framed, launch));
             left.warps = left.warps.and(path.warps);
             left.asked = left.asked.and(path.asked);
@@ -156,8 +160,8 @@ impl Runs<'_> {
                     }
                 }
                 summary.checks.into_iter().for_each(|check| note(&mut report.checks, check));
-                if summary.outcomes.is_empty() && report.told.len() < Report::MOST_TOLD {
-                    report.told.insert(summary.did);
+                if summary.outcomes.is_empty() && report.summaries.len() < Report::MOST_SUMMARIES {
+                    report.summaries.insert(summary.did);
                 }
             }
             // With `keeps_on` only the observations matter, whether the check holds or not.
@@ -193,6 +197,7 @@ fn run_as(run: Run, scenario: &dyn Fn(&Device) -> Result<Summary>) -> (Result<Su
     // Launches that the scenario did not wait for run too.
     backend.finish();
     let path = std::mem::take(&mut *lock(&run.path));
+    run.shared.looks_at_open.fetch_or(path.looks_at_open, Ordering::Relaxed);
     (summary, path)
 }
 

@@ -13,7 +13,8 @@ use crate::story::tell;
 /// The report without the graphs of its executions, which appear as stories.
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let told = |violation: &Violation| Told { kind: violation.kind(), story: tell(violation, self).to_string() };
+        let with_story =
+            |violation: &Violation| ViolationStory { kind: violation.kind(), story: tell(violation, self).to_string() };
         let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
         let lines = |pairs: &[(Site, Site)]| -> Vec<_> {
             pairs.iter().map(|(read, write)| [read.to_string(), write.to_string()]).collect()
@@ -33,7 +34,7 @@ impl Serialize for Report {
         report.serialize_field("covered", &self.covered)?;
         report.serialize_field("runs", &self.runs)?;
         report.serialize_field("loop_bound", &(self.statistics.bounded > 0).then_some(self.loop_bound))?;
-        report.serialize_field("violations", &self.violations.iter().map(told).collect::<Vec<_>>())?;
+        report.serialize_field("violations", &self.violations.iter().map(with_story).collect::<Vec<_>>())?;
         report.serialize_field("rests_on", &rests_on)?;
         report.serialize_field("rests_on_progress", &rests_on_progress)?;
         report.serialize_field("rests_unfinished", &self.rests_unfinished)?;
@@ -53,7 +54,7 @@ impl Serialize for Report {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ViolationStory {
     kind: &'static str,
     story: String,
 }

@@ -7,7 +7,7 @@ use wattle_ir::builder::IndexLayout;
 use wattle_ir::{Builtin, DeviceProperty, Expr, Kernel};
 use wattle_memory::{CAPABILITIES, Target};
 
-/// A kind of device.
+/// A kind of device for which kernels are built differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// How it deals indices out.
@@ -39,7 +39,7 @@ impl Asked {
         asked
     }
 
-    /// What either asks.
+    /// What two kernels ask of their device.
     pub fn and(self, other: Asked) -> Asked {
         Asked { layout: self.layout || other.layout, properties: self.properties | other.properties }
     }

@@ -8,10 +8,12 @@
 
 mod edit;
 mod forks;
+mod scheduled;
 mod thread;
 mod world;
 
 pub use edit::{Edit, Edits, Strength};
 pub use forks::{Fork, forks, with_barrier_before};
+pub use scheduled::Scheduled;
 pub use thread::KernelThread;
 pub use world::{Image, LaunchWorld, World};

@@ -458,6 +458,15 @@ impl Process for KernelThread {
             && (halts_after, writes) == (&earlier.halts_after, &earlier.writes)
     }
 
+    fn widen(&mut self, world: &World, other: &KernelThread, together: bool) -> bool {
+        let mut same = KernelThread { thread: other.thread.clone(), ..self.clone() };
+        if together {
+            (same.barriers, same.warp_barriers) = (other.barriers, other.warp_barriers);
+        }
+        let program = self.launch(world).program.clone();
+        same == *other && self.thread.widen(&other.thread, &program)
+    }
+
     fn ways(&self, world: &World) -> Option<Vec<KernelThread>> {
         let ways = self.thread.ways_on(&self.launch(world).program)?;
         Some(ways.into_iter().map(|thread| KernelThread { thread, ..self.clone() }).collect())

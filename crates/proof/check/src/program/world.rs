@@ -9,8 +9,7 @@ use wattle_ir::{Access, ParamKind, Place, Site};
 use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 
-use super::{Edits, KernelThread};
-use crate::checker::Scheduled;
+use super::{Edits, KernelThread, Scheduled};
 use crate::search::{Address, Initial, Memory, Spawn};
 
 /// A memory before the launches: the value of each element, `None` for one that has never been written.

@@ -2,6 +2,7 @@
 
 mod orders;
 mod progress;
+mod story;
 mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +15,10 @@ use wattle_memory::{EventId, Model, Target};
 
 pub use orders::Orders;
 pub use progress::Progress;
+pub use story::{Access, Column, Edge, EdgeKind, End, Initial, Part, Step, Story};
 pub use witness::Witness;
 
 use crate::search::{Statistics, Stuck, Why};
-use crate::story::Story;
 
 /// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,8 +266,8 @@ pub struct Report {
     /// Whether the scenario has read what its launches left.
     pub reads_back: bool,
     /// What the scenario said that it did, in each run that was right, if it observes nothing: several texts tell results that
-    /// differ, and that it accepted. At most [`Report::MOST_TOLD`].
-    pub told: BTreeSet<String>,
+    /// differ, and that it accepted. At most [`Report::MOST_SUMMARIES`].
+    pub summaries: BTreeSet<String>,
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
@@ -320,7 +321,7 @@ pub(crate) fn name(target: Target, model: Model, emitted: bool) -> String {
 
 impl Report {
     /// The most texts that are kept of what a scenario said that it did.
-    pub const MOST_TOLD: usize = 8;
+    pub const MOST_SUMMARIES: usize = 8;
 
     /// The number of threads in a warp, if some execution rests on it: warps of a block pass a barrier of its at different
     /// statements or in different iterations, which the target permits to warps alone.

@@ -117,7 +117,7 @@ impl<'w> Search<'_, 'w> {
             }
             let choices = self.choices(&state, &now);
             let gate = open_gate(&state);
-            if ends && self.is_hopeless(&state, &now, &choices, gate.is_some()) {
+            if ends && self.is_infeasible(&state, &now, &choices, gate.is_some()) {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
@@ -139,7 +139,7 @@ impl<'w> Search<'_, 'w> {
                 }
                 return Ok(());
             };
-            if !at_bound && self.is_hopeless(&state, &now, &choices, gate.is_some()) {
+            if !at_bound && self.is_infeasible(&state, &now, &choices, gate.is_some()) {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
@@ -248,7 +248,8 @@ impl<'w> Search<'_, 'w> {
             exclude_alike(&mut state, thread, &alike, &tried);
             // If equal threads are kept from the same sources, no thread may remain that could write.
             let gate = open_gate(&state).is_some();
-            if alike.is_empty() || !self.is_hopeless(&state, &now.analysis, &self.choices(&state, &now.analysis), gate)
+            if alike.is_empty()
+                || !self.is_infeasible(&state, &now.analysis, &self.choices(&state, &now.analysis), gate)
             {
                 branches.push(Open { state, known: Some(now.clone()) });
             }

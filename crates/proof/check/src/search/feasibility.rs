@@ -51,7 +51,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether some read has no source and can never have one.
-    pub(super) fn is_hopeless(&self, state: &State<'_>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+    pub(super) fn is_infeasible(&self, state: &State<'_>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
         let mut feasible = Feasible::new(self.setup, state, analysis, choices);
         let mut choosing = Set::new(state.graph.len());
         choices.iter().for_each(|choice| choosing.insert(choice.read));

@@ -250,6 +250,13 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self.repeats(world, earlier)
     }
 
+    /// Takes for unknown what differs from another thread that stands at the same place, so that it stands for both; `false` where
+    /// they stand at different places, or that is not possible. How often they have gone round their loops makes no difference, nor,
+    /// if all threads of their block are `together`, how often they have come to its barriers.
+    fn widen(&mut self, _world: &Self::World, _other: &Self, _together: bool) -> bool {
+        false
+    }
+
     /// The ways in which a thread whose last action was [`Action::NeedsValue`] can continue, whatever the value is;
     /// `None` where they are too many.
     fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;

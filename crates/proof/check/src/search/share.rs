@@ -29,7 +29,7 @@ pub struct Reading {
 }
 
 impl Meter {
-    /// What it shows now.
+    /// What the meter shows now.
     pub fn read(&self) -> Reading {
         Reading {
             executions: self.executions.load(Ordering::Relaxed),

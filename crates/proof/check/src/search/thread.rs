@@ -61,6 +61,11 @@ impl<'w> Thread<'w> {
         self.own().forget_dead();
     }
 
+    /// Takes for unknown what differs from another thread at the same place; `false` where that is not possible.
+    pub fn widen(&mut self, other: &Thread<'_>, together: bool) -> bool {
+        self.own().widen(other, together)
+    }
+
     /// The process alone, copied if it is shared.
     fn own(&mut self) -> &mut (dyn Erased + 'w) {
         if Arc::strong_count(&self.0) > 1 {
@@ -110,6 +115,10 @@ pub trait Erased: Send + Sync {
     fn any_unmarked(&self) -> bool;
     fn mark_pending(&mut self);
     fn forget_dead(&mut self);
+    /// See [`Process::widen`]; threads with private cells of their own are not widened.
+    fn widen(&mut self, _other: &Thread<'_>, _together: bool) -> bool {
+        false
+    }
     fn may_write(&self, address: Address) -> bool;
     fn may_reach(&self, source: u32, address: Address) -> bool;
     fn is_alike(&self, other: &Thread<'_>) -> bool;
@@ -178,6 +187,10 @@ impl<P: Process> Erased for InWorld<'_, P> {
 
     fn forget_dead(&mut self) {
         self.process.forget_dead(self.world);
+    }
+
+    fn widen(&mut self, other: &Thread<'_>, together: bool) -> bool {
+        other.process().is_some_and(|other| self.process.widen(self.world, other, together))
     }
 
     fn may_write(&self, address: Address) -> bool {

@@ -129,7 +129,16 @@ impl<'w> Names<'w> {
     pub fn text(&self, events: &[EventId]) -> String {
         let site = events.first().and_then(|&event| self.site(event));
         let line = site.and_then(|site| self.sources.line(site));
-        line.unwrap_or_else(|| events.iter().map(|&event| self.made_up(event)).collect::<Vec<_>>().join("; "))
+        line.unwrap_or_else(|| {
+            // Both halves of an update are one.
+            let graph = &self.witness.graph;
+            let is_told = |event: EventId| {
+                let half = graph.other_half(event).filter(|half| events.contains(half));
+                graph.event(event).label.kind == Kind::Read || half.is_none()
+            };
+            let told = events.iter().filter(|&&event| is_told(event)).map(|&event| self.made_up(event));
+            told.collect::<Vec<_>>().join("; ")
+        })
     }
 
     /// Whether an event is a warp's barrier, which targets without one carry out as that of a block.
@@ -164,7 +173,9 @@ impl<'w> Names<'w> {
             }
             Kind::Barrier if self.is_warp_barrier(id) => "warp().sync()".into(),
             Kind::Barrier => "sync_block()".into(),
-            Kind::Read if graph.other_half(id).is_some() => format!("update of {}", self.witness.place(id)),
+            Kind::Read | Kind::Write if graph.other_half(id).is_some() => {
+                format!("update of {}", self.witness.place(id))
+            }
             Kind::Read if label.atomic => format!("atomic load of {}", self.witness.place(id)),
             Kind::Read => self.witness.place(id),
             Kind::Write if label.atomic => format!("atomic store of {} to {}", self.value(id), self.witness.place(id)),

@@ -74,7 +74,7 @@ impl ModuleJudge for Ptx {
         if all.violations.is_empty() && all.unknown.is_empty() {
             match prepared.left_waiting(batch, &images) {
                 Some(Left::Passed(stuck, steps)) => {
-                    all.violations.push(prepared.told(batch, &Violation::Stuck(stuck), &steps));
+                    all.violations.push(prepared.story_of(batch, &Violation::Stuck(stuck), &steps));
                 }
                 Some(Left::Early(note)) => all.notes.push(note),
                 None => {}
@@ -257,7 +257,7 @@ impl Prepared {
     }
 
     /// A violation and its story.
-    fn told(&self, batch: &Batch, violation: &Violation, steps: &[Step]) -> (&'static str, Story) {
+    fn story_of(&self, batch: &Batch, violation: &Violation, steps: &[Step]) -> (&'static str, Story) {
         Variant::of(batch).into_iter().for_each(|variant| variant.note_violation(violation));
         story::of(&self.world, batch.model, violation, steps)
     }

@@ -106,8 +106,8 @@ impl<'b> Collector<'b> {
     }
 
     fn report(&mut self, violation: &Violation, steps: &[Step]) {
-        let told = self.prepared.told(self.batch, violation, steps);
-        self.judged.violations.push(told);
+        let story = self.prepared.story_of(self.batch, violation, steps);
+        self.judged.violations.push(story);
     }
 
     /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is not.

@@ -235,9 +235,7 @@ impl Process for ModuleThread {
         match &mut self.open {
             Some(Open::Load { read, any, .. }) => read.push(value.any_if(*any)),
             Some(Open::Update { at, any }) => {
-                let any = *any;
-                let mut to = NO_REG;
-                kernel.steps[*at as usize].op.outline(|_| {}, |register| to = register);
+                let (any, to) = (*any, set_by(&kernel.steps[*at as usize].op));
                 self.open = None;
                 self.set(to, value.any_if(any));
             }
@@ -357,6 +355,28 @@ impl Process for ModuleThread {
         let Some(live) = self.part(world).flow.live(self.cursor.at as usize) else { return };
         let dead = (0..self.registers.len()).filter(|&register| !live.contains(register));
         dead.for_each(|register| self.registers[register] = Deferred::Known(0));
+        // The answer sets this one.
+        if let Some(Open::Update { at, .. }) = self.open {
+            let answered = set_by(&self.part(world).kernel().steps[at as usize].op);
+            if let Some(register) = self.registers.get_mut(answered as usize) {
+                *register = Deferred::Known(0);
+            }
+        }
+    }
+
+    fn widen(&mut self, _: &World, other: &ModuleThread, together: bool) -> bool {
+        let mut same = ModuleThread {
+            registers: other.registers.clone(),
+            local: other.local.clone(),
+            marks: other.marks,
+            ..self.clone()
+        };
+        if together {
+            same.arrivals.clone_from(&other.arrivals);
+            same.iterations.clone_from(&other.iterations);
+        }
+        self.marks = self.marks.max(other.marks);
+        same == *other && widen(&mut self.registers, &other.registers) && widen(&mut self.local, &other.local)
     }
 
     fn may_reach(&self, world: &World, source: u32, address: Address) -> bool {
@@ -385,4 +405,22 @@ impl Process for ModuleThread {
         matches!(self.open, Some(Open::Store { .. } | Open::Copy { .. }))
             || if shared { own && writes.shared } else { writes.global && reaches() }
     }
+}
+
+/// The register that an operation sets, or [`NO_REG`].
+fn set_by(op: &Op) -> Reg {
+    let mut set = NO_REG;
+    op.outline(|_| {}, |register| set = register);
+    set
+}
+
+/// Takes for unknown what differs from other values; `false` where one of these comes from what nobody has written.
+fn widen(values: &mut [Deferred], others: &[Deferred]) -> bool {
+    let is_plain = |value: Deferred| matches!(value, Deferred::Known(_) | Deferred::Pending(_));
+    let mut differing = values.iter_mut().zip(others).filter(|(value, other)| value != other);
+    differing.all(|(value, other)| {
+        let both_plain = is_plain(*value) && is_plain(*other);
+        *value = Deferred::PENDING;
+        both_plain
+    })
 }

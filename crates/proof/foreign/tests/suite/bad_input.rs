@@ -347,8 +347,8 @@ fn lanes_outside_of_their_masks() {
 /// A loop without a bound is named, by its place in the source where there is one.
 #[test]
 fn a_loop_without_a_bound_is_named() {
-    let counts = "AGAIN:\n.loc 1 7 3\natom.global.add.u32 %x, [%a], 1; setp.lt.u32 %p, %x, 1000; @%p bra AGAIN;";
-    for (body, place) in [(counts.to_owned(), "spin.cu:7:3"), (counts.replace(".loc 1 7 3", ""), "k.ptx:10")] {
+    let turns = "AGAIN:\n.loc 1 7 3\natom.global.exch.b32 %x, [%a], %t; setp.ne.u32 %p, %x, %t; @%p bra AGAIN;";
+    for (body, place) in [(turns.to_owned(), "spin.cu:7:3"), (turns.replace(".loc 1 7 3", ""), "k.ptx:10")] {
         let source = kernel(&body);
         let source = Source { text: source.text + "\n.file 1 \"spin.cu\"\n", ..source };
         let mut world = World::new(source, None, launch(2, &["p=u32[1]:0"])).unwrap_or_else(|error| panic!("{error}"));
@@ -360,4 +360,7 @@ fn a_loop_without_a_bound_is_named() {
             other => panic!("{other:?}"),
         }
     }
+    // Threads that count to 1,000 together end, whatever the bound.
+    let counts = "AGAIN:\natom.global.add.u32 %x, [%a], 1; setp.lt.u32 %p, %x, 1000; @%p bra AGAIN;";
+    assert_eq!(verdict(kernel(counts), 2, &["p=u32[1]:0"], &[]), Verdict::Holds);
 }

@@ -26,6 +26,7 @@ mod simulated;
 mod sizes;
 mod spirv;
 mod strong_stores;
+mod tickets;
 mod triton;
 mod unwritten;
 mod zoo;

@@ -46,6 +46,11 @@ struct Rules {
     has_classes: bool,
     /// Whether a thread's accesses to cells that no other thread uses can order its other accesses.
     private_cells_order: bool,
+    /// Whether vector clocks that know program order, barriers, launches, and the releases of additions to a counter tell what is ordered
+    /// in each execution, where nothing else synchronizes.
+    clocks_order_counters: bool,
+    /// Whether all additions to a counter come before whatever the thread of the last one does next, plain writes of the counter included.
+    orders_observed_additions: bool,
     /// Whether the read, which happens before the event `last`, reads from nothing that `last`'s thread does behind it.
     excludes_later_writes: fn(&Graph, EventId, EventId) -> bool,
     /// The conflicting accesses that race.
@@ -177,6 +182,18 @@ impl Model {
     /// accesses can stay out of graphs.
     pub fn private_cells_order(self) -> bool {
         self.rules().private_cells_order
+    }
+
+    /// Whether vector clocks that know program order, barriers of blocks, launches, and what additions to a counter have released tell
+    /// what is ordered in each execution, if nothing else synchronizes there.
+    pub fn clocks_order_counters(self) -> bool {
+        self.rules().clocks_order_counters
+    }
+
+    /// Whether all additions to a counter come before what the thread of the last one does next to that counter, by whichever accesses:
+    /// in PTX, what an operation observes comes before it in causality order (PTX ISA 8.8, 8.9.5 "Causality Order").
+    pub fn orders_observed_additions(self) -> bool {
+        self.rules().orders_observed_additions
     }
 
     /// Whether a read, which happens before the event `last`, can read from nothing that `last`'s thread does behind it, where

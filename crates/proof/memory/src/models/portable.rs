@@ -33,6 +33,8 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     has_classes: false,
     private_cells_order: false,
+    clocks_order_counters: true,
+    orders_observed_additions: false,
     excludes_later_writes: |_, _, _| true,
     races: Races::Forbidden(Race { except: ptx::morally_strong, clause: ptx::DATA_RACE }),
     definitions: ptx::DEFINITIONS,

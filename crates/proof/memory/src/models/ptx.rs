@@ -22,6 +22,8 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     has_classes: false,
     private_cells_order: false,
+    clocks_order_counters: true,
+    orders_observed_additions: true,
     excludes_later_writes: |_, _, _| true,
     races: Races::Allowed(Race { except: morally_strong, clause: DATA_RACE }),
     definitions: DEFINITIONS,

@@ -19,6 +19,8 @@ pub(super) const RULES: Rules = Rules {
     has_references: false,
     has_classes: false,
     private_cells_order: true,
+    clocks_order_counters: false,
+    orders_observed_additions: false,
     excludes_later_writes: |_, _, _| false,
     races: Races::Never,
     definitions: Definitions::NONE,

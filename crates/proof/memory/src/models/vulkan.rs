@@ -29,6 +29,8 @@ pub(super) const RULES: Rules = Rules {
     has_references: true,
     has_classes: true,
     private_cells_order: false,
+    clocks_order_counters: true,
+    orders_observed_additions: false,
     excludes_later_writes,
     races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),
     definitions: DEFINITIONS,

@@ -1,84 +1,17 @@
 //! Cells and counters, with their accesses against the clocks.
 
-use wattle_ir::{AtomicOp, Type, TypeKind, eval};
-use wattle_memory::{Label, Level, Model, ThreadId};
+use wattle_memory::{Label, Level, ThreadId};
 
-use super::super::process::{Action, Address, Change, Memory, Target};
+use super::super::process::{Address, Change, Memory, Target};
 use super::super::single::Commuting;
+use super::chain::{Addition, Chain};
 use super::clock::{Clock, Epoch, add};
 use super::phases::Phases;
-use super::{Answers, Runs, State, Thread, is_wide};
+use super::varying::{Left, Values};
+use super::{Answers, Runs, State, is_wide};
 
 /// The maximum number of additions to one counter.
 const MOST_ADDITIONS: usize = 1 << 12;
-
-/// An addition to a counter.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Addition {
-    pub op: AtomicOp,
-    pub ty: Type,
-    pub operand: u64,
-}
-
-impl Addition {
-    /// A change that adds the same to whatever it finds.
-    pub fn of(change: Change) -> Option<Addition> {
-        let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
-        let adds = matches!(op, AtomicOp::Add | AtomicOp::Inc) && ty.info().kind == TypeKind::Unsigned;
-        adds.then_some(Addition { op, ty, operand })
-    }
-
-    /// The value behind another one; `None` where the counter starts again, so that the place does not follow from the value.
-    pub fn next(self, value: u64) -> Option<u64> {
-        Some(eval::atomic(self.op, self.ty, value, self.operand)).filter(|&next| next > value)
-    }
-}
-
-/// The additions to a counter since it was last written otherwise.
-#[derive(Clone)]
-pub struct Chain<'w> {
-    pub addition: Addition,
-    /// The value before the first addition, and behind each.
-    pub values: Vec<u64>,
-    /// What their releases have released.
-    pub released: Clock,
-    /// The addition that is last in the order of writes, where that is known of all so far.
-    pub last: Option<Epoch>,
-    /// The threads that waited for a value, and the number of additions that let them go.
-    pub let_go: Vec<(LoopRead<'w>, usize)>,
-}
-
-/// A thread that has come to a read of a loop.
-#[derive(Clone)]
-pub struct LoopRead<'w> {
-    pub process: Thread<'w>,
-    pub label: u32,
-}
-
-impl LoopRead<'_> {
-    /// Whether the loop ends if the read returns the value.
-    pub fn ends_at(&self, value: u64) -> bool {
-        let mut process = self.process.clone();
-        process.answer(Some(value));
-        !goes_back(&mut process, self.label)
-    }
-}
-
-/// Whether a thread begins the loop again next.
-pub fn goes_back(process: &mut Thread<'_>, loop_label: u32) -> bool {
-    matches!(process.advance(), Action::BackEdge { label, .. } if label == loop_label)
-}
-
-impl Chain<'_> {
-    /// Whether all threads that waited for a value would have gone on at later ones too.
-    pub fn ends_all(&self) -> bool {
-        self.let_go.iter().all(|(read, at)| self.values[*at..].iter().all(|&value| read.ends_at(value)))
-    }
-
-    pub fn len(&self) -> usize {
-        self.values.len() - 1
-    }
-}
 
 /// A cell, with its last accesses.
 #[derive(Clone)]
@@ -87,6 +20,8 @@ pub struct Cell<'w> {
     reference: u32,
     pub value: u64,
     unwritten: bool,
+    /// Where executions leave different values: who reads it ends the proof.
+    pub varies: Option<Values>,
     pub is_written: bool,
     /// The last write that is no addition; the clocks order all accesses before it, but for additions.
     writer: Option<Epoch>,
@@ -117,6 +52,7 @@ impl<'w> Cell<'w> {
             reference: target.reference,
             value: initial.value,
             unwritten: initial.unwritten,
+            varies: None,
             is_written: false,
             writer: None,
             settled: Vec::new(),
@@ -142,6 +78,52 @@ impl<'w> Cell<'w> {
     /// Whether a point comes after all writes but those that may still have others beside them: additions, and writes that commute.
     pub fn is_after_writer(&self, clock: &Clock) -> bool {
         self.writer.is_none_or(|writer| clock.has(writer)) && clock.has_all(&self.settled)
+    }
+
+    /// Whether a point comes after all accesses.
+    fn is_after_all(&self, clock: &Clock) -> bool {
+        let others = [&self.reads, &self.waits, &self.additions];
+        self.is_after_writer(clock) && others.iter().all(|accesses| clock.has_all(accesses))
+    }
+
+    /// Takes what one of several threads leaves that have accessed the cell, each behind all accesses so far: one value, or others
+    /// than that in other executions.
+    pub fn leave(&mut self, left: Left, writers: &[Epoch], readers: &[Epoch]) -> Option<()> {
+        let ends_all = self.chain.take().is_none_or(|chain| chain.ends_all());
+        (self.phases, self.commuting) = (None, None);
+        if !writers.is_empty() {
+            (self.value, self.unwritten, self.varies) = match left {
+                Left::One(value, unwritten) => (value, unwritten, None),
+                Left::Several(values) => (0, false, Some(values)),
+                Left::Perhaps(_) if self.unwritten => (0, false, Some(Values::default())),
+                Left::Perhaps(mut values) => {
+                    match self.varies.take() {
+                        Some(before) => values.join(&before),
+                        None => values.extend([self.value]),
+                    }
+                    (0, false, Some(values))
+                }
+            };
+            self.is_written = true;
+            self.settled.append(&mut self.additions);
+            writers.iter().for_each(|&writer| add(&mut self.settled, writer));
+        }
+        readers.iter().for_each(|&reader| add(&mut self.reads, reader));
+        ends_all.then_some(())
+    }
+
+    /// Takes what updates that commute leave, which several threads have made; `None` for the value where executions differ.
+    pub fn change(&mut self, commuting: Commuting, value: Option<u64>, writers: &[Epoch]) -> Option<()> {
+        if self.commuting != Some(commuting) {
+            self.leave(Left::Several(Values::default()), &[], &[])?;
+            self.settled.append(&mut self.additions);
+            self.commuting = Some(commuting);
+        }
+        self.varies = value.is_none().then(Values::default);
+        self.is_written = true;
+        self.value = value.unwrap_or_default();
+        writers.iter().for_each(|&writer| add(&mut self.additions, writer));
+        Some(())
     }
 
     /// Whether a write that is no addition comes after all additions: by the clock or, if that is enough, behind the last of
@@ -205,17 +187,26 @@ impl<'w> State<'w> {
         Some(())
     }
 
+    /// What a thread finds in a cell at a point, if the clock of that point determines it.
+    pub fn find(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: Target,
+        clock: &Clock,
+    ) -> Option<(u64, bool)> {
+        let carries_unwritten = self.runners[thread].process.carries_unwritten();
+        let cell = self.cell(runs, thread, target)?;
+        let is_error = cell.varies.is_some() || (cell.unwritten && !carries_unwritten);
+        let is_after = cell.is_after_writer(clock) && clock.has_all(&cell.additions);
+        (!is_error && is_after).then_some((cell.value, cell.unwritten))
+    }
+
     /// Reads what the clocks determine, and answers the thread.
     pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
-        let carries_unwritten = self.runners[thread].process.carries_unwritten();
         let clock = self.runners[thread].clock.clone();
-        let cell = self.cell(runs, thread, target)?;
-        let is_error = cell.unwritten && !carries_unwritten;
-        if is_error || !cell.is_after_writer(&clock) || !clock.has_all(&cell.additions) {
-            return None;
-        }
-        add(&mut cell.reads, clock.now(thread));
-        let (value, unwritten) = (cell.value, cell.unwritten);
+        let (value, unwritten) = self.find(runs, thread, target, &clock)?;
+        add(&mut self.cells.get_mut(&target.address)?.reads, clock.now(thread));
         self.note(thread, target.address, false, value, label)?;
         self.runners[thread].answer_read(value, unwritten);
         Some(())
@@ -230,8 +221,7 @@ impl<'w> State<'w> {
         label: Label,
     ) -> Option<()> {
         let clock = self.runners[thread].clock.clone();
-        // The last addition observes all others, and what a write observes comes before it (PTX ISA 8.8, 8.9.5 "Causality Order").
-        let behind_last = (label.atomic && is_wide(label.level)) || runs.setup.model == Model::Ptx;
+        let behind_last = (label.atomic && is_wide(label.level)) || runs.setup.model.orders_observed_additions();
         let cell = self.cell(runs, thread, target)?;
         let is_after = cell.is_after_writer(&clock) && clock.has_all(&cell.reads) && clock.has_all(&cell.waits);
         if !is_after || !cell.is_after_additions(&clock, behind_last) {
@@ -253,7 +243,7 @@ impl<'w> State<'w> {
             cell.additions.clear();
         }
         cell.writer = Some(clock.now(thread));
-        (cell.value, cell.unwritten, cell.is_written) = (value, label.unwritten, true);
+        (cell.value, cell.unwritten, cell.varies, cell.is_written) = (value, label.unwritten, None, true);
         self.note(thread, target.address, true, value, label)
     }
 
@@ -266,7 +256,7 @@ impl<'w> State<'w> {
         change: Change,
         [read, write]: [Label; 2],
     ) -> Option<Addition> {
-        let addition = Addition::of(change)?;
+        let addition = Addition::of_any(change)?;
         let clock = self.runners[thread].clock.clone();
         let cell = self.cell(runs, thread, target)?;
         if cell.commuting.is_some() {
@@ -296,7 +286,7 @@ impl<'w> State<'w> {
         let is_quiet = self.quiet.is_some();
         let cell = self.cell(runs, thread, target)?;
         let atomic = [read, write].into_iter().flatten().all(|label| label.atomic && cell.claim(label.level));
-        if is_quiet || !atomic || (cell.unwritten && read.is_some()) {
+        if is_quiet || !atomic || cell.varies.is_some() || (cell.unwritten && read.is_some()) {
             return None;
         }
         if cell.commuting != Some(commuting) {
@@ -311,11 +301,52 @@ impl<'w> State<'w> {
         Some(())
     }
 
+    /// Whether an access is of a cell's size and by its name, and may be made by a thread of this block.
+    pub fn is_of_one_kind(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target) -> bool {
+        self.cell(runs, thread, target).is_some()
+    }
+
+    /// Whether a thread may write a cell at a point: by the clock of that point all accesses so far come before it.
+    pub fn may_write(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, clock: &Clock) -> Option<()> {
+        self.cell(runs, thread, target).is_some_and(|cell| cell.is_after_all(clock)).then_some(())
+    }
+
+    /// Whether a thread may make an update at a point that commutes with others: by the clock of that point all other accesses so
+    /// far come before it.
+    pub fn may_change(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: Target,
+        commuting: Commuting,
+        labels: [Label; 2],
+        clock: &Clock,
+    ) -> Option<()> {
+        let cell = self.cell(runs, thread, target)?;
+        let atomic = labels.iter().all(|label| label.atomic && cell.claim(label.level));
+        let is_after = match cell.commuting {
+            Some(known) if known == commuting => {
+                cell.is_after_writer(clock) && clock.has_all(&cell.reads) && clock.has_all(&cell.waits)
+            }
+            Some(_) | None => cell.is_after_all(clock),
+        };
+        (atomic && is_after && cell.varies.is_none() && !cell.unwritten).then_some(())
+    }
+
+    /// The value of a counter before the additions of threads that stand at them: by the clock of one of them all accesses so far
+    /// come before it.
+    pub fn before_tickets(&mut self, thread: ThreadId, address: Address) -> Option<u64> {
+        let is_open = self.is_open(thread, address);
+        let cell = self.cells.get_mut(&address)?;
+        (is_open && cell.is_after_all(&self.runners[thread].clock)).then_some(cell.value)
+    }
+
     /// Whether nothing but additions and reads of loops can happen to a cell at the same time as what a thread does now.
     pub fn is_open(&self, thread: ThreadId, address: Address) -> bool {
         let clock = &self.runners[thread].clock;
         let is_after = |cell: &Cell<'w>| {
-            cell.commuting.is_none() && cell.is_after_writer(clock) && clock.has_all(&cell.reads) && !cell.unwritten
+            let is_known = cell.varies.is_none() && !cell.unwritten && cell.commuting.is_none();
+            is_known && cell.is_after_writer(clock) && clock.has_all(&cell.reads)
         };
         self.cells.get(&address).is_some_and(is_after)
     }
@@ -354,7 +385,7 @@ impl Answers {
     pub fn are_given(self) -> bool {
         match self {
             Answers::Nothing => false,
-            Answers::Places | Answers::Phases => true,
+            Answers::Places | Answers::Phases | Answers::Tickets => true,
         }
     }
 }

@@ -2,23 +2,24 @@
 
 use std::collections::HashMap;
 
-use wattle_ir::{AtomicOp, eval};
+use wattle_ir::AtomicOp;
 use wattle_memory::{Label, ThreadId};
 
 use super::super::process::{Action, Barrier, Change, Members, Target};
 use super::super::run::MOST_BACK_EDGES;
 use super::super::single::{Commuting, Meeting, converge};
-use super::cells::Addition;
-use super::{Adding, Head, Runs, State, Status, Waiting, is_wide, orders_all};
+use super::chain::Addition;
+use super::tickets::looks_at_result;
+use super::{Adding, Answers, Head, Runs, State, Status, Waiting, is_wide, orders_all};
 
-/// The maximum number of iterations of a loop whose exit depends on memory.
-const MOST_ITERATIONS: u64 = 1 << 16;
+/// The maximum number of iterations of a loop whose exit depends on memory, and of all loops from one ticket to the next.
+pub const MOST_ITERATIONS: u64 = 1 << 16;
 
 /// The number of actions between two looks at the limits.
 const ACTIONS_PER_LOOK: u64 = 4096;
 
 /// The labels of the events that an action is.
-fn labels(action: &Action) -> [Option<Label>; 2] {
+pub fn labels(action: &Action) -> [Option<Label>; 2] {
     match *action {
         Action::Read { label, .. } | Action::Write { label, .. } | Action::Fence { label, .. } => [Some(label), None],
         Action::Barrier { label, .. } => [Some(label), None],
@@ -31,6 +32,18 @@ fn labels(action: &Action) -> [Option<Label>; 2] {
         | Action::Fault { .. }
         | Action::Halt => [None, None],
     }
+}
+
+/// The operation and the operand of an update that commutes with others of its kind.
+pub fn commuting(change: Change, [read, write]: [Label; 2]) -> Option<(Commuting, u64)> {
+    let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
+    let is_exact = match op {
+        // Sums of floats are rounded, in whatever order they are made.
+        AtomicOp::Add | AtomicOp::Sub | AtomicOp::Inc | AtomicOp::Dec => ty.is_int(),
+        AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => true,
+    };
+    let commuting = Commuting::of(change, write.level)?;
+    (is_exact && read.level == write.level).then_some((commuting, operand))
 }
 
 impl<'w> Runs<'_, 'w> {
@@ -60,10 +73,7 @@ impl<'w> Runs<'_, 'w> {
 
     fn run_thread(&mut self, state: &mut State<'w>, thread: ThreadId) -> Option<()> {
         loop {
-            self.actions += 1;
-            if self.actions.is_multiple_of(ACTIONS_PER_LOOK) && self.watch.check().is_some() {
-                return None;
-            }
+            self.act()?;
             let action = state.runners[thread].advance()?;
             if self.setup.model.has_classes() && !labels(&action).into_iter().flatten().all(orders_all) {
                 return None;
@@ -93,12 +103,13 @@ impl<'w> Runs<'_, 'w> {
                 Action::Update { target, change, read, write, source } => {
                     self.executes(state, source);
                     let target = target?;
-                    if let (None, Change::Apply { op, ty, operand: Some(operand) }) = (Addition::of(change), change) {
-                        // Sums of floats are rounded, in whatever order they are made.
-                        let is_exact = ty.is_int() || !matches!(op, AtomicOp::Add | AtomicOp::Sub);
-                        let is_one = |_: &Commuting| is_exact && read.level == write.level;
-                        let commuting = Commuting::of(change, write.level).filter(is_one)?;
-                        let new = |old| eval::atomic(op, ty, old, operand);
+                    let is_ticket = || {
+                        let is_addition = self.answers == Answers::Tickets && Addition::of_any(change).is_some();
+                        is_addition && looks_at_result(&state.runners[thread].process)
+                    };
+                    if Addition::of(change).is_none() && !is_ticket() {
+                        let (commuting, operand) = commuting(change, [read, write])?;
+                        let new = |old| commuting.applied(old, operand);
                         state.commute(self, thread, target, commuting, [Some(read), Some(write)], new)?;
                         state.has_effect(thread);
                         state.runners[thread].leave_open();
@@ -142,6 +153,13 @@ impl<'w> Runs<'_, 'w> {
         }
     }
 
+    /// Counts an action; `None` where a limit is reached.
+    pub fn act(&mut self) -> Option<()> {
+        self.actions += 1;
+        let ends = self.actions.is_multiple_of(ACTIONS_PER_LOOK) && self.watch.check().is_some();
+        (!ends).then_some(())
+    }
+
     /// A read whose value the clocks determine.
     pub fn read(&mut self, state: &mut State<'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
         state.read(self, thread, target, label)?;
@@ -150,7 +168,7 @@ impl<'w> Runs<'_, 'w> {
         Some(())
     }
 
-    fn executes(&mut self, state: &mut State<'w>, source: u32) {
+    pub fn executes(&mut self, state: &mut State<'w>, source: u32) {
         state.events += 1;
         if source != self.last_source {
             self.executed.insert(source);
@@ -160,10 +178,7 @@ impl<'w> Runs<'_, 'w> {
 
     /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
     fn arrive(&mut self, state: &mut State<'w>, thread: ThreadId, barrier: Barrier, label: Label) -> Option<()> {
-        let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return None };
-        let whole = **members == *self.blocks[self.block_of[thread]];
-        let orders_all = label == Label::barrier(label.level) && label.level >= wattle_memory::Level::Block;
-        if !whole || !orders_all || !barrier.waits || barrier.resource != 0 {
+        if !self.is_of_whole_block(thread, &barrier, label) {
             return None;
         }
         state.has_effect(thread);
@@ -171,6 +186,14 @@ impl<'w> Runs<'_, 'w> {
         runner.status = Status::AtBarrier;
         runner.arrival = Some(barrier);
         Some(())
+    }
+
+    /// Whether all threads of a thread's block wait at a barrier, which orders all that they do.
+    pub fn is_of_whole_block(&self, thread: ThreadId, barrier: &Barrier, label: Label) -> bool {
+        let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return false };
+        let whole = **members == *self.blocks[self.block_of[thread]];
+        let orders_all = label == Label::barrier(label.level) && label.level >= wattle_memory::Level::Block;
+        whole && orders_all && barrier.waits && barrier.resource == 0
     }
 
     /// Opens the barrier of a block if all threads stand there; `None` where they stand at different ones.

@@ -1,7 +1,8 @@
 //! Programs whose threads are ordered by barriers, launches and counters: a few runs of the machine stand for all of their
 //! executions.
 //!
-//! A *counter* is a cell that threads add the same to, with read-modify-writes that are atomic with regard to each other.
+//! A *counter* is a cell that threads add the same to, or, where they take tickets, different numbers, with read-modify-writes that are
+//! atomic with regard to each other.
 //! Whoever comes last finds it from what it returns ("the last block adds up"), and whoever waits until it shows that all
 //! have come knows it too (a barrier across the grid). In which order they come decides nothing else, but a search builds
 //! each of these orders.
@@ -39,6 +40,7 @@
 //!   the run let go first; all additions before are there, and it sees the last value of the counter in the end.
 //!
 //! - **Phases.** Threads look at nothing of a counter but the number of its phase, as at a barrier object ([`phases`]).
+//! - **Tickets.** What an addition returns says where its thread writes, or which work it does ([`tickets`]).
 //!
 //! - **Writes that commute.** Atomic writes of one value, or updates of one operation that commutes and whose results nobody is
 //!   given, leave the same in whatever order they come (a flag that several threads set). Whatever else is done to the cell comes
@@ -68,23 +70,31 @@
 //! what the last addition observes, all others, comes in causality order before whatever follows it.
 
 mod cells;
+mod chain;
 mod clock;
 mod going;
 mod phases;
 mod quiescence;
+mod tickets;
+mod varying;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use wattle_memory::{Classes, Label, Level, Model, ThreadId};
+use wattle_memory::{Classes, Label, Level, ThreadId};
 
 use super::process::{Address, Barrier, Target};
 use super::{Dependencies, Setup, Thread, Watch};
-use cells::{Addition, Cell};
+use cells::Cell;
+use chain::Addition;
 use clock::Clock;
+use varying::Values;
 
 /// The maximum number of threads: each has a clock with a time for each of them.
 const MOST_THREADS: usize = 2048;
+
+/// The most tickets of which all orders are shown.
+const MOST_TICKETS_SHOWN: usize = 5;
 
 /// The maximum number of runs.
 const MOST_RUNS: usize = 4096;
@@ -95,12 +105,24 @@ pub struct Counted {
     /// What each of the runs leaves: the cells that were written, in ascending order, with their values. There is one run
     /// for each choice of the threads that come last.
     pub memories: Vec<Vec<(Address, u64)>>,
+    /// The cells in which executions leave different values, of which the runs have one each, with the values that they can be, where
+    /// these are known.
+    pub varying: BTreeMap<Address, Option<BTreeSet<u64>>>,
     /// The statements that were executed.
     pub executed: BTreeSet<u32>,
     /// The number of accesses, fences and arrivals at barriers of all runs.
     pub events: u64,
     /// Whether a thread has waited for another one, so that it matters whether all threads are scheduled.
     pub waits: bool,
+    /// The most tickets that threads take of one counter.
+    pub tickets: usize,
+}
+
+impl Counted {
+    /// Whether executions are larger than what is shown whole, or there are many of them.
+    pub fn is_large(&self, most_events: u64) -> bool {
+        self.events > most_events * self.memories.len() as u64 || self.tickets > MOST_TICKETS_SHOWN
+    }
 }
 
 /// What an addition to a counter returns to its thread.
@@ -112,21 +134,20 @@ pub enum Answers {
     Places,
     /// Any value that it can find, with all of which it does the same.
     Phases,
+    /// Any value that it can find, each of which says what it does next.
+    Tickets,
 }
 
 impl Answers {
     /// All, in the order in which they are tried.
-    pub const ALL: [Answers; 3] = [Answers::Nothing, Answers::Places, Answers::Phases];
+    pub const ALL: [Answers; 4] = [Answers::Nothing, Answers::Places, Answers::Phases, Answers::Tickets];
 }
 
 /// Runs a program whose executions differ by the orders of additions to counters alone; `None` if they may differ
 /// otherwise, or something is wrong with it: a fault, a read of memory that was never written, a thread that waits for
 /// ever. A search shows which.
 pub fn counted_runs(setup: &Setup<'_>, answers: Answers) -> Option<Counted> {
-    let treated = match setup.model {
-        Model::Portable | Model::Ptx | Model::Rust | Model::Sc | Model::Vulkan => true,
-        Model::Unordered => false,
-    };
+    let treated = setup.model.clocks_order_counters();
     let device = setup.threads.first()?.placement.device;
     let one_device = setup.threads.iter().all(|spawn| spawn.placement.device == device);
     let fits = setup.threads.len() <= MOST_THREADS && setup.system.is_empty();
@@ -135,11 +156,22 @@ pub fn counted_runs(setup: &Setup<'_>, answers: Answers) -> Option<Counted> {
     }
     let mut runs = Runs::new(setup, answers);
     let mut open = vec![State::new(setup)];
-    let mut counted = Counted { memories: Vec::new(), executed: BTreeSet::new(), events: 0, waits: false };
+    let mut counted = Counted {
+        memories: Vec::new(),
+        varying: BTreeMap::new(),
+        executed: BTreeSet::new(),
+        events: 0,
+        waits: false,
+        tickets: 0,
+    };
     while let Some(mut state) = open.pop() {
         let branches = runs.run(&mut state)?;
         if branches.is_empty() {
             counted.memories.push(state.memory()?);
+            for (address, values) in state.varying() {
+                let known = counted.varying.entry(address).or_insert_with(|| Some(BTreeSet::new()));
+                *known = known.take().zip(values.known()).map(|(known, values)| &known | values);
+            }
             counted.events += state.events;
         }
         open.extend(branches);
@@ -147,7 +179,7 @@ pub fn counted_runs(setup: &Setup<'_>, answers: Answers) -> Option<Counted> {
             return None;
         }
     }
-    (counted.executed, counted.waits) = (runs.executed, runs.waits);
+    (counted.executed, counted.waits, counted.tickets) = (runs.executed, runs.waits, runs.tickets);
     Some(counted)
 }
 
@@ -162,6 +194,8 @@ struct Runs<'s, 'w> {
     last_source: u32,
     /// Whether a thread has read a cell in a loop.
     waits: bool,
+    /// The most tickets of a counter.
+    tickets: usize,
     watch: Watch<'s>,
     actions: u64,
 }
@@ -272,7 +306,18 @@ impl<'s, 'w> Runs<'s, 'w> {
         }
         let watch = Watch::new(&setup.limits);
         let executed = BTreeSet::new();
-        Runs { setup, answers, block_of, blocks, executed, last_source: u32::MAX, waits: false, watch, actions: 0 }
+        Runs {
+            setup,
+            answers,
+            block_of,
+            blocks,
+            executed,
+            last_source: u32::MAX,
+            waits: false,
+            tickets: 0,
+            watch,
+            actions: 0,
+        }
     }
 }
 
@@ -302,5 +347,10 @@ impl<'w> State<'w> {
         let mut memory: Vec<_> = written.map(|(&address, cell)| (address, cell.value)).collect();
         memory.sort_unstable();
         Some(memory)
+    }
+
+    /// The cells in which executions leave different values.
+    fn varying(&self) -> impl Iterator<Item = (Address, &Values)> {
+        self.cells.iter().filter_map(|(&address, cell)| Some((address, cell.varies.as_ref()?)))
     }
 }

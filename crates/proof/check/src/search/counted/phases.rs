@@ -35,7 +35,7 @@ use wattle_ir::{AtomicOp, Type, eval};
 use wattle_memory::ThreadId;
 
 use super::super::process::{Action, Address};
-use super::cells::goes_back;
+use super::chain::goes_back;
 use super::clock::{self, Clock, Epoch};
 use super::{Adding, Runner, Runs, State, Status, Thread, Waiting};
 

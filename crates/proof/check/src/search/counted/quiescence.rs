@@ -4,7 +4,7 @@
 use wattle_memory::ThreadId;
 
 use super::super::process::{Action, Address};
-use super::cells::{LoopRead, goes_back};
+use super::chain::{LoopRead, goes_back};
 use super::{Access, Adding, Answers, Runs, State, Status, Waiting};
 
 /// The maximum number of threads that add to a counter at a time.
@@ -33,6 +33,7 @@ impl<'w> Runs<'_, 'w> {
                     self.go_on_in_phases(state, adding, waiting)?;
                 }
                 ([], waiting) => self.let_go(state, waiting)?,
+                (adding, []) if self.answers == Answers::Tickets => self.take_tickets(state, adding)?,
                 (adding, []) => return self.branch(state, adding),
                 // The two ways to go on are not treated together.
                 _ => return None,

@@ -1,6 +1,6 @@
 //! Updates of one place that can be exchanged.
 
-use wattle_ir::{AtomicOp, FloatFormat, Type};
+use wattle_ir::{AtomicOp, FloatFormat, Type, eval};
 use wattle_memory::Level;
 
 use super::super::process::Change;
@@ -29,6 +29,11 @@ impl Commuting {
             AtomicOp::Exchange => return Some(Commuting::sets(operand, level)),
         };
         (ty.is_int() || of_floats).then_some(Commuting { op, ty, operand, level })
+    }
+
+    /// What an update leaves of a value.
+    pub fn applied(&self, value: u64, operand: u64) -> u64 {
+        eval::atomic(self.op, self.ty, value, operand)
     }
 
     /// Storing a value, whatever was there.

@@ -45,7 +45,7 @@ impl Exact {
         Exact { format, grain: Some(exponent - 52 + zeros as i32), total: digits >> zeros }.bounded()
     }
 
-    /// Both together; `None` where some order of their sums might round.
+    /// What is known of the sums of two sets of numbers; `None` where some order of their sums might round.
     pub fn and(self, other: Exact) -> Option<Exact> {
         let (Some(own), Some(others)) = (self.grain, other.grain) else {
             return Some(if self.grain.is_some() { self } else { other });

@@ -442,7 +442,7 @@ impl<'s, 'w> Runs<'s, 'w> {
         }
     }
 
-    /// Ends a thread that has gone wrong, and with it the hope for a single run; `None` where a search shows what is wrong soon.
+    /// Ends a thread that has gone wrong, so that no single run stands for all executions; `None` where a search shows what is wrong soon.
     /// Where there are many threads the others go on: one of them may race with it, as the writer of what was read too early.
     fn end_wrong(&mut self, thread: ThreadId) -> Option<()> {
         if self.order.is_uncertain() || self.runners.len() <= FEW_THREADS {

@@ -8,6 +8,7 @@ pub fn labels(program: &mut [Vec<Op>]) -> Vec<&mut Label> {
     for op in program.iter_mut().flatten() {
         match op {
             Op::Load { label, .. } | Op::Store { label, .. } | Op::Fence { label } => labels.push(label),
+            Op::LoadAt { label, .. } | Op::StoreAt { label, .. } => labels.push(label),
             Op::Await { label, .. } | Op::AwaitWithin { label, .. } | Op::AwaitPhase { label, .. } => {
                 labels.push(label)
             }
@@ -18,6 +19,7 @@ pub fn labels(program: &mut [Vec<Op>]) -> Vec<&mut Label> {
             // A barrier has its classes and its level in place of a label.
             Op::Barrier { .. } | Op::Shift { .. } | Op::Shuffle { .. } | Op::SkipUnless { .. } | Op::Require { .. } => {
             }
+            Op::SkipUnlessBelow { .. } | Op::Head | Op::RepeatBelow { .. } | Op::Accumulate { .. } => {}
         }
     }
     labels

@@ -38,6 +38,20 @@ pub enum Op {
         value: Value,
         label: Label,
     },
+    /// Loads the cell that stands a register's value behind another one.
+    LoadAt {
+        to: usize,
+        base: u64,
+        register: usize,
+        label: Label,
+    },
+    /// Stores to the cell that stands a register's value behind another one.
+    StoreAt {
+        base: u64,
+        register: usize,
+        value: Value,
+        label: Label,
+    },
     Add {
         to: usize,
         cell: u64,
@@ -89,6 +103,11 @@ pub enum Op {
         register: usize,
         by: u32,
     },
+    /// Adds a register's value to another one's.
+    Accumulate {
+        to: usize,
+        from: usize,
+    },
     /// Loads until the bits of the value from one on are others than a register's; the register may have been shifted already.
     AwaitPhase {
         cell: u64,
@@ -115,6 +134,20 @@ pub enum Op {
         register: usize,
         value: u64,
         equal: bool,
+        count: usize,
+    },
+    /// Skips the next `count` statements unless the register's value is less than another one.
+    SkipUnlessBelow {
+        register: usize,
+        below: u64,
+        count: usize,
+    },
+    /// Begins a loop.
+    Head,
+    /// Goes back by `count` statements, to the first of the loop, if the register's value is less than another one.
+    RepeatBelow {
+        register: usize,
+        below: u64,
         count: usize,
     },
     /// Ends the thread unless the register has the value.
@@ -198,6 +231,34 @@ impl Process for Script {
                 self.pc += 1;
                 Action::Write { target: target(*cell), value: self.value(value), label: *label, source }
             }
+            Op::LoadAt { base, register, label, .. } => {
+                self.pc += 1;
+                let target = self.registers[*register].and_then(|behind| target(base + behind));
+                Action::Read { target, label: *label, source }
+            }
+            Op::StoreAt { base, register, value, label } => {
+                self.pc += 1;
+                let target = self.registers[*register].and_then(|behind| target(base + behind));
+                Action::Write { target, value: self.value(value), label: *label, source }
+            }
+            Op::Head => {
+                self.pc += 1;
+                Action::LoopHead { label: source }
+            }
+            Op::RepeatBelow { register, below, count } => {
+                let Some(known) = self.registers[*register] else { return Action::NeedsValue };
+                if known >= *below {
+                    self.pc += 1;
+                    return self.next(world);
+                }
+                self.pc = self.pc.saturating_sub(*count);
+                Action::BackEdge { label: self.pc.saturating_sub(1) as u32, source, waits: true }
+            }
+            Op::SkipUnlessBelow { register, below, count } => {
+                let Some(known) = self.registers[*register] else { return Action::NeedsValue };
+                self.pc += if known < *below { 1 } else { 1 + count };
+                self.next(world)
+            }
             Op::Add { cell, value, read, write, .. } | Op::Exchange { cell, value, read, write, .. } => {
                 self.pc += 1;
                 let kind = if matches!(op, Op::Add { .. }) { AtomicOp::Add } else { AtomicOp::Exchange };
@@ -238,6 +299,12 @@ impl Process for Script {
             Op::Shift { register, by } => {
                 let Some(known) = self.registers[*register] else { return Action::NeedsValue };
                 self.registers[*register] = Some(known >> by);
+                self.pc += 1;
+                self.next(world)
+            }
+            Op::Accumulate { to, from } => {
+                let sum = self.registers[*to].zip(self.registers[*from]).map(|(one, other)| one + other);
+                self.registers[*to] = sum;
                 self.pc += 1;
                 self.next(world)
             }
@@ -287,6 +354,7 @@ impl Process for Script {
         let at = if self.step > 0 { self.pc } else { self.pc - 1 };
         match &world[self.thread][at] {
             Op::Load { to, .. }
+            | Op::LoadAt { to, .. }
             | Op::Add { to, .. }
             | Op::Exchange { to, .. }
             | Op::CompareExchange { to, .. }
@@ -308,7 +376,9 @@ impl Process for Script {
         let (pc, end) = (self.pc, world[self.thread].len());
         match world[self.thread].get(pc) {
             Some(Op::Require { .. }) => Some(vec![to(pc + 1), to(end)]),
-            Some(Op::SkipUnless { count, .. }) => Some(vec![to(pc + 1), to(pc + 1 + count)]),
+            Some(Op::SkipUnless { count, .. } | Op::SkipUnlessBelow { count, .. }) => {
+                Some(vec![to(pc + 1), to(pc + 1 + count)])
+            }
             Some(Op::AwaitWithin { .. } | Op::AwaitPhase { .. }) => {
                 let known = Script { fresh: Some(0), ..self.clone() };
                 Some(vec![Script { pc: pc + 1, step: 0, ..known.clone() }, Script { step: 3, ..known }])
@@ -322,19 +392,32 @@ impl Process for Script {
     }
 
     fn forget_dead(&mut self, world: &Program) {
-        let left = world[self.thread].get(self.pc..).unwrap_or_default();
+        let ops = &world[self.thread];
+        // A loop may come again.
+        let again = |(at, op): (usize, &Op)| match op {
+            Op::RepeatBelow { count, .. } if at >= self.pc => Some(at.saturating_sub(*count)),
+            _ => None,
+        };
+        let from = ops.iter().enumerate().filter_map(again).min().unwrap_or(self.pc).min(self.pc);
+        let left = ops.get(from..).unwrap_or_default();
         for register in 0..self.registers.len() {
             let reads = |op: &Op| match op {
                 Op::Store { value, .. }
                 | Op::Add { value, .. }
                 | Op::Exchange { value, .. }
                 | Op::Await { value, .. } => value.registers.contains(&register),
+                Op::StoreAt { register: of, value, .. } => *of == register || value.registers.contains(&register),
                 Op::Shuffle { register: of, .. }
+                | Op::LoadAt { register: of, .. }
+                | Op::SkipUnlessBelow { register: of, .. }
+                | Op::RepeatBelow { register: of, .. }
                 | Op::SkipUnless { register: of, .. }
                 | Op::Require { register: of, .. }
                 | Op::Shift { register: of, .. }
                 | Op::AwaitPhase { register: of, .. } => *of == register,
+                Op::Accumulate { to, from } => [to, from].contains(&&register),
                 Op::Load { .. }
+                | Op::Head
                 | Op::CompareExchange { .. }
                 | Op::Fence { .. }
                 | Op::Barrier { .. }
@@ -347,8 +430,19 @@ impl Process for Script {
         }
     }
 
+    fn widen(&mut self, _: &Program, other: &Script, _: bool) -> bool {
+        let same = Script { registers: other.registers.clone(), ..self.clone() };
+        for (register, others) in self.registers.iter_mut().zip(&other.registers) {
+            *register = register.filter(|value| Some(*value) == *others);
+        }
+        same == *other
+    }
+
     fn may_write(&self, world: &Program, address: Address) -> bool {
-        world[self.thread].iter().skip(self.pc).any(|op| match op {
+        let repeats = |op: &Op| matches!(op, Op::RepeatBelow { .. });
+        let from = if world[self.thread].iter().any(repeats) { 0 } else { self.pc };
+        world[self.thread].iter().skip(from).any(|op| match op {
+            Op::StoreAt { base, .. } => address.element >= *base,
             Op::Store { cell, .. }
             | Op::Add { cell, .. }
             | Op::Exchange { cell, .. }
