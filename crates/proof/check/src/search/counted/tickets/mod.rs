@@ -48,7 +48,7 @@ use segment::{At, Member, Unit, adders};
 use uses::{Ticket, Uses};
 
 /// The maximum number of segments.
-const MOST_SEGMENTS: usize = 1 << 18;
+const MOST_SEGMENTS: usize = 1 << 20;
 
 /// The maximum number of states in which a unit stands at an addition.
 const MOST_STANDS: usize = 16;
