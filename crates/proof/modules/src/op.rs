@@ -169,7 +169,7 @@ pub enum Op {
         access: Access,
         a: Box<[Src]>,
     },
-    /// `atom`, `red` (with [`NO_REG`] as the destination)
+    /// `atom`, `red` (with [`NO_REG`](crate::code::NO_REG) as the destination)
     Rmw {
         access: Access,
         how: Rmw,
@@ -222,7 +222,7 @@ pub enum Op {
         does: AtObject,
     },
     /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
-    /// `bar.warp.sync`, with the results `d` and `p`, which may be [`NO_REG`]
+    /// `bar.warp.sync`, with the results `d` and `p`, which may be [`NO_REG`](crate::code::NO_REG)
     Exchange {
         how: Exchange,
         /// Whether the predicate `a` is negated: `!a`.
