@@ -97,3 +97,15 @@ fn a_block_counts_what_its_threads_keep() {
     let arguments = ["in=i32[64]:5", "out=i32[64]:0", "count=i32[2]:0"];
     holds_by_one_run(&report("collect", [2, 32], &arguments, &["count[0] == 32 && count[1] == 32", "out[63] == 5"]));
 }
+
+/// One thread comes round to add again, beside others that add more: it gets the values that its own additions lead to, such as 1.
+#[test]
+fn whoever_comes_round_gets_what_its_own_additions_leave() {
+    let body = "setp.ne.u32 %p, %t, 0; @%p bra OTHER;\n\
+                LOOP: atom.global.add.u32 %x, [%a], 1; setp.eq.u32 %p, %x, 1; @%p trap;\n\
+                setp.lt.u32 %p, %x, 8; @%p bra LOOP; bra END;\n\
+                OTHER: atom.global.add.u32 %x, [%a], 2; mul.wide.u32 %b, %t, 4; add.u64 %b, %b, %a; st.global.u32 [%b], %x;\n\
+                END:";
+    let found = crate::bad_input::verdict(crate::bad_input::kernel(body), 6, &["p=u32[8]:0"], &[]);
+    assert!(matches!(found, Verdict::Violated(Violation::Fault { .. }, _)), "{found:?}");
+}
