@@ -68,8 +68,8 @@ impl Machine {
         }
     }
 
-    /// The unit in which its kernels' clock counts. Of a report without that field, the device's name tells it: those of
-    /// Vulkan devices begin with `vulkan` (`Device::select`).
+    /// The unit in which the clock of the machine's kernels counts. In a report of an earlier version, which has no such field, it follows
+    /// from the device's name: the names of Vulkan devices begin with `vulkan` (`Device::select`).
     pub(crate) fn clock_unit(&self) -> ClockUnit {
         let is_vulkan = self.device.starts_with("vulkan");
         self.clock_unit.unwrap_or(if is_vulkan { ClockUnit::Ticks } else { ClockUnit::Cycles })

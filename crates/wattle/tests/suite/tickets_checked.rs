@@ -233,7 +233,7 @@ fn threads_that_meet_in_different_turns_are_stuck() {
     }
 }
 
-/// Turns by a ticket: how many there are cannot be told from the values that a search gives it.
+/// Goes round a loop as often as its ticket says. A search gives up on such a loop while the ticket is still open.
 #[kernel]
 fn turns_by_ticket(_acc: &Acc, next: Atomic<u32>, done: Atomic<u32>) {
     let ticket = next.fetch_add(0, 1);

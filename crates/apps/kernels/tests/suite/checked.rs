@@ -127,7 +127,7 @@ fn a_bound_that_is_reached_is_said_and_a_larger_one_answers() {
     let report = with(3).unwrap();
     assert_eq!((report.verdict, report.unknown.as_slice()), (Verdict::Unknown, &[Unknown::LoopBound(3)][..]));
     assert_eq!(with(8).unwrap().verdict, Verdict::Holds);
-    // What they have counted up to tells how far they are.
+    // Each value of a counter that only grows is returned once, so that the loop ends whatever the bound is.
     let up = Checker::new(Model::Portable).loop_bound(3).check(|device| {
         let count = device.alloc_zeroed::<u32>(1)?;
         device.queue()?.launch(ThreadSpec::new(2, 1), count_until(&count, 6))

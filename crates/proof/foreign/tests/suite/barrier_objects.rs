@@ -4,7 +4,7 @@
 
 use wattle_foreign::{Condition, Launch, Options, Report, Source, Verdict, Violation, World, judge};
 
-use crate::cuda::{launch, source};
+use crate::cuda::{launch, race_at, source};
 
 /// The verdict on a launch with an assertion, if there is one, as the command has it.
 fn judged(source: Source, entry: Option<&str>, launch: Launch, assert: &str) -> Result<Report, String> {
@@ -21,12 +21,7 @@ fn report(entry: &str, [grid, block]: [u32; 2], arguments: &[&str], assert: &str
 
 #[track_caller]
 fn races(report: &Report, lines: [u32; 2]) {
-    let Verdict::Violated(Violation::Race { accesses, .. }, _) = &report.verdict else { panic!("{report:?}") };
-    let mut found = accesses.clone().map(|access| access.at);
-    found.sort();
-    let expected = lines.map(|line| format!("barrier_objects.cu:{line}:"));
-    let agree = found.iter().zip(&expected).all(|(at, line)| at.starts_with(line));
-    assert!(agree, "{found:?}, and not {expected:?}");
+    race_at(report, "barrier_objects", lines);
 }
 
 #[test]

@@ -26,6 +26,17 @@ pub fn launch(grid: u32, block: u32, dynamic_shared: u64, arguments: &[&str]) ->
     Launch { grid: [grid, 1, 1], block: [block, 1, 1], arguments, dynamic_shared }
 }
 
+/// Asserts that the verdict is a race of accesses at two lines of a file.
+#[track_caller]
+pub fn race_at(report: &Report, file: &str, lines: [u32; 2]) {
+    let Verdict::Violated(Violation::Race { accesses, .. }, _) = &report.verdict else { panic!("{report:?}") };
+    let mut found = accesses.clone().map(|access| access.at);
+    found.sort();
+    let expected = lines.map(|line| format!("{file}.cu:{line}:"));
+    let agree = found.iter().zip(&expected).all(|(at, line)| at.starts_with(line));
+    assert!(agree, "{found:?}, and not {expected:?}");
+}
+
 fn report(case: &Case, entry: &str) -> Report {
     let launch = launch(case.grid, case.block, case.dynamic_shared, case.arguments);
     let mut world =

@@ -2,7 +2,7 @@
 
 use wattle_foreign::{Condition, Options, Report, Verdict, Violation, World, judge};
 
-use crate::cuda::{launch, source};
+use crate::cuda::{launch, race_at, source};
 
 fn report(entry: &str, [grid, block]: [u32; 2], arguments: &[&str], asserted: &[&str]) -> Report {
     let launch = launch(grid, block, 0, arguments);
@@ -19,12 +19,7 @@ fn holds_by_one_run(report: &Report) {
 
 #[track_caller]
 fn races(report: &Report, lines: [u32; 2]) {
-    let Verdict::Violated(Violation::Race { accesses, .. }, _) = &report.verdict else { panic!("{report:?}") };
-    let mut found = accesses.clone().map(|access| access.at);
-    found.sort();
-    let expected = lines.map(|line| format!("tickets.cu:{line}:"));
-    let agree = found.iter().zip(&expected).all(|(at, line)| at.starts_with(line));
-    assert!(agree, "{found:?}, and not {expected:?}");
+    race_at(report, "tickets", lines);
 }
 
 #[test]

@@ -320,7 +320,7 @@ fn what_threads_keep_of_their_tickets_is_left_open() {
     }
 }
 
-/// What makes that one run does not stand for all: each way is one that the search tells apart.
+/// Programs for which one run does not stand for all executions, each for another reason.
 #[test]
 fn tickets_that_let_threads_meet_are_searched() {
     let pair = |ops: [Vec<Op>; 2]| apart(ops.into());

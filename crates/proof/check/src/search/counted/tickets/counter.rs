@@ -108,7 +108,7 @@ impl Counter {
         }
     }
 
-    /// What all additions together leave, if there are so many.
+    /// The value of the counter behind this number of additions, or, where each unit adds something else, behind all of them.
     pub fn after(&self, places: usize) -> u64 {
         match &self.given {
             Given::Steps(values, after) => values.get(places).copied().unwrap_or(*after),

@@ -17,8 +17,9 @@
 //! block; two events of different segments of one thread are in program order; and where the threads of a block take tickets
 //! together, whatever comes before a barrier of one segment comes before the next one. So nothing races.
 //!
-//! What a thread keeps from one ticket to the next, such as a sum of its own, is told apart for a few states, and then taken for unknown:
-//! a thread that looks at it, to decide or to find a place, ends the proof, and a cell in which it is left has any value.
+//! A thread may keep something from one ticket to the next, such as a sum. A few such states are explored exactly; in further ones what
+//! differs is taken for unknown (widening). A thread that branches on an unknown value, or uses it as an address, ends the proof; a cell
+//! to which it is written may have any value.
 //!
 //! **How many tickets there are.** Where a thread that gets place `n` or a later one of a counter takes no other one of it,
 //! there are at most as many additions from place `n` on as there are threads. Where no thread comes back to where it was,
@@ -53,8 +54,7 @@ const MOST_SEGMENTS: usize = 1 << 20;
 /// The maximum number of states in which a unit stands at an addition.
 const MOST_STANDS: usize = 16;
 
-/// The number of states that are told apart, of a unit at an addition and of its threads at rest, before what differs between further
-/// ones is taken for unknown.
+/// The number of states of a unit that are explored exactly, at additions and at rest, before those at one place are widened into one.
 const MOST_EXACT: usize = 4;
 
 /// All units with the tickets that they may get, and what they do with them.
