@@ -1,6 +1,6 @@
 //! A small thread for tests of the search: a straight line of accesses and fences, with waiting loops.
 
-#![allow(dead_code, reason = "each test uses its part")]
+#![allow(dead_code, unused_imports, reason = "each test uses its part, and so does the brute-force check of xtask")]
 
 mod op;
 
