@@ -233,9 +233,9 @@ macro_rules! view_arguments {
             unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
                 let raw = &*self.raw;
                 let (extent, strides) = (self.region.extent(), raw.strides());
-                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`; its memory is
-                // the host's and the clocks have allowed the use, by the caller's promise. Without such memory the view
-                // has no element.
+                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`, or has no element and
+                // begins where the buffer does; its memory is the host's and the clocks have allowed the use, by the caller's
+                // promise. Without such memory the view has no element.
                 $view(unsafe {
                     match raw.host {
                         Some(start) => {

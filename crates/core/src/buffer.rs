@@ -234,6 +234,12 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         }
         let spread =
             |index: [usize; D], fill| std::array::from_fn(|d| index.get(d).map_or(fill, |&index| index as u64));
+        // One without elements may begin far beyond the memory, and begins nowhere.
+        let is_empty = (0..D).any(|d| begin[d] == end[d]);
+        let (begin, end) = match is_empty {
+            true => ([0; D], std::array::from_fn(|d| end[d] - begin[d])),
+            false => (begin, end),
+        };
         let region = Region { begin: spread(begin, 0), end: spread(end, 1) };
         Ok(Part { raw: self.raw.clone(), region, element: PhantomData })
     }

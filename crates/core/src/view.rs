@@ -428,13 +428,19 @@ pub(crate) unsafe fn relaxed_store<T: Element>(element: *mut T, value: T) {
     }
 }
 
+// A field of 64 bits is aligned for atomic instructions. Where it is not (32-bit x86) Wattle does not compile.
+const _: () = assert!(
+    align_of::<u64>() == align_of::<AtomicU64>(),
+    "on this host numbers of 64 bits are not aligned for atomics"
+);
+
 /// An atomic load of a number of any size.
 ///
 /// # Safety
 /// `element` is valid and aligned for `T`, and while this runs it is touched by atomic instructions alone.
 #[inline(always)]
 pub(crate) unsafe fn atomic_load<T: Number>(element: *mut T, order: Ordering) -> T {
-    // SAFETY: the caller's promise; the atomic type has the size of `T`, and on the supported hosts its alignment.
+    // SAFETY: the caller's promise; the atomic type has the size of `T`, and its alignment, as is asserted above.
     unsafe {
         T::from_raw(match size_of::<T>() {
             1 => AtomicU8::from_ptr(element.cast()).load(order) as u64,

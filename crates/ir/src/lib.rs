@@ -65,7 +65,7 @@ pub use layout::{Layout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
-pub use padding::Padding;
+pub use padding::{Padding, assert_aligned};
 pub use rank::{Axes, BuiltIndex, Dim, GridIndex, Idx, IndexWord, Rank, Wide, WideIdx};
 pub use same_memory::views_of_one_memory;
 pub use scalar::{

@@ -1,4 +1,4 @@
-//! What `#[derive(Element)]` says of bytes that no field fills.
+//! What `#[derive(Element)]` asserts of a struct's bytes: what it says of those that no field fills, and how it is aligned.
 
 /// The most bytes that the words take.
 const MOST: usize = 400;
@@ -100,9 +100,30 @@ const fn is_equal(x: &[u8], y: &[u8]) -> bool {
     at == x.len() && at == y.len()
 }
 
+/// Asserts that a struct is aligned as its fields ask for and no more: memory is aligned for numbers.
+///
+/// # Panics
+/// It is aligned otherwise, by an attribute that the derive has not seen.
+pub const fn assert_aligned(of: usize, fields: &[usize]) {
+    let (mut most, mut at) = (1, 0);
+    while at < fields.len() {
+        most = if fields[at] > most { fields[at] } else { most };
+        at += 1;
+    }
+    assert!(of == most, "an element is `#[repr(C)]` and nothing more: it is aligned as its fields are");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_struct_is_aligned_as_its_fields_are() {
+        assert_aligned(8, &[4, 8, 1]);
+        for of in [1, 2, 8, 256] {
+            assert!(std::panic::catch_unwind(|| assert_aligned(of, &[4, 2])).is_err(), "{of}");
+        }
+    }
 
     #[test]
     fn padding_says_its_bytes_and_what_to_write() {

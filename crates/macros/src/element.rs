@@ -2,8 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Fields, Result};
+use syn::{Attribute, Data, DeriveInput, Fields, Result};
 
 use crate::parse::error;
 
@@ -24,7 +25,9 @@ fn fields_of(input: &DeriveInput) -> Result<&Fields> {
         return error(generic, "an element is a struct without parameters; write one for each type that you need");
     }
     let mut is_c = false;
-    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+    // `r#repr` is the same attribute to the compiler.
+    let is_repr = |attribute: &&Attribute| attribute.path().get_ident().is_some_and(|name| name.unraw() == "repr");
+    for attribute in input.attrs.iter().filter(is_repr) {
         attribute.parse_nested_meta(|word| {
             is_c |= word.path.is_ident("C");
             match word.path.is_ident("C") {
@@ -92,6 +95,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     });
     let last = ends.last().cloned();
     let end = filled(Span::call_site(), "", quote!(#last), quote!(::core::mem::size_of::<#name>()));
+    // What another macro writes below this one is not seen here, and may align the struct as it likes.
+    let aligned = quote_spanned! {name.span()=>
+        __wattle::assert_aligned(::core::mem::align_of::<#name>(), &[#(::core::mem::align_of::<#types>()),*]);
+    };
     // The number of the first number of each field.
     let firsts = (0..fields.len()).map(|number| {
         let before = &types[..number];
@@ -114,6 +121,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             const _: () = {
                 #(#places)*
                 #end
+                #aligned
             };
 
             /// What a family has for each field.

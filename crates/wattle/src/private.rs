@@ -53,7 +53,9 @@ pub mod element {
     pub use wattle_ir::builder::{
         Builder, Element, Family, IrValue, Memory, OfElement, Places, Val, Values, Variable, Variables,
     };
-    pub use wattle_ir::{ByValue, ExprId, KernelType, KernelValue, Layout, Padding, Site, Type, number_of};
+    pub use wattle_ir::{
+        ByValue, ExprId, KernelType, KernelValue, Layout, Padding, Site, Type, assert_aligned, number_of,
+    };
 
     /// What `part` gives for each constant.
     pub fn each<T, U>(constants: &[T], part: impl Fn(&T) -> U) -> Vec<U> {

@@ -53,6 +53,16 @@ fn parts(device: &Device) -> Outcome {
     let backwards = std::ops::Range { start: 2, end: 1 };
     kind!(refused(x.slice(backwards).map(drop)), ErrorKind::ViewRange { .. });
     kind!(refused(x.slice(4..4).map(drop)), ErrorKind::ViewRange { .. });
+    // Behind the last element of each row and column there is no memory to begin at.
+    for extent in [[4usize, 1000], [0, 1000]] {
+        let mut plane = device.alloc_zeroed_nd::<u32, 2>(extent)?;
+        let kernel = owns_box(plane.region_mut(extent, extent)?);
+        let begins = <dyn wattle::Kernel>::view(&kernel, wattle::ir::ParamId(0)).map(|view| view.offset());
+        assert_eq!(begins?, 0);
+        queue.launch(FrameSpec::new([1, 1], [1, 1]), kernel)?;
+        assert_eq!(plane.region([0, extent[1]], extent)?.read(&queue)?, []);
+        queue.wait()?;
+    }
     Ok(())
 }
 

@@ -11,6 +11,14 @@ struct Aligned {
     x: [f32; 4],
 }
 
+// The compiler takes it for the same attribute.
+#[derive(Clone, Copy, Element)]
+#[repr(C)]
+#[r#repr(align(256))]
+struct RawAligned {
+    x: [u64; 32],
+}
+
 #[derive(Clone, Copy, Element)]
 #[repr(C)]
 struct Padded(u8, f32);
