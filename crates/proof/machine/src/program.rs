@@ -386,6 +386,16 @@ impl Program {
         all
     }
 
+    /// The constants that stand in the kernel, each once.
+    pub fn written_constants(&self) -> Vec<u64> {
+        let constant = |operand| if let Operand::Const(raw) = operand { Some(raw) } else { None };
+        let mut all: Vec<u64> =
+            self.code.iter().flat_map(|instr| self.operands_of(instr)).filter_map(constant).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The source line of an instruction, by its number ([`Thread::at`](crate::Thread::at)).
     pub fn site_at(&self, at: u32) -> Site {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)

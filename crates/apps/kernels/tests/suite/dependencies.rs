@@ -169,7 +169,7 @@ fn buffering(
 }
 
 /// Launches a kernel with `x`, `y`, a third place, and what its two threads have seen.
-fn judge(checker: Checker, launch: impl Fn(&Queue, &[Buffer<u32>; 5]) -> wattle::Result<()>) -> Report {
+pub fn judge(checker: Checker, launch: impl Fn(&Queue, &[Buffer<u32>; 5]) -> wattle::Result<()>) -> Report {
     let scenario = |device: &Device| {
         let place = || device.alloc_zeroed::<u32>(2);
         let places = [place()?, place()?, place()?, place()?, place()?];
@@ -187,7 +187,7 @@ fn check(checker: Checker, case: u32) -> Report {
     })
 }
 
-const TARGETS: [Target; 5] =
+pub const TARGETS: [Target; 5] =
     [Target::Portable, Target::Ptx { sm: 90 }, Target::Ptx { sm: 80 }, Target::Vulkan, Target::Host];
 
 #[test]

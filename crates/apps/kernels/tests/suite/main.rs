@@ -6,6 +6,7 @@ mod asserted;
 mod barriers;
 mod before_bounds;
 mod checked;
+mod computed_dependencies;
 mod dead_ends;
 mod dependencies;
 mod failed_iterations;

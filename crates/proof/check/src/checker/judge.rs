@@ -458,6 +458,7 @@ impl<'r> Judge<'r> {
                 same_stores: small.same_stores,
                 system: small.system.clone(),
                 dependencies: small.dependencies,
+                tried_values: small.tried_values.clone(),
                 failed_iterations: small.failed_iterations,
                 sample: small.sample,
                 private: Some(&cells),

@@ -16,6 +16,12 @@ use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 /// The time limit of the search for an outcome that only dependencies exclude.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// The same limit where values are tried that may justify themselves.
+const PATIENCE_WITH_VALUES: Duration = Duration::from_millis(200);
+
+/// The maximum number of values that are tried for a read though nothing writes them without it.
+const MOST_TRIED: usize = 12;
+
 /// What a search found that takes no notice of dependencies.
 #[derive(Default)]
 pub(super) struct Rests {
@@ -57,34 +63,55 @@ pub(super) fn leaves_stores_out(world: &World, executed: &BTreeSet<(u32, u32)>) 
     !loaded.is_disjoint(&left_out)
 }
 
+/// Values that might justify themselves: `y = x` beside `x = y` leaves any. Small numbers, and what stands in the kernels.
+fn tried_values(world: &World) -> Vec<u64> {
+    let constants = world.launches.iter().flat_map(|launch| launch.program.written_constants());
+    let mut values: Vec<u64> = Vec::new();
+    for value in (0..=3).chain(constants) {
+        if values.len() < MOST_TRIED && !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
 /// What it rests on that there are no outcomes but those that are known.
 pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: BTreeSet<&Memory>) -> Result<Rests> {
-    let threads = world.threads().map_err(|error| system("launching", error))?;
-    let mut limits = run.checker.limits(run.shared.deadline);
-    let soon = Instant::now() + PATIENCE;
-    limits.deadline = Some(limits.deadline.map_or(soon, |deadline| deadline.min(soon)));
-    let setup = Setup {
-        loop_bound: run.checker.loop_bound,
-        assume_race_free,
-        dependencies: Dependencies::Ignored,
-        limits,
-        ..Setup::new(world, run.checker.model).with_threads(world, threads)
+    let without = |tried_values: Vec<u64>, patience: Duration| -> Result<Rests> {
+        let threads = world.threads().map_err(|error| system("launching", error))?;
+        let mut limits = run.checker.limits(run.shared.deadline);
+        let soon = Instant::now() + patience;
+        limits.deadline = Some(limits.deadline.map_or(soon, |deadline| deadline.min(soon)));
+        let setup = Setup {
+            loop_bound: run.checker.loop_bound,
+            assume_race_free,
+            dependencies: Dependencies::Ignored,
+            tried_values,
+            limits,
+            ..Setup::new(world, run.checker.model).with_threads(world, threads)
+        };
+        let mut more = More { known: &known, found: Vec::new() };
+        let (end, _) = search(&setup, &mut more);
+        let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
+        let mut on: Vec<(Site, Site)> = sites.collect();
+        on.dedup();
+        let unfinished = match end {
+            End::Exhausted | End::BrokenOff => false,
+            End::Stopped(_) | End::Problem(_) => true,
+        };
+        Ok(Rests { on, unfinished, waits: Vec::new() })
     };
-    let mut more = More { known, found: Vec::new() };
-    let (end, _) = search(&setup, &mut more);
-    let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
-    let mut sites: Vec<(Site, Site)> = sites.collect();
-    sites.dedup();
-    let unfinished = match end {
-        End::Exhausted | End::BrokenOff => false,
-        End::Stopped(_) | End::Problem(_) => true,
-    };
-    Ok(Rests { on: sites, unfinished, waits: Vec::new() })
+    let rests = without(Vec::new(), PATIENCE)?;
+    if !rests.on.is_empty() || rests.unfinished {
+        return Ok(rests);
+    }
+    // There are always values that have not been tried, so that an end of this search says nothing.
+    Ok(Rests { unfinished: false, ..without(tried_values(world), PATIENCE_WITH_VALUES)? })
 }
 
 /// A visitor that looks for an outcome that is not known yet.
 struct More<'j> {
-    known: BTreeSet<&'j Memory>,
+    known: &'j BTreeSet<&'j Memory>,
     found: Vec<(u32, u32)>,
 }
 

@@ -131,6 +131,9 @@ pub struct Setup<'w> {
     pub system: Vec<(ThreadId, ThreadId)>,
     /// Which dependencies count.
     pub dependencies: Dependencies,
+    /// Under [`Dependencies::Ignored`]: values that reads are tried with, besides those that the program's writes give their
+    /// places. An execution in which a read returns one has a write of it, which may exist only since the read returns it.
+    pub tried_values: Vec<u64>,
     /// Whether the visitor also receives the failing iterations of waiting loops ([`Visitor::failed_iteration`]).
     pub failed_iterations: bool,
     /// The parameters if executions are drawn at random; `None` to build all.
@@ -159,6 +162,7 @@ impl<'w> Setup<'w> {
             same_stores: None,
             system: Vec::new(),
             dependencies: Dependencies::AsWritten,
+            tried_values: Vec::new(),
             failed_iterations: false,
             sample: None,
             private: None,

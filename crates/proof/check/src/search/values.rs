@@ -45,13 +45,24 @@ impl Values {
         self.places.get(&Source::Memory(address)).map_or(&[], |place| &place.values)
     }
 
-    /// Finds the values of all places.
+    /// Finds the values of all places. Those that are computed from what is read have the values that are tried besides
+    /// ([`Setup::tried_values`]).
     pub fn find(setup: &Setup<'_>) -> Values {
-        let mut finder =
-            Finder { setup, places: HashMap::new(), nodes: Vec::new(), seen: HashSet::new(), left: MOST_ACTIONS };
+        let found = Values::find_with(setup, HashSet::new());
+        let computed: HashSet<Source> =
+            found.places.iter().filter(|(_, place)| place.computed).map(|(source, _)| *source).collect();
+        if setup.tried_values.is_empty() || computed.is_empty() {
+            return found;
+        }
+        Values::find_with(setup, computed)
+    }
+
+    fn find_with(setup: &Setup<'_>, tried: HashSet<Source>) -> Values {
+        let (places, nodes, seen) = (HashMap::new(), Vec::new(), HashSet::new());
+        let mut finder = Finder { setup, tried, left_out: false, places, nodes, seen, left: MOST_ACTIONS };
         let ran = setup.threads.iter().all(|spawn| finder.run(spawn.process.clone()).is_some());
         let complete = ran && finder.all_nodes().is_some();
-        Values { places: finder.places, complete }
+        Values { complete: complete && !finder.left_out, places: finder.places }
     }
 }
 
@@ -61,6 +72,8 @@ struct Place {
     values: Vec<u64>,
     /// Whether it can have any value.
     open: bool,
+    /// Whether some store of a value that is computed from what is read is to it.
+    computed: bool,
 }
 
 /// A thread that waits for the answer to a read.
@@ -76,6 +89,10 @@ struct Node<'w> {
 
 struct Finder<'a, 'w> {
     setup: &'a Setup<'w>,
+    /// The places for which values are tried that nothing writes.
+    tried: HashSet<Source>,
+    /// Whether a store was left out, since its place is not known.
+    left_out: bool,
     places: HashMap<Source, Place>,
     nodes: Vec<Node<'w>>,
     seen: HashSet<Thread<'w>>,
@@ -84,13 +101,16 @@ struct Finder<'a, 'w> {
 
 impl<'w> Finder<'_, 'w> {
     fn place(&mut self, from: Source) -> &mut Place {
-        let memory = self.setup.memory;
+        let setup = self.setup;
+        let tried: &[u64] = if self.tried.contains(&from) { &setup.tried_values } else { &[] };
         self.places.entry(from).or_insert_with(|| {
-            let values = match from {
-                Source::Memory(address) => vec![memory.initial(address).value],
+            let mut values = match from {
+                Source::Memory(address) => vec![setup.memory.initial(address).value],
                 Source::Lanes(_) => Vec::new(),
             };
-            Place { values, open: false }
+            let others: Vec<u64> = tried.iter().filter(|value| !values.contains(value)).copied().collect();
+            values.extend(others);
+            Place { values, open: false, computed: false }
         })
     }
 
@@ -162,7 +182,15 @@ impl<'w> Finder<'_, 'w> {
                     }
                     // What it leaves is any value.
                     Action::Write { label, .. } if label.unwritten => return None,
-                    Action::Write { target, value, .. } => self.writes(Source::Memory(target?.address), value),
+                    // With values that are tried its place is known too, and others of its places may be missing.
+                    Action::Write { target: None, .. } if self.setup.dependencies == Dependencies::Ignored => {
+                        self.left_out = true;
+                    }
+                    Action::Write { target, value, .. } => {
+                        let to = Source::Memory(target?.address);
+                        self.place(to).computed |= value.is_none();
+                        self.writes(to, value);
+                    }
                     Action::LoopHead { .. } | Action::BackEdge { .. } => {
                         if !self.seen.insert(process.clone()) {
                             break;
