@@ -184,6 +184,16 @@ pub enum Request<V: Value = u64> {
     Done,
 }
 
+/// The index of the last of several elements: of lanes that are not all within bounds that one is not, and the first may be.
+pub fn last_index(first: &[u64], lanes: u32) -> Vec<u64> {
+    let last = |&first: &u64| {
+        let last = first.saturating_add(lanes.saturating_sub(1).into());
+        // Indices of 32 bits do not wrap either.
+        if first <= u32::MAX.into() { last.min(u32::MAX.into()) } else { last }
+    };
+    first.iter().map(last).collect()
+}
+
 /// An error of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
@@ -236,18 +246,10 @@ struct Description<'a> {
 impl fmt::Display for Description<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fault {
+            // As devices say it.
             Fault::OutOfBounds { place, index, lanes, extent, .. } => {
-                write!(f, "index {}", Tuple(index))?;
-                if *lanes != 1 {
-                    write!(f, " and the {lanes} lanes from there")?;
-                }
-                let name = self.kernel.place_name(*place);
-                match place {
-                    Place::Param(_) => write!(f, " out of bounds of parameter `{name}`")?,
-                    Place::Shared(_) => write!(f, " out of bounds of shared array `{name}`")?,
-                    Place::Local(_) => write!(f, " out of bounds of {name}")?,
-                }
-                write!(f, ", whose extent is {}", Tuple(extent))
+                let (index, name) = (last_index(index, *lanes), self.kernel.place_name(*place));
+                write!(f, "index {} of `{name}`, which has extent {}", Numbers(&index), Numbers(extent))
             }
             Fault::DivisionByZero { .. } => f.write_str("division by zero"),
             Fault::Assertion { message, .. } => write!(f, "assertion failed: {message}"),
@@ -255,19 +257,14 @@ impl fmt::Display for Description<'_> {
     }
 }
 
-/// An index: one number, or a tuple of several.
-struct Tuple<'a>(&'a [u64]);
+/// An index or extent: one number, or several.
+struct Numbers<'a>(&'a [u64]);
 
-impl fmt::Display for Tuple<'_> {
+impl fmt::Display for Numbers<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [one] = self.0 {
-            return write!(f, "{one}");
+        match self.0 {
+            [one] => one.fmt(f),
+            more => write!(f, "{more:?}"),
         }
-        f.write_str("(")?;
-        for (position, number) in self.0.iter().enumerate() {
-            let comma = if position == 0 { "" } else { ", " };
-            write!(f, "{comma}{number}")?;
-        }
-        f.write_str(")")
     }
 }

@@ -51,7 +51,7 @@ fn an_index_beyond_a_tile() {
         out.read(&queue).map(drop)
     });
     let parts = [
-        "index 64 out of bounds of shared array `tile`, whose extent is 64",
+        "index 64 of `tile`, which has extent 64",
         "block 0, thread 63",
         "reads x[63] = 1; writes tile[63] = 1",
         "Of the launch only these accesses are shown.",

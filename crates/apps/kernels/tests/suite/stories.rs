@@ -241,6 +241,38 @@ mod mistakes {
             queue.wait()
         }));
     }
+
+    /// A shuffle hands a value over, and nothing that was stored before it.
+    #[kernel]
+    fn only_a_shuffle(acc: &Acc, to: PerItem<u32>) {
+        let tile = acc.shared::<u32, 2>();
+        let lane = acc.thread_in_block();
+        tile[lane] = lane + 1;
+        let first = acc.warp().shuffle(lane, 0);
+        for (i, to) in acc.items(&mut to) {
+            *to = tile[i ^ 1] + first;
+        }
+    }
+
+    #[test]
+    fn what_lanes_exchange_is_no_fence() {
+        let scenario = |device: &Device| {
+            let queue = device.queue()?;
+            let mut to = device.alloc_zeroed::<u32>(2)?;
+            let options = LaunchOptions::new().warp_size(2);
+            queue.launch_with(options, ThreadSpec::new(1, 2), only_a_shuffle(&mut to))?;
+            queue.wait()
+        };
+        let report = Checker::new(Model::Portable).check(scenario).expect("it can be checked");
+        let story = story::tell(report.violations.first().expect("it is refuted"), &report).to_string();
+        let said = story.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            said.contains("What stands between is the operation of the warp at line")
+                && said.contains("orders no memory"),
+            "{story}"
+        );
+        assert!(!said.contains("is the fence at"), "{story}");
+    }
 }
 
 /// A story quotes the specification of the model that it is told under, and no other.

@@ -1,7 +1,7 @@
 //! The findings of a run as the errors that all devices have.
 
 use wattle_core::{Error, ErrorKind, FaultKind, LaunchOptions, ThreadLine, format_index};
-use wattle_machine::Fault;
+use wattle_machine::{Fault, last_index};
 
 use crate::simulate::{Actor, Finding, Findings, StopReason, Waiting};
 
@@ -48,14 +48,7 @@ fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
 fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {
     let what = match fault {
         Fault::OutOfBounds { index, lanes, extent, .. } => {
-            // Of several lanes the last one is out of bounds; the first may be within.
-            let last = |&first: &u64| {
-                let last = first.saturating_add(lanes.saturating_sub(1).into());
-                // Indices of 32 bits do not wrap either.
-                if first <= u32::MAX.into() { last.min(u32::MAX.into()) } else { last }
-            };
-            let index: Vec<_> = index.iter().map(last).collect();
-            let (index, extent) = (format_index(&index), format_index(extent));
+            let (index, extent) = (format_index(&last_index(index, *lanes)), format_index(extent));
             FaultKind::OutOfBounds { view: place.to_owned(), index, extent }
         }
         Fault::DivisionByZero { .. } => FaultKind::DivisionByZero,

@@ -171,8 +171,12 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, draft: &mut Dra
         return narrow(names, first, last, reasons);
     }
     let between = |first, last| after(names, first).chain(before(names, last));
-    let mut between = between(first, last).chain(between(last, first));
-    let fence = between.find(|&event| graph.event(event).label.kind == Kind::Fence);
+    let between = || between(first, last).chain(between(last, first));
+    let is_fence = |event: &EventId| graph.event(*event).label.kind == Kind::Fence;
+    let orders = |event: &EventId| is_fence(event) && graph.event(*event).label.level > Level::Thread;
+    // Lanes that exchange values do so at an event that orders nothing. One that was cancelled has no statement.
+    let exchanges = |event: &EventId| is_fence(event) && !orders(event) && graph.event(*event).source != u32::MAX;
+    let (fence, exchange) = (between().find(orders), between().find(exchanges));
     let waits = [first, last].into_iter().find(|&event| looks_again(names, event));
     match (fence, waits) {
         _ if atomic(first) || atomic(last) => {
@@ -204,6 +208,16 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, draft: &mut Dra
             );
             draft.cast.keep.insert(fence);
             reasons.culprits.push(fence);
+            reasons.say(sentence, Some(Term::Barrier));
+        }
+        (None, None) if let Some(exchange) = exchange.filter(|_| graph.share(first, last, Level::Block)) => {
+            let sentence = format!(
+                "What stands between is the operation of the warp at {}. It hands values from lane to lane, and orders no \
+                 memory. A barrier does: of the warp among its lanes (`sync`), of the block among all (`sync_block`).",
+                names.at(exchange)
+            );
+            draft.cast.keep.insert(exchange);
+            reasons.culprits.push(exchange);
             reasons.say(sentence, Some(Term::Barrier));
         }
         _ => {

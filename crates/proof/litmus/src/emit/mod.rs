@@ -49,7 +49,7 @@ impl Default for EmitOptions {
 }
 
 /// Writes launches that run at the same time as a litmus program. It claims that every end of a run leaves one of the
-/// memories that the launches leave, unless these are too many to be listed.
+/// memories that the launches leave; where these are too many to be listed, that each place holds one of its values.
 ///
 /// # Errors
 /// The launches were lowered for another target than the dialect's, or do what a litmus file cannot express.
@@ -87,8 +87,9 @@ pub fn emit(launches: &Launches, dialect: Dialect, options: &EmitOptions) -> Res
     }
     let outcomes = seen.outcomes(launches, &written(&threads, &addresses));
     let claim = claim(&outcomes, &addresses, options.most_outcomes);
-    if claim.is_none() {
-        description.push(format!("it claims nothing; runs leave {} memories", outcomes.len()));
+    if outcomes.len() > options.most_outcomes {
+        description
+            .push(format!("runs leave {} memories; it claims of each place alone what it may hold", outcomes.len()));
     }
     Ok(Program {
         dialect,
@@ -205,18 +206,26 @@ fn written(threads: &[Thread], addresses: &[Address]) -> Vec<Address> {
     written.into_iter().collect()
 }
 
-/// The claim that the end of a run is one of these; `None` if there are none or too many.
+/// The claim that the end of a run is one of these. Where they are too many, it is that each place has one of its values, of
+/// those places that have few, and at the least what is always so: a file has to claim something. `None` without a place.
 fn claim(outcomes: &BTreeSet<Vec<(Address, u64)>>, addresses: &[Address], most: usize) -> Option<Claim> {
-    if outcomes.is_empty() || outcomes.len() > most {
-        return None;
-    }
-    let equal = |&(address, value): &(Address, u64)| {
+    let place = |address: Address| {
         let location: LocationId = addresses.iter().position(|&known| known == address)?;
-        let left = Term::Final(Observed::Memory(location));
-        Some(Condition::Compare(left, Comparison::Equal, Term::Constant(value)))
+        Some(Term::Final(Observed::Memory(location)))
+    };
+    let equal = |&(address, value): &(Address, u64)| {
+        Some(Condition::Compare(place(address)?, Comparison::Equal, Term::Constant(value)))
     };
     let one = |outcome: &Vec<(Address, u64)>| outcome.iter().filter_map(equal).reduce(Condition::and);
-    let condition = outcomes.iter().filter_map(one).reduce(Condition::or)?;
+    let values_of = |&address: &Address| {
+        let values: BTreeSet<_> = outcomes.iter().flatten().filter(|(of, _)| *of == address).collect();
+        let condition = values.iter().copied().filter_map(equal).reduce(Condition::or);
+        condition.filter(|_| values.len() <= most)
+    };
+    let always =
+        || Some(Condition::Compare(place(*addresses.first()?)?, Comparison::Equal, place(*addresses.first()?)?));
+    let whole = (outcomes.len() <= most).then(|| outcomes.iter().filter_map(one).reduce(Condition::or)).flatten();
+    let condition = whole.or_else(|| addresses.iter().filter_map(values_of).reduce(Condition::and)).or_else(always)?;
     Some(Claim { quantifier: Quantifier::Forall, condition })
 }
 
