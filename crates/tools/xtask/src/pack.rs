@@ -74,7 +74,7 @@ fn pack(folder: &Path) -> Result<u64, String> {
 }
 
 /// Builds a program for release, and returns its path.
-fn build(arguments: &[&str]) -> Result<PathBuf, String> {
+pub fn build(arguments: &[&str]) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(arguments)
