@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use wattle_ir::builder::{Builder, OfElement};
 use wattle_ir::{KernelType, KernelValue};
 
-use crate::device_fn::{DeviceFn, Parameters};
+use crate::device_fn::{DeviceFn, Never, Parameters};
 use crate::thread::Thread;
 
 /// What a function of a type is given for a parameter `&mut T`.
@@ -80,6 +80,60 @@ pub fn of_receiver<V: KernelValue, Args, A>(
     move |ask| find(V::zero(), ask)
 }
 
+/// What no method in a kernel is called on.
+pub enum NoReceiver {}
+
+/// A function of a type that kernels can call. Where it is not, rustc is silent about what follows.
+#[diagnostic::on_unimplemented(
+    message = "a kernel can call no function but those that are marked `#[device_fn]`",
+    label = "not marked `#[device_fn]`",
+    note = "write `#[device_fn]` above this function in its `impl` or `trait`, if it is yours"
+)]
+pub trait Marked<Args, A>: Sized {
+    /// The function's type.
+    type Function;
+    /// The function, called as a method.
+    type OnHost<'a>;
+    /// The function itself.
+    fn itself(self) -> Self::Function;
+    /// The function, as this thread calls it as a method.
+    fn method<'a>(self, thread: &'a Thread<'a>) -> Self::OnHost<'a>;
+}
+
+impl<F: Fn(Parameters<Args>) -> A, Args: KernelType, A> Marked<Args, A> for F {
+    type Function = F;
+    type OnHost<'a> = OnHost<'a, F, Args>;
+    #[inline(always)]
+    fn itself(self) -> F {
+        self
+    }
+    #[inline(always)]
+    fn method<'a>(self, thread: &'a Thread<'a>) -> OnHost<'a, F, Args> {
+        OnHost { function: self, thread, arguments: PhantomData }
+    }
+}
+
+/// Never applies, as that of [`DeviceFn`].
+impl<F, Args, A> Marked<Args, A> for F
+where
+    Parameters<Args>: Never,
+{
+    type Function = F;
+    type OnHost<'a> = F;
+    fn itself(self) -> F {
+        self
+    }
+    fn method<'a>(self, _: &'a Thread<'a>) -> F {
+        self
+    }
+}
+
+/// The function itself: its bound refuses those that `#[device_fn]` has not made.
+#[inline(always)]
+pub fn marked<F: Marked<Args, A>, Args, A>(function: F) -> F::Function {
+    function.itself()
+}
+
 /// A function of a type that a thread on the host calls as a method.
 pub struct OnHost<'a, F, Args> {
     function: F,
@@ -89,11 +143,8 @@ pub struct OnHost<'a, F, Args> {
 
 /// `function`, as this thread calls it as a method.
 #[inline(always)]
-pub fn method_on_host<'a, F: Fn(Parameters<Args>) -> A, Args: KernelType, A>(
-    thread: &'a Thread<'a>,
-    function: F,
-) -> OnHost<'a, F, Args> {
-    OnHost { function, thread, arguments: PhantomData }
+pub fn method_on_host<'a, F: Marked<Args, A>, Args, A>(thread: &'a Thread<'a>, function: F) -> F::OnHost<'a> {
+    function.method(thread)
 }
 
 /// A function of a type that is called as a method in a kernel that is being built.

@@ -5,8 +5,8 @@
 
 use std::marker::PhantomData;
 
-use wattle_ir::builder::{Builder, Element, OfElement, Val};
-use wattle_ir::{Arithmetic, BuiltArithmetic, KernelType, Signed};
+use wattle_ir::builder::{Builder, Element, OfElement};
+use wattle_ir::{Arithmetic, BuiltArithmetic, KernelType, Negative};
 
 use crate::device_fn::{DeviceFn, GivesBodies, Parameters};
 use crate::support;
@@ -18,7 +18,7 @@ use crate::thread::Thread;
 #[diagnostic::on_unimplemented(
     message = "`+ - * / %` do not apply to `{Self}` and `{Y}`",
     label = "one operand is of type `{Self}`, the other of type `{Y}`",
-    note = "they apply to two numbers of one type, to arrays of these element by element, and to structs whose `impl Add for …` is \
+    note = "they apply to two numbers of one type, to arrays of these element by element, `a * [2.0; 4]`, and to structs whose `impl Add for …` is \
             marked `#[device_fn]`",
     note = "in a generic kernel a number of type `T` is written `2 as T`, `T::from_f64(0.5)` or `T::ONE`, and a variable begins \
             with one, `let mut sum = T::ZERO`; a literal with a point that is an operand itself, `x * 0.5`, has the type of `x` \
@@ -34,7 +34,8 @@ pub trait Operator<Op, Y: KernelType>: KernelType + Sized {
 /// What `-` makes of a value of this type: `#[device_fn]` on an `impl` of `Neg` implements it.
 #[diagnostic::on_unimplemented(
     message = "kernels have no `-x` of `{Self}`",
-    note = "it applies to signed integers, to floats, and to structs whose `impl Neg for …` is marked `#[device_fn]`"
+    note = "it applies to signed integers, to floats, to arrays of these element by element, and to structs whose `impl Neg for …` \
+            is marked `#[device_fn]`"
 )]
 pub trait Negation: KernelType + Sized {
     /// The type of the result.
@@ -106,23 +107,23 @@ unsafe impl<Op: OfNumbers, V: Arithmetic + for<'b> KernelType<Built<'b>: BuiltAr
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Signed> Negation for T {
-    type Output = T;
+impl<V: Negative> Negation for V {
+    type Output = V;
     #[inline(always)]
-    fn bodies(_: Parameters<(T,)>) -> impl GivesBodies<(T,), Output = T> {
-        Numbers::<(), T>(PhantomData)
+    fn bodies(_: Parameters<(V,)>) -> impl GivesBodies<(V,), Output = V> {
+        Numbers::<(), V>(PhantomData)
     }
 }
 
 // SAFETY: both bodies are those of the negation.
-unsafe impl<T: Signed> GivesBodies<(T,)> for Numbers<(), T> {
-    type Output = T;
+unsafe impl<V: Negative> GivesBodies<(V,)> for Numbers<(), V> {
+    type Output = V;
     #[inline(always)]
-    unsafe fn on_host(_: &Thread<'_>, (x,): (T,)) -> T {
+    unsafe fn on_host(_: &Thread<'_>, (x,): (V,)) -> V {
         support::neg(x)
     }
-    fn in_builder<'b>(self, builder: &'b Builder, (x,): (Val<'b, T>,)) -> Val<'b, T> {
-        builder.neg(x)
+    fn in_builder<'b>(self, builder: &'b Builder, (x,): (V::Built<'b>,)) -> V::Built<'b> {
+        V::negative_in(builder, x)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arithmetic by element: `+ - * / %` of numbers, and of arrays of them, element by element.
 
 use crate::builder::{Array, Builder, Val};
-use crate::{Element, KernelType, Number};
+use crate::{Element, KernelType, Number, Signed};
 
 /// What `+ - * /` apply to: numbers, and arrays of numbers of one length, element by element.
 #[diagnostic::on_unimplemented(
@@ -54,6 +54,41 @@ impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
     #[inline(always)]
     fn zip3(self, second: Self, third: Self, mut f: impl FnMut(P::Number, P::Number, P::Number) -> P::Number) -> Self {
         std::array::from_fn(|n| self[n].zip3(second[n], third[n], &mut f))
+    }
+}
+
+/// What `-x` applies to: signed numbers, and arrays of them, element by element.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no negative values",
+    note = "signed integers and floats have them, and arrays of these element by element; convert first, `x as i32`, or write \
+            `0 - x` where wrapping is meant"
+)]
+pub trait Negative: Arithmetic {
+    /// The negative value.
+    #[doc(hidden)]
+    fn negative(self) -> Self;
+    /// The same while a kernel is built.
+    #[doc(hidden)]
+    fn negative_in<'b>(builder: &'b Builder, x: Self::Built<'b>) -> Self::Built<'b>;
+}
+
+impl<T: Signed> Negative for T {
+    #[inline(always)]
+    fn negative(self) -> T {
+        self.negated()
+    }
+    fn negative_in<'b>(builder: &'b Builder, x: Val<'b, T>) -> Val<'b, T> {
+        builder.neg(x)
+    }
+}
+
+impl<P: Negative + Element, const N: usize> Negative for [P; N] {
+    #[inline(always)]
+    fn negative(self) -> Self {
+        self.map(P::negative)
+    }
+    fn negative_in<'b>(builder: &'b Builder, x: Array<'b, P, N>) -> Array<'b, P, N> {
+        Array::of_ids(builder, x.ids().map(|ids| P::ids(P::negative_in(builder, P::of_ids(builder, ids)))))
     }
 }
 

@@ -47,7 +47,7 @@ mod waits;
 pub mod warp;
 pub mod worker;
 
-pub use arithmetic::{Arithmetic, BuiltArithmetic};
+pub use arithmetic::{Arithmetic, BuiltArithmetic, Negative};
 pub use bits::{Bits, BuiltBits};
 pub use builder::Element;
 #[doc(hidden)]

@@ -259,7 +259,9 @@ pub trait IntOps: NumberOps<Exponent = u32> {
 /// An unsigned integer of 32 or 64 bits: `u32` or `u64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an unsigned integer of 32 or 64 bits",
-    note = "convert first: `x as u32` or `x as u64`"
+    note = "narrower numbers convert, `x as u32`, and signed ones that are not negative; of others `abs_diff` is \
+            `(x as i64 - y as i64).abs() as u32`, `mul_hi` is `((x as i64 * y as i64) >> 32) as i32`, `div_ceil` is \
+            `x / y + (x % y != 0 && (x < 0) == (y < 0)) as i32`, and there is no `isqrt`"
 )]
 pub trait Word: Int + WordOps {}
 

@@ -230,6 +230,8 @@ pub enum ExprKind {
         bits: Box<Expr>,
     },
     Cast(Box<Expr>, Type),
+    /// A constant that only rustc may know to convert, as it does an enumeration's `Kind::First as u32`.
+    RustCast(ExprPath, Type),
     If {
         condition: Box<Expr>,
         then: Block,

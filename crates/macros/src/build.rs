@@ -413,7 +413,7 @@ impl Build {
                 quote_spanned!(span=> #builder.from_bits::<#ty>(#bits))
             }
             ExprKind::Cast(x, ty) => match &x.kind {
-                ExprKind::Constant(path) => self.call(span, "lit", &[quote!(#path as #ty)]),
+                ExprKind::Constant(path) => quote_spanned!(span=> #builder.constant_as::<_, #ty>(#path)),
                 // Not by a value of the literal's own type, which a device may lack.
                 ExprKind::Literal(literal) => quote_spanned!(span=> #builder.lit_as::<_, #ty>(#literal)),
                 ExprKind::NegativeLiteral(literal) => quote_spanned!(span=> #builder.lit_as::<_, #ty>(-#literal)),
@@ -422,6 +422,7 @@ impl Build {
                     quote_spanned!(span=> #builder.cast::<_, #ty>(#x))
                 }
             },
+            ExprKind::RustCast(path, ty) => self.call(span, "lit", &[quote!(#path as #ty)]),
             ExprKind::If { condition, then, otherwise } => {
                 self.branch(span, condition, then, otherwise.as_deref(), true).value()
             }

@@ -42,6 +42,8 @@ pub struct Host {
     /// Whether the function has type parameters, so that a literal may meet a value of one.
     is_generic: bool,
     ranks: Option<names::Ranks>,
+    /// What the methods find whose receivers have none of their names, by its own name.
+    absent: BTreeMap<Ident, TokenStream>,
     /// The variables that are given back beside the result, the first one outermost.
     pub lent: Vec<Ident>,
 }
@@ -114,6 +116,7 @@ impl Host {
             reassociate: false,
             is_generic: false,
             ranks: None,
+            absent: BTreeMap::new(),
             lent: Vec::new(),
         }
     }
@@ -126,7 +129,17 @@ impl Host {
 
     /// The body of the function.
     pub fn body(&mut self, block: &Block) -> TokenStream {
-        let Some(value) = block.value.as_ref().filter(|value| matches!(value.kind, ExprKind::Method { .. })) else {
+        let body = self.body_alone(block);
+        let absent = self.absent.values();
+        match self.absent.is_empty() {
+            true => body,
+            false => quote!({ #(#absent)* #body }),
+        }
+    }
+
+    fn body_alone(&mut self, block: &Block) -> TokenStream {
+        let is_method = |value: &&Expr| self.is_kernel && matches!(value.kind, ExprKind::Method { .. });
+        let Some(value) = block.value.as_deref().filter(is_method) else {
             return self.block(block);
         };
         // The error that a kernel has no value is reported at the value, not at its parts.
@@ -263,6 +276,7 @@ impl Host {
         let mut arguments = self.exprs(arguments);
         let receiver = arguments.remove(0);
         let function = method.function(quote_spanned!(span=> type_on_host(|| #receiver)));
+        self.absent.extend(method.absent(arguments.len()));
         quote_spanned! {span=> {
             #[allow(unused_imports, reason = "methods that change their receivers have no use for it")]
             use ::wattle::__private::HostMethodByValue as _;
@@ -347,7 +361,7 @@ impl Host {
                         return quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0);
                     }
                     Callee::Method(_) => return self.method(x, "__keep"),
-                    Callee::Associated(path) => quote!(#path),
+                    Callee::Associated(path) => quote_spanned!(span=> ::wattle::__private::marked(#path)),
                     Callee::Parameter(Local { name, .. }) => quote!(#name),
                 };
                 let arguments = self.exprs(arguments);
@@ -364,12 +378,13 @@ impl Host {
                 quote_spanned!(span=> #support::from_bits::<#ty>(#bits))
             }
             ExprKind::Cast(x, ty) => match &x.kind {
-                ExprKind::Constant(path) => quote_spanned!(span=> (#path as #ty)),
+                ExprKind::Constant(path) => quote_spanned!(span=> #support::cast_constant::<_, #ty>(#path)),
                 _ => {
                     let x = self.expr(x);
                     quote_spanned!(span=> #support::cast::<_, #ty>(#x))
                 }
             },
+            ExprKind::RustCast(path, ty) => quote_spanned!(span=> (#path as #ty)),
             ExprKind::If { condition, then, otherwise } => {
                 let condition = match self.decided(x) {
                     Some(holds) => quote!(#holds),

@@ -140,6 +140,11 @@ pub fn owner(method: &Ident) -> Option<Ident> {
     Some(Ident::new(owner, method.span()))
 }
 
+/// Whether it is a method of `Acc`.
+pub fn is_of_acc(method: &Ident) -> bool {
+    owner_of(&method.to_string()).is_some_and(|owner| owner.starts_with("Acc"))
+}
+
 /// Whether kernels know the method.
 pub fn is_method(name: &str) -> bool {
     owner_of(name).is_some()

@@ -356,6 +356,9 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         if let Class::View(view) = class {
             parser.is_view(&local, view);
         }
+        if let Class::Acc(_) = class {
+            parser.mark_acc(&local);
+        }
         if matches!(class, Class::View(_) | Class::Exclusive | Class::Value) {
             parser.has_type(&local, &typed.ty);
         }

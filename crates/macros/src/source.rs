@@ -16,16 +16,33 @@ struct Names {
     known: HashSet<String>,
     /// Device functions that have a receiver.
     methods: HashSet<String>,
+    /// Kernels; their names are not among `known`.
+    kernels: HashSet<String>,
     structs: HashSet<String>,
     /// Constants that are numbers or arrays of them.
     numbers: HashSet<String>,
+    /// Constants that are arrays, and those that are not.
+    arrays: HashSet<String>,
+    no_arrays: HashSet<String>,
     /// Whether names may come from elsewhere: by an import of all names of a module, or from a macro.
     is_open: bool,
 }
 
 /// Whether the file at this place may have a function of that name; `true` where there is no file to look at.
 pub fn may_define(name: &str, at: Span) -> bool {
-    names(at).is_none_or(|names| names.is_open || names.known.contains(name))
+    names(at).is_none_or(|names| names.may_come_otherwise(name) || names.kernels.contains(name))
+}
+
+/// Whether the file at this place has a kernel of that name, and no other function.
+pub fn is_kernel(name: &str, at: Span) -> bool {
+    names(at).is_some_and(|names| names.kernels.contains(name) && !names.may_come_otherwise(name))
+}
+
+/// Whether the file at this place has a constant of that name that is an array, and no other constant.
+pub fn is_constant_array(name: &str, at: Span) -> bool {
+    names(at).is_some_and(|names| {
+        names.arrays.contains(name) && !names.no_arrays.contains(name) && !names.may_come_otherwise(name)
+    })
 }
 
 /// Whether the file at this place has a device function of that name with a receiver.
@@ -62,18 +79,28 @@ impl Names {
         names
     }
 
+    /// Whether the name may be that of a function or an import.
+    fn may_come_otherwise(&self, name: &str) -> bool {
+        self.is_open || self.known.contains(name)
+    }
+
     /// Takes the names of what stands in `depth` pairs of braces.
     fn take(&mut self, tokens: TokenStream, depth: usize) {
         let mut tokens = tokens.into_iter().peekable();
-        // Whether an attribute of the item that is being read is `#[device_fn]`.
-        let mut is_marked = false;
+        // Whether an attribute of the item that is being read is `#[device_fn]`, or `#[kernel]`.
+        let (mut is_marked, mut is_kernel) = (false, false);
+        let mut is_attribute = false;
         while let Some(token) = tokens.next() {
+            let is_behind_sign = std::mem::replace(&mut is_attribute, is_sign(&token, '#'));
             match token {
                 TokenTree::Group(group) => {
                     match group.delimiter() {
-                        Delimiter::Bracket => is_marked |= ends_in_device_fn(group.stream()),
-                        Delimiter::Brace => is_marked = false,
-                        Delimiter::Parenthesis | Delimiter::None => {}
+                        Delimiter::Bracket if is_behind_sign => {
+                            is_marked |= ends_in(group.stream(), "device_fn");
+                            is_kernel |= ends_in(group.stream(), "kernel");
+                        }
+                        Delimiter::Brace => (is_marked, is_kernel) = (false, false),
+                        Delimiter::Parenthesis | Delimiter::Bracket | Delimiter::None => {}
                     }
                     let deeper = usize::from(group.delimiter() == Delimiter::Brace);
                     self.take(group.stream(), depth + deeper);
@@ -87,7 +114,10 @@ impl Names {
                         if std::mem::take(&mut is_marked) && head.any(of_type) {
                             self.methods.insert(name.clone());
                         }
-                        self.known.insert(name);
+                        match std::mem::take(&mut is_kernel) {
+                            true => self.kernels.insert(name),
+                            false => self.known.insert(name),
+                        };
                     }
                     // A macro gives the name.
                     Some(TokenTree::Punct(sign)) if sign.as_char() == '$' => self.is_open = true,
@@ -103,9 +133,8 @@ impl Names {
                     if let (Some(TokenTree::Ident(name)), Some(colon), Some(ty)) =
                         (constant.next(), constant.next(), constant.next())
                         && is_sign(&colon, ':')
-                        && is_of_numbers(&ty)
                     {
-                        self.numbers.insert(name.to_string());
+                        self.constant(name.to_string(), &ty);
                     }
                 }
                 TokenTree::Ident(word) if word == "use" => {
@@ -115,6 +144,18 @@ impl Names {
                 TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
             }
         }
+    }
+
+    fn constant(&mut self, name: String, ty: &TokenTree) {
+        if is_of_numbers(ty) {
+            self.numbers.insert(name.clone());
+        }
+        match ty {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => self.arrays.insert(name),
+            TokenTree::Group(_) | TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                self.no_arrays.insert(name)
+            }
+        };
     }
 
     fn import(&mut self, import: TokenStream, depth: usize) {
@@ -146,10 +187,10 @@ impl Names {
     }
 }
 
-/// Whether an attribute is `device_fn`, by whatever path and with whatever arguments.
-fn ends_in_device_fn(attribute: TokenStream) -> bool {
+/// Whether an attribute has this name, by whatever path and with whatever arguments.
+fn ends_in(attribute: TokenStream, name: &str) -> bool {
     let path = attribute.into_iter().take_while(|token| !matches!(token, TokenTree::Group(_)));
-    matches!(path.last(), Some(TokenTree::Ident(last)) if last == "device_fn")
+    matches!(path.last(), Some(TokenTree::Ident(last)) if last == name)
 }
 
 /// Whether a type is one of numbers, or of arrays of them.
@@ -212,6 +253,20 @@ mod tests {
         let mut methods: Vec<_> = methods.iter().map(String::as_str).collect();
         methods.sort_unstable();
         assert_eq!(methods, ["a", "b", "f"]);
+    }
+
+    #[test]
+    fn kernels_are_apart_from_functions() {
+        let text = "#[kernel] fn a(acc: &Acc) {} #[wattle::kernel(wide)] pub fn b() {} fn c() {} const T: [u32; 2] = [1, 2]; \
+                    fn d<const N: usize>() { const N: [u32; 2] = [1, 2]; }";
+        let names = Names::of(text.parse().expect("a source"));
+        let sorted = |names: &std::collections::HashSet<String>| {
+            let mut names: Vec<_> = names.iter().cloned().collect();
+            names.sort_unstable();
+            names.join(" ")
+        };
+        assert_eq!((sorted(&names.kernels), sorted(&names.known)), ("a b".to_owned(), "c d".to_owned()));
+        assert_eq!((sorted(&names.arrays), sorted(&names.no_arrays)), ("N T".to_owned(), "N".to_owned()));
     }
 
     #[test]

@@ -1,23 +1,17 @@
 //! The arithmetic of kernels, by name.
 
+use wattle_ir::builder::ConstantCast;
 use wattle_ir::{
-    Arithmetic, Float, Int, KernelValue, Number, NumberOps as _, Scalar, Signed, Word, compositions, faulting,
-    operations,
+    Arithmetic, Float, Int, KernelValue, Negative, Number, NumberOps as _, Scalar, Signed, Word, compositions,
+    faulting, operations,
 };
 
 use crate::thread::Thread;
 
-macro_rules! functions {
-    ($($bound:ident: $($name:ident($($arg:ident),*)),+;)+) => {$($(
-        #[doc = concat!("`", stringify!($name), "`, by the rules of `wattle_ir`.")]
-        #[inline(always)]
-        pub fn $name<T: $bound>(x: T, $($arg: T),*) -> T {
-            T::$name(x, $($arg),*)
-        }
-    )+)+};
-}
-functions! {
-    Signed: neg();
+/// The negation, by the rules of `wattle_ir`, of a number or of an array of them, element by element.
+#[inline(always)]
+pub fn neg<V: Negative>(x: V) -> V {
+    x.negative()
 }
 
 /// The operators that apply to arrays too, element by element.
@@ -259,6 +253,12 @@ pub fn shr<T: Int, C: Int>(x: T, count: C) -> T {
 #[inline(always)]
 pub fn cast<T: Scalar, U: Number>(x: T) -> U {
     U::cast_from(x)
+}
+
+/// Conversion of a constant, as Rust's `as` does it.
+#[inline(always)]
+pub fn cast_constant<T: ConstantCast, U: Number>(x: T) -> U {
+    x.converted()
 }
 
 /// The float of these bits.

@@ -55,7 +55,7 @@ pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use this_device::ThisDevice;
 pub use total::{TOO_MANY_INDICES, too_many_indices};
 #[doc(hidden)]
-pub use value::Constant;
+pub use value::{Constant, ConstantCast};
 pub use value::{Given, IrValue, Lift, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, LaneCount, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
@@ -340,6 +340,11 @@ impl Builder {
     /// A literal, converted as Rust's `as` does it.
     pub fn lit_as<T: Scalar, U: Number>(&self, value: T) -> Val<'_, U> {
         self.lit(U::cast_from(value))
+    }
+
+    /// A constant of the user's, converted as Rust's `as` does it.
+    pub fn constant_as<T: ConstantCast, U: Number>(&self, value: T) -> Val<'_, U> {
+        self.lit(value.converted())
     }
 
     /// A constant of the user's, or one of the library's markers (a scope, an order, a worker).

@@ -254,9 +254,9 @@ impl Builder {
         x.binary(BinaryOp::Shr, count.cast::<u32>())
     }
 
-    /// The negative of `x`.
-    pub fn neg<'b, T: Signed>(&'b self, x: Val<'b, T>) -> Val<'b, T> {
-        x.unary(UnaryOp::Neg)
+    /// The negative of `x`: of a number, or of each of an array's.
+    pub fn neg<'b, V: BuiltArithmetic<'b, Number: Signed>>(&'b self, x: V) -> V {
+        x.zip(self, x, |x, _| x.unary(UnaryOp::Neg))
     }
 
     /// The complement of `x`: of all its bits, of a truth value, or of a mask.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use wattle_memory::{Scope, marker};
 
 use super::{Builder, Element, ThisDevice, Warp};
-use crate::{ExprId, KernelType, Scalar, SlotId, Stmt, worker};
+use crate::{ExprId, KernelType, Number, Scalar, SlotId, Stmt, worker};
 
 /// An expression of type `T` in the kernel that is being built.
 pub struct Val<'b, T> {
@@ -243,6 +243,40 @@ impl Constant for usize {
     #[inline(always)]
     fn host(self) -> u32 {
         self as u32
+    }
+}
+
+/// A constant that converts to each number, as Rust's `as` does it: one of a `usize` too, which kernels know in no other
+/// place.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot convert a constant of type `{Self}` to this type",
+    note = "numbers, bool and `usize` convert to each number; an enumeration converts to an integer of Rust's first: \
+            `(Kind::First as u32) as T`"
+)]
+pub trait ConstantCast {
+    /// The constant in another type.
+    fn converted<U: Number>(self) -> U;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Scalar> ConstantCast for T {
+    #[inline(always)]
+    fn converted<U: Number>(self) -> U {
+        U::cast_from(self)
+    }
+}
+
+impl ConstantCast for usize {
+    #[inline(always)]
+    fn converted<U: Number>(self) -> U {
+        U::cast_from(self as u64)
+    }
+}
+
+impl ConstantCast for isize {
+    #[inline(always)]
+    fn converted<U: Number>(self) -> U {
+        U::cast_from(self as i64)
     }
 }
 

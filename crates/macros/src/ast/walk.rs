@@ -12,7 +12,9 @@ impl Expr {
     fn operands(&self) -> Vec<&Expr> {
         use ExprKind::*;
         match &self.kind {
-            Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
+            Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | RustCast(..) | Continue(_) => {
+                vec![]
+            }
             // What is in its body happens where it is called.
             Function(_) | Closure(_) => vec![],
             Negate(x, _)

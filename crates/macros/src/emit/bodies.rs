@@ -29,6 +29,8 @@ struct Bodies<'f> {
     returns: bool,
     /// Whether the body was refused.
     is_refused: bool,
+    /// Whether it may stand within another body, which then says what methods there are none.
+    is_closure: bool,
 }
 
 impl Bodies<'_> {
@@ -66,9 +68,10 @@ impl Bodies<'_> {
         };
         let patterns: Vec<_> = self.parameters.iter().enumerate().map(pattern).collect();
         let types = self.parameters.iter().map(|(_, ty)| ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty)));
-        let body = match self.is_refused {
-            false => host.block(self.body),
-            true => quote!(::core::unreachable!()),
+        let body = match (self.is_refused, self.is_closure) {
+            (false, false) => host.body(self.body),
+            (false, true) => host.block(self.body),
+            (true, _) => quote!(::core::unreachable!()),
         };
         let result = self.result.map(|result| quote!(: #result));
         let returned = host.returned(quote!(#value));
@@ -154,6 +157,7 @@ pub fn closure(closure: &Closure) -> TokenStream {
         body,
         returns: *returns,
         is_refused: false,
+        is_closure: true,
     };
     let ask = private("ask");
     let bodies = bodies.write(&ask);
@@ -265,6 +269,7 @@ pub(super) fn write(function: &Function, rules: Rules, written: Written) -> Toke
             body: &function.body,
             returns: function.returns,
             is_refused: refused.is_some(),
+            is_closure: false,
         };
         rules.apply(bodies.write(&ask))
     };

@@ -39,7 +39,7 @@ pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let host_attributes = host_attributes(&function);
     let host_parameters = host_parameters(&function, None);
     let host_body = match refused {
-        None => rules.apply(Host::new(&function, false).block(&function.body)),
+        None => rules.apply(Host::new(&function, false).body(&function.body)),
         Some(_) => quote!(::core::unreachable!()),
     };
     let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#name::__host #sample)));

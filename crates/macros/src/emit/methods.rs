@@ -7,10 +7,65 @@ use syn::ItemFn;
 use super::{Written, associated};
 use crate::ast::{Method, Owner};
 use crate::names::{by_receiver, private};
-use crate::parse::OfNumbers;
+use crate::parse::{OfNumbers, instead};
 use crate::rules::Rules;
 
 impl Method {
+    /// A method of this name that every type has by reference, with as many arguments, and that none can call: rustc finds it
+    /// where the receiver's type has no device function of the name, and reports the bound. It comes with its own name, since
+    /// a function has one, however often it writes the call. None where the type is written.
+    pub fn absent(&self, arguments: usize) -> Option<(Ident, TokenStream)> {
+        let Method { name, generics, of } = self;
+        if let Owner::Written(_) = of {
+            return None;
+        }
+        let generics = generics.as_ref().map(|generics| generics.args.len()).unwrap_or_default();
+        let called = |what: &str| {
+            format_ident!("__wattle_{what}_{}_{}_{}", name, generics, arguments, span = Span::mixed_site())
+        };
+        let (has_method, absent) = (called("has"), called("lacks"));
+        let hidden = by_receiver(name);
+        let some = |count, what: &str| (0..count).map(|number| private(&format!("{what}{number}"))).collect::<Vec<_>>();
+        let (generics, arguments) = (some(generics, "Generic"), some(arguments, "Argument"));
+        let message = format!("a kernel can call no method `{name}` of `{{Self}}`");
+        let label = format!("no device function `{name}` of this type is in scope");
+        let of_numbers = instead(&name.to_string()).map(|write| {
+            let note = format!("for numbers: {write}");
+            quote!(note = #note,)
+        });
+        let item = quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = #label,
+                #of_numbers
+                note = "a method of a type of yours has `#[device_fn]` above it, and its trait, if it is one of a trait, is imported or \
+                        among the bounds of the type parameter; what numbers have in kernels is in the documentation of `Number`, \
+                        `Int` and `Float`",
+            )]
+            trait #has_method {
+                type Answer;
+            }
+            // With an implementation rustc does not advise to write one.
+            #[diagnostic::do_not_recommend]
+            impl #has_method for ::wattle::__private::NoReceiver {
+                type Answer = ();
+            }
+            trait #absent<#(#arguments),*>: ::core::marker::Sized {
+                fn #hidden<#(#generics),*>(
+                    &self,
+                    _: ::wattle::__private::Parameters<(Self, #(#arguments,)*)>,
+                ) -> Self::Answer
+                where
+                    Self: #has_method,
+                {
+                    ::core::unreachable!()
+                }
+            }
+            impl<V, #(#arguments),*> #absent<#(#arguments),*> for V {}
+        };
+        Some((absent, item))
+    }
+
     /// The function that is called. `receiver` gives the receiver's type, as rustc infers it.
     pub fn function(&self, receiver: TokenStream) -> TokenStream {
         let Method { name, generics, of } = self;

@@ -220,6 +220,7 @@ fn is_constant(x: &Expr) -> bool {
         | ExprKind::NegativeLiteral(_)
         | ExprKind::Constant(_)
         | ExprKind::Cast(..)
+        | ExprKind::RustCast(..)
         | ExprKind::Binary(..)
         | ExprKind::Range { .. } => false,
         ExprKind::Method { name, .. } => name != "rev" && name != "step_by",

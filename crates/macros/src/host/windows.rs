@@ -158,6 +158,13 @@ impl Moving {
         means_the_same.then_some(())
     }
 
+    /// Such a constant, converted.
+    fn converted(&self, path: &syn::ExprPath, ty: &syn::Type, key: &mut String) -> Option<()> {
+        self.constant(path, key)?;
+        key.push_str(&quote!(as #ty).to_string());
+        Some(())
+    }
+
     /// How a number follows the index, and what it is.
     pub(super) fn follows(&self, x: &Expr, key: &mut String) -> Option<Follows> {
         match &x.kind {
@@ -165,9 +172,9 @@ impl Moving {
             ExprKind::Constant(path) => self.constant(path, key)?,
             ExprKind::Cast(constant, ty) => {
                 let ExprKind::Constant(path) = &constant.kind else { return None };
-                self.constant(path, key)?;
-                key.push_str(&quote!(as #ty).to_string());
+                self.converted(path, ty, key)?;
             }
+            ExprKind::RustCast(path, ty) => self.converted(path, ty, key)?,
             ExprKind::Local(local) => {
                 let (last, others) = self.index.split_last()?;
                 let is = |index: &Option<Local>| index.as_ref().is_some_and(|index| index.number == local.number);
@@ -313,6 +320,7 @@ fn assigned(body: &Block) -> BTreeSet<usize> {
         | ExprKind::Lent(_)
         | ExprKind::FromBits { .. }
         | ExprKind::Cast(..)
+        | ExprKind::RustCast(..)
         | ExprKind::If { .. }
         | ExprKind::Match { .. }
         | ExprKind::While { .. }

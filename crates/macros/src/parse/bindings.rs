@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::{Pat, Result};
 
 use super::names::{SHARED, SHARED_ATOMIC};
-use super::{Parser, check_type, error, indices};
+use super::{Parser, check_type, error, indices, markers};
 use crate::ast::{Block, ExprKind, Local, Pattern, Statement, View};
 
 impl Parser {
@@ -28,21 +28,7 @@ impl Parser {
                 return Err(error);
             }
         };
-        if let ExprKind::Constant(path) = &value.kind
-            && path
-                .path
-                .segments
-                .iter()
-                .rev()
-                .nth(1)
-                .is_some_and(|owner| owner.ident == "Scope" || owner.ident == "Order")
-        {
-            return error(
-                path,
-                "a kernel's variables hold no scopes and orders; write it where it is used: `acc.mem_fence(Scope::Device, \
-                 Order::Release)`, and choose between two by `if`",
-            );
-        }
+        markers::check_variable(&init.expr)?;
         if let Err(error) = indices::check_let(pattern, &value) {
             let _ = self.pattern(pattern, true);
             return Err(error);

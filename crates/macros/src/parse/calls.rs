@@ -6,12 +6,12 @@ use syn::Result;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
-use super::absent::absent;
-use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
+use super::absent::{Called, absent};
+use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, instead, math, nearest};
 use super::types::is_number;
-use super::{Parser, error, words};
+use super::{Parser, error, markers, words};
 use crate::ast::{Callee, Expr, ExprKind, Local, Owner, View};
-use crate::names::is_method;
+use crate::names::{is_method, is_of_acc};
 use crate::source;
 
 impl Parser {
@@ -23,6 +23,11 @@ impl Parser {
                 "block shared memory is declared by a `let` at the top of a kernel: `let tile = acc.shared::<f32, 64>();` \
                  (pass it to device functions by value)",
             );
+        }
+        // Of these names some are the library's too, of other things.
+        let is_elsewhere = !is_of_acc(&call.method) && self.is_acc(&call.receiver);
+        if let Some(message) = absent(&name, Called::OnAcc).filter(|_| is_elsewhere) {
+            return error(&call.method, &message);
         }
         if let Some(own) = self.own_method(call)? {
             return Ok(own);
@@ -49,7 +54,7 @@ impl Parser {
             };
             return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}{by_path}"));
         }
-        if let Some(message) = absent(&name, true).filter(|_| !is_method(&name)) {
+        if let Some(message) = absent(&name, Called::Method).filter(|_| !is_method(&name)) {
             return error(&call.method, &message);
         }
         if !is_method(&name) {
@@ -74,6 +79,7 @@ impl Parser {
                  its like in the place of that",
             );
         }
+        markers::check_arguments(call)?;
         if let Some(message) = misgiven(call, &name) {
             return error(&call.method, &message);
         }
@@ -90,14 +96,9 @@ impl Parser {
     fn unknown_method(&self, call: &syn::ExprMethodCall, name: &str) -> Option<String> {
         let known = "it can call the methods of `Acc` and of views, mathematical functions, and functions that are marked \
                      `#[device_fn]`";
-        let of = match without_parentheses(&call.receiver) {
-            syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
-            _ => None,
-        };
-        let is_of_library =
-            of.is_some_and(|of| self.views.contains_key(&of.number) || self.is_kernel && of.number == 0);
+        let is_of_library = self.is_librarys(&call.receiver);
         let is_number = || self.has_number_type(&call.receiver) && !source::may_define(name, call.method.span());
-        match nearest(name) {
+        match nearest(name).filter(|_| instead(name).is_none()) {
             Some(nearest) if is_of_library || is_number() => {
                 Some(format!("a kernel cannot call `{name}` (did you mean `{nearest}`?); {known}"))
             }
@@ -159,13 +160,17 @@ impl Parser {
             let owner = segments.iter().rev().nth(1).filter(|owner| self.is_type_of_numbers(&owner.ident));
             if let (Some(owner), "from_f64" | "from_f32", 1) = (owner, name.as_str(), call.args.len()) {
                 let ty = syn::Path::from(owner.clone());
-                let value = Box::new(self.base(&call.args[0])?);
-                return Ok(ExprKind::Cast(
-                    value,
-                    syn::Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path: ty }),
-                ));
+                let ty = syn::Type::Path(syn::TypePath { attrs: Vec::new(), qself: None, path: ty });
+                return self.cast(&call.args[0], ty);
             }
-            if let Some(message) = absent(&name, false) {
+            if let Some(message) = absent(&name, Called::Function) {
+                return error(path, &message);
+            }
+            if path.get_ident().is_some() && source::is_kernel(&name, path.span()) {
+                let message = format!(
+                    "a kernel cannot call a kernel, which `{name}` is: put what both do into a function with `#[device_fn]`, which \
+                     both call; or launch one after the other on a queue"
+                );
                 return error(path, &message);
             }
             if let Some(message) = self.as_function(path, &name) {

@@ -13,6 +13,7 @@ mod in_place;
 mod indices;
 mod jumps;
 mod literals;
+mod markers;
 mod message;
 mod names;
 mod operands;
@@ -40,7 +41,7 @@ pub use closures::closure;
 use in_place::Way;
 use jumps::{Around, AroundKind};
 use literals::{number, numbers};
-pub use names::{OfNumbers, SHARED, is_faulting};
+pub use names::{OfNumbers, SHARED, instead, is_faulting};
 use receivers::OwnGenerics;
 use scope::Scope;
 use types::check_cast;
@@ -59,6 +60,8 @@ pub struct Parser {
     targets: Target,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
+    /// The variables that are the `Acc`, by number.
+    accs: HashSet<usize>,
     /// The places on which methods are called whose arguments are being parsed: these change none of them.
     called_on: Vec<Way>,
     /// The types of variables, by number, where they are written.
@@ -100,6 +103,7 @@ impl Parser {
             around: Vec::new(),
             targets: 0,
             views: HashMap::new(),
+            accs: HashSet::new(),
             called_on: Vec::new(),
             types: HashMap::new(),
             known_numbers: HashSet::new(),
@@ -263,7 +267,7 @@ impl Parser {
             syn::Expr::Call(call) => self.call(call)?,
             syn::Expr::Cast(cast) => {
                 check_cast(&cast.ty)?;
-                ExprKind::Cast(Box::new(self.base(&cast.expr)?), (*cast.ty).clone())
+                self.cast(&cast.expr, (*cast.ty).clone())?
             }
             syn::Expr::If(branch) => {
                 if let syn::Expr::Let(binding) = &*branch.cond {
@@ -403,7 +407,9 @@ impl Parser {
     }
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<ExprKind> {
-        if let Some(op) = plain(&binary.op) {
+        let op = plain(&binary.op);
+        self.check_arrays(op.as_ref().unwrap_or(&binary.op), &binary.left, &binary.right)?;
+        if let Some(op) = op {
             let operator = self.operator(op, &binary.left, &binary.right);
             let mut value = self.boxed(&binary.right)?;
             self.adapt(&mut value);

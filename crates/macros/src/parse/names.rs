@@ -145,3 +145,83 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("to_f64", "write `x as f64`"),
     ("midpoint", "write `(x & y) + ((x ^ y) >> 1)`, which does not overflow; of floats `0.5 * x + 0.5 * y`"),
 ];
+
+/// Methods of numbers in the standard library and elsewhere that have another name here, or that cannot be. A type of the user's
+/// may have methods of these names: what is written here is said where rustc finds none.
+const OF_NUMBERS_ELSEWHERE: &[(&[&str], &str)] = &[
+    (&["next_multiple_of"], "write `x.div_ceil(n) * n`"),
+    (&["is_negative"], "write `x < 0`"),
+    (&["is_positive"], "write `x > 0`"),
+    (
+        &["widening_mul", "carrying_mul"],
+        "write `x.mul_hi(y)` and `x * y`, the upper and the lower half of the product, or `x as u64 * y as u64` of `u32`",
+    ),
+    (
+        &["carrying_add"],
+        "write `let sum = x + y;`, whose carry is `sum < x`, and add the carry that comes in the same way",
+    ),
+    (&["borrowing_sub"], "write `x - y`, whose borrow is `x < y`, and take away the borrow that comes in the same way"),
+    (&["next_up"], "write `f32::from_bits(x.to_bits() + 1)`, where `x` is positive and finite"),
+    (&["next_down"], "write `f32::from_bits(x.to_bits() - 1)`, where `x` is more than 0.0"),
+    (&["is_normal"], "write `x.is_finite() && x.abs() >= f32::MIN_POSITIVE`"),
+    (&["is_subnormal"], "write `x != 0.0 && x.abs() < f32::MIN_POSITIVE`"),
+    (&["cast_signed"], "write a conversion, `x as i32` of `u32`"),
+    (&["cast_unsigned"], "write a conversion, `x as u32` of `i32`"),
+    (&["bit_width"], "write `u32::BITS - x.leading_zeros()`"),
+    (&["to_int_unchecked"], "write a conversion, `x as i32`, which saturates"),
+    (&["maximum", "fmax"], "write `x.max(y)`, which gives the number where the other one is NaN"),
+    (&["minimum", "fmin"], "write `x.min(y)`, which gives the number where the other one is NaN"),
+    (&["abs_sub", "fdim"], "write `(x - y).max(0.0)`"),
+    (&["exp10"], "write `(x * std::f32::consts::LN_10).exp()`, or `(x * std::f32::consts::LOG2_10).exp2()`"),
+    (
+        &["erf", "erfc", "erfinv", "normcdf", "gamma", "tgamma", "ln_gamma", "lgamma", "j0", "j1"],
+        "there is none of the special functions in kernels: write a `#[device_fn]` with a polynomial, or compute it on the host",
+    ),
+    (&["lerp", "mix"], "write `a + t * (b - a)`"),
+    (&["rint", "nearbyint"], "write `x.round_ties_even()`"),
+    (&["sinpi"], "write `(x * PI).sin()`"),
+    (&["cospi"], "write `(x * PI).cos()`"),
+    (&["tanpi"], "write `(x * PI).tan()`"),
+    (&["sincospi"], "write `(x * PI).sin_cos()`"),
+    (
+        &["remainder", "fmod"],
+        "write `x % y`, which has the sign of `x`; IEEE 754's remainder is about `x - y * (x / y).round_ties_even()`",
+    ),
+    (&["ldexp", "scalbn"], "write `x * f32::from_bits(((n + 127) as u32) << 23)`, where `n` is from -126 to 127"),
+    (&["frexp"], "take the exponent from `x.to_bits()`: `((x.to_bits() >> 23) & 255) as i32 - 126` of a normal `f32`"),
+    (
+        &["ilogb", "logb"],
+        "take the exponent from `x.to_bits()`: `((x.to_bits() >> 23) & 255) as i32 - 127` of a normal `f32`",
+    ),
+    (&["modf"], "write `x.trunc()` and `x.fract()`"),
+    (&["norm3d"], "write `(x * x + y * y + z * z).sqrt()`"),
+    (&["saturate"], "write `x.clamp(0.0, 1.0)`"),
+    (&["popcount", "popc"], "write `x.count_ones()`"),
+    (&["clz"], "write `x.leading_zeros()`"),
+    (&["ctz"], "write `x.trailing_zeros()`"),
+    (&["ffs"], "write `if x == 0 { 0 } else { x.trailing_zeros() + 1 }`"),
+    (&["funnel_shl"], "write `(high << n) | (low >> (32 - n))`, where `n` is from 1 to 31"),
+    (&["funnel_shr"], "write `(high << (32 - n)) | (low >> n)`, where `n` is from 1 to 31"),
+    (
+        &["ilog10"],
+        "there is no logarithm of integers to base 10: compare with a table of powers, or `(x as f64).log10()`",
+    ),
+    (&["ilog"], "there is no logarithm of integers but `x.ilog2()`"),
+    (&["wrapping_div"], "write `x / y`"),
+    (&["wrapping_rem"], "write `x % y`"),
+    (&["log1p"], "write `x.ln_1p()`"),
+    (&["expm1"], "write `x.exp_m1()`"),
+    (&["logf"], "write `x.ln()`"),
+    (&["fabs"], "write `x.abs()`"),
+    (&["checked_shl", "overflowing_shl", "unbounded_shl"], "write `x << n`, which takes the count modulo the width"),
+    (&["checked_shr", "overflowing_shr", "unbounded_shr"], "write `x >> n`, which takes the count modulo the width"),
+    (
+        &["saturating_neg", "saturating_abs", "saturating_pow", "saturating_div"],
+        "there are `x.saturating_add(y)` and `x.saturating_sub(y)`; write the rest with a comparison, `if x == i32::MIN` and so on",
+    ),
+];
+
+/// What is written in the place of a method of numbers that kernels do not have.
+pub fn instead(name: &str) -> Option<&'static str> {
+    OF_NUMBERS_ELSEWHERE.iter().find(|(names, _)| names.contains(&name)).map(|(_, write)| *write)
+}

@@ -3,11 +3,14 @@
 //! Whichever it is, rustc finds the operation by the types. What shows to be numbers is written as theirs, which costs rustc
 //! less, is known to do nothing but to give a value, and has the messages of numbers.
 
-use syn::{BinOp, Lit, Stmt, Type, UnOp};
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{BinOp, Lit, Result, Stmt, Type, UnOp};
 
-use super::Parser;
 use super::calls::without_parentheses;
 use super::names::math;
+use super::types::{is_half, is_number};
+use super::{Parser, error};
 use crate::ast::{Expr, ExprKind, Operands, Operator, Pattern};
 use crate::names::{is_method, trait_of};
 use crate::source;
@@ -20,6 +23,41 @@ impl Parser {
             Some(_) if !is_adapted => Operator { op, operands: self.operands(&[left, right]) },
             Some(_) | None => Operator::of_numbers(op),
         }
+    }
+
+    /// Refuses an array where a number stands on the other side, and where arrays are compared by their order.
+    pub(super) fn check_arrays(&self, op: &BinOp, left: &syn::Expr, right: &syn::Expr) -> Result<()> {
+        let is_ordered = matches!(op, BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
+        let is_literal = |x: &syn::Expr| matches!(without_parentheses(x), syn::Expr::Lit(_));
+        for (array, other) in [(left, right), (right, left)] {
+            if let Some(name) = self.constant_array(array).filter(|_| is_ordered || is_literal(other)) {
+                let message = format!("`{name}` is an array: write an element, `{name}[i]`, or `{name}.len()`");
+                return error(&name, &message);
+            }
+            if let Some(Type::Array(ty)) = self.type_of(array)
+                && trait_of(op).is_some()
+                && self.is_number(other)
+            {
+                let number = match without_parentheses(other) {
+                    syn::Expr::Lit(_) | syn::Expr::Path(_) => other.to_token_stream().to_string(),
+                    _ => "k".to_owned(),
+                };
+                let len = ty.len.to_token_stream();
+                let message = format!(
+                    "an array and a number have no operator; arrays have them element by element: write `[{number}; {len}]` for the \
+                     number"
+                );
+                return error(other, &message);
+            }
+        }
+        Ok(())
+    }
+
+    /// The name, where it is that of an array of constants.
+    fn constant_array(&self, x: &syn::Expr) -> Option<Ident> {
+        let syn::Expr::Path(path) = without_parentheses(x) else { return None };
+        let name = path.path.get_ident().filter(|name| self.find(name).is_none())?;
+        source::is_constant_array(&name.to_string(), name.span()).then(|| name.clone())
     }
 
     /// What an operator that structs may have is applied to. In a kernel that permits to contract or to reorder they have none.
@@ -83,6 +121,30 @@ impl Parser {
         }
     }
 
+    /// `x as T`. A constant whose type does not show may be an enumeration, which is nothing but rustc's to convert; that is
+    /// possible to the types of Rust's own alone, and to what may be another name of one.
+    pub(super) fn cast(&mut self, x: &syn::Expr, ty: Type) -> Result<ExprKind> {
+        let value = self.base(x)?;
+        let is_rusts = self.is_alias(&ty) || is_of_rust(&ty) && !self.is_no_struct(x);
+        match value.kind {
+            ExprKind::Constant(path) if is_rusts => Ok(ExprKind::RustCast(path, ty)),
+            kind => Ok(ExprKind::Cast(Box::new(Expr { kind, span: value.span }), ty)),
+        }
+    }
+
+    /// Whether a type is none that is known here: no number by its name, and none of the type parameters.
+    fn is_alias(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Group(inner) => self.is_alias(&inner.elem),
+            Type::Path(path) if path.qself.is_none() => path
+                .path
+                .segments
+                .first()
+                .is_some_and(|first| first.ident != "Self" && !self.is_type_of_numbers(&first.ident)),
+            _ => false,
+        }
+    }
+
     /// Whether it is a constant or function of a type of numbers.
     fn is_of_numbers(&self, path: &syn::Path) -> bool {
         path.segments.len() == 2 && self.is_type_of_numbers(&path.segments[0].ident)
@@ -138,6 +200,18 @@ impl Parser {
             (_, pattern) if self.is_no_struct(written) => self.mark_no_structs(pattern),
             _ => {}
         }
+    }
+}
+
+/// Whether it is the name of a type of numbers that Rust has itself.
+fn is_of_rust(ty: &Type) -> bool {
+    match ty {
+        Type::Group(inner) => is_of_rust(&inner.elem),
+        Type::Path(path) => path.path.get_ident().is_some_and(|name| {
+            let name = name.to_string();
+            is_number(&name) && !is_half(&name)
+        }),
+        _ => false,
     }
 }
 

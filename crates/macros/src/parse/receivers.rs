@@ -124,13 +124,22 @@ impl Parser {
         }
     }
 
-    /// Whether it is a view or the `Acc`.
-    pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
-        let local = match without_parentheses(x) {
+    /// The variable, where it is one.
+    fn local(&self, x: &syn::Expr) -> Option<Local> {
+        match without_parentheses(x) {
             syn::Expr::Path(path) => path.path.get_ident().and_then(|name| self.find(name)),
             _ => None,
-        };
-        local.is_some_and(|local| self.views.contains_key(&local.number) || self.is_kernel && local.number == 0)
+        }
+    }
+
+    /// Whether it is the `Acc`.
+    pub(super) fn is_acc(&self, x: &syn::Expr) -> bool {
+        self.local(x).is_some_and(|local| self.accs.contains(&local.number))
+    }
+
+    /// Whether it is a view or the `Acc`.
+    pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
+        self.is_acc(x) || self.local(x).is_some_and(|local| self.views.contains_key(&local.number))
     }
 
     /// Whether it shows that it is nothing that the library gives: a field, an element, what a method of the user's gives.

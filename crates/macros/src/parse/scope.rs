@@ -124,6 +124,11 @@ impl Parser {
         self.views.insert(local.number, view);
     }
 
+    /// Notes that a variable is the `Acc`.
+    pub fn mark_acc(&mut self, local: &Local) {
+        self.accs.insert(local.number);
+    }
+
     pub(super) fn view(&self, x: &Expr) -> Option<View> {
         match &x.kind {
             ExprKind::Local(local) => self.views.get(&local.number).copied(),

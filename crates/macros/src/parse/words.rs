@@ -4,7 +4,7 @@
 
 use proc_macro2::Span;
 
-use super::names::math;
+use super::names::{instead, math};
 use crate::source;
 
 /// Words, and what a kernel writes in their place. A word that ends in `*` begins so.
@@ -203,11 +203,17 @@ fn write(table: &[Words], name: &str) -> Option<&'static str> {
 
 /// The message about a function that is called by its name alone, if that is a word for something else.
 pub(super) fn function(name: &str, at: Span) -> Option<String> {
-    let message = match write(FUNCTIONS, name) {
-        Some(write) => format!("`{name}` has another name in kernels: write {write}"),
-        None => format!("`{name}` is a method in kernels: write {}", method(name)?),
+    let message = match (write(FUNCTIONS, name), method(name)) {
+        (Some(write), _) => format!("`{name}` has another name in kernels: write {write}"),
+        (None, Some(method)) => format!("`{name}` is a method in kernels: write {method}"),
+        (None, None) => format!("kernels have no `{name}`: {}", absent_function(name)?),
     };
     (name.starts_with("__") || !source::may_define(name, at)).then_some(message)
+}
+
+/// What is written in the place of a function that is none of kernels', by its name for `double` or for `float`.
+fn absent_function(name: &str) -> Option<&'static str> {
+    instead(name).or_else(|| instead(name.strip_suffix('f')?))
 }
 
 /// The message about a variable, if its name is a word for something else.
@@ -234,7 +240,7 @@ pub(super) fn method(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{FUNCTIONS, VARIABLES, method, write};
-    use crate::parse::absent::absent;
+    use crate::parse::absent::{Called, absent};
 
     const PAGE: &str = include_str!("../../../wattle/src/for_cuda_users.rs");
 
@@ -253,7 +259,8 @@ mod tests {
             is_name && is_of_cuda && !word.ends_with("__") && !TYPES.contains(word)
         };
         let is_refused = |word: &str| {
-            absent(word, false).is_some() || write(FUNCTIONS, word).or_else(|| write(VARIABLES, word)).is_some()
+            absent(word, Called::Function).is_some()
+                || write(FUNCTIONS, word).or_else(|| write(VARIABLES, word)).is_some()
         };
         let called: Vec<_> = words.filter(is_called).collect();
         let missing: Vec<_> = called.iter().filter(|word| !is_refused(word)).collect();

@@ -4,8 +4,11 @@ use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome, refused_unless_lacking, says};
 
-pub const CASES: &[Case] =
-    &[("arrays of arrays", arrays_of_arrays), ("an index beyond a row, and beyond the rows", beyond_rows)];
+pub const CASES: &[Case] = &[
+    ("arrays of arrays", arrays_of_arrays),
+    ("an index beyond a row, and beyond the rows", beyond_rows),
+    ("negative arrays", negative),
+];
 
 #[device_fn]
 fn row_sum<T: Number, const N: usize>(row: [T; N]) -> T {
@@ -149,5 +152,50 @@ fn beyond_rows(device: &Device) -> Outcome {
         says(&error, &[what, "arrays.rs"]);
         assert_eq!(out.read(&device.queue()?)?, expected, "for {i}, {j}");
     }
+    Ok(())
+}
+
+#[device_fn]
+fn negated<T: Signed>(pair: [T; 2], x: T) -> [T; 2] {
+    let negative = -pair;
+    [negative[0], -x]
+}
+
+#[kernel]
+fn negates(
+    acc: &Acc,
+    of: Read<[f32; 4]>,
+    ints: Read<[[i32; 2]; 2]>,
+    out: Shared<[f32; 4]>,
+    out_ints: Shared<[[i32; 2]; 2]>,
+) {
+    let a = of[0];
+    out[0] = -a;
+    out[1] = -of[0] * [2.0; 4] + -a;
+    let pair = negated([a[0], 1.0], a[1]);
+    out[2] = -[pair[0], -pair[1], 3.0, -0.5];
+    out_ints[0] = -ints[0];
+    let both = negated([ints[0][0][1], 7], ints[0][1][0]);
+    out_ints[1] = [both, -both];
+}
+
+#[kernel(contract)]
+fn negates_contracted(acc: &Acc, of: Read<[f32; 4]>, out: Shared<[f32; 4]>) {
+    out[0] = -of[0];
+}
+
+fn negative(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let of = device.from_slice(&[[0.0f32, -1.5, f32::INFINITY, 2.0]])?;
+    let ints = device.from_slice(&[[[1, -2], [i32::MIN, 0]]])?;
+    let (out, out_ints) = (device.alloc_zeroed::<[f32; 4]>(3)?, device.alloc_zeroed::<[[i32; 2]; 2]>(2)?);
+    queue.launch(ThreadSpec::new(1, 1), negates(&of, &ints, &out, &out_ints))?;
+    let bits = |all: Vec<[f32; 4]>| all.into_iter().map(|row| row.map(f32::to_bits)).collect::<Vec<_>>();
+    let negative = [-0.0f32, 1.5, f32::NEG_INFINITY, -2.0];
+    let expected = [negative, [-0.0, 4.5, f32::NEG_INFINITY, -6.0], [0.0, 1.5, -3.0, 0.5]];
+    assert_eq!(bits(out.read(&queue)?), bits(expected.to_vec()));
+    assert_eq!(out_ints.read(&queue)?, [[[-1, 2], [i32::MIN, 0]], [[2, i32::MIN], [-2, i32::MIN]]]);
+    queue.launch(ThreadSpec::new(1, 1), negates_contracted(&of, &out))?;
+    assert_eq!(bits(out.read(&queue)?)[0], negative.map(f32::to_bits));
     Ok(())
 }

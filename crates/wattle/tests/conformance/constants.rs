@@ -8,6 +8,8 @@ pub const CASES: &[Case] = &[
     ("arrays of constants", arrays_of_constants),
     ("an index beyond an array of constants", beyond_constants),
     ("literals in generic kernels", literals),
+    ("constants converted to every type of floats", converted),
+    ("constants converted to integers", converted_to_integers),
 ];
 
 /// Squares, and one that is no multiple of 4 elements.
@@ -177,4 +179,92 @@ fn literals(device: &Device) -> Outcome {
         Err(Stop::Lacks(_)) if has_driver(device) => Ok(()),
         outcome => outcome,
     }
+}
+
+const PI: f64 = std::f64::consts::PI;
+const COUNT: u32 = 12;
+const LENGTH: usize = 37;
+const SIGNED: i64 = -7;
+const THIRD: f16 = f16::from_bits(0x3555);
+
+trait Shape {
+    const SIDES: u32;
+}
+struct Square;
+impl Shape for Square {
+    const SIDES: u32 = 4;
+}
+
+#[kernel]
+fn converts<T: Float, S: Shape, const N: usize, const M: u32>(acc: &Acc, y: Shared<T>) {
+    const SMALL: f64 = 1e-3;
+    y[0] = PI as T;
+    y[1] = T::from_f64(PI);
+    y[2] = std::f32::consts::E as T;
+    y[3] = f32::INFINITY as T;
+    y[4] = SMALL as T;
+    y[5] = COUNT as T;
+    y[6] = LENGTH as T;
+    y[7] = SIGNED as T;
+    y[8] = S::SIDES as T;
+    y[9] = N as T;
+    y[10] = M as T;
+    y[11] = THIRD as T;
+    y[12] = T::ONE * PI as T;
+}
+
+fn converted(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    macro_rules! check {
+        ($t:ty, $of:expr, $third:expr) => {{
+            let y = device.alloc_zeroed::<$t>(13)?;
+            queue.launch(ThreadSpec::new(1, 1), converts::<$t, Square, 5, 6>(&y))?;
+            let e = f64::from(std::f32::consts::E);
+            let numbers = [PI, PI, e, f64::INFINITY, 1e-3, 12.0, 37.0, -7.0, 4.0, 5.0, 6.0, $third, PI];
+            let of: fn(f64) -> $t = $of;
+            assert_eq!(y.read(&queue)?, numbers.map(of));
+        }};
+    }
+    let third = THIRD.to_f64();
+    check!(f32, |x| x as f32, third);
+    check!(f16, f16::from_f64, third);
+    check!(bf16, bf16::from_f64, third);
+    let doubles = || -> Outcome {
+        check!(f64, |x| x, third);
+        Ok(())
+    };
+    match doubles() {
+        Err(Stop::Lacks(_)) if has_driver(device) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+/// An enumeration, which rustc alone converts.
+#[derive(Clone, Copy)]
+#[allow(clippy::upper_case_acronyms, reason = "a variant that is named as constants are")]
+enum Mode {
+    #[allow(dead_code, reason = "the other one has a number then")]
+    Slow,
+    FAST = 9,
+}
+const MODE: Mode = Mode::FAST;
+
+#[kernel]
+fn converts_to_integers<T: Number, const N: usize>(acc: &Acc, x: Shared<u32>, y: Shared<T>) {
+    x[0] = N as u32 + LENGTH as u32;
+    x[1] = Mode::FAST as u32 + MODE as u32;
+    x[2] = T::ONE as u32 + THIRD as u32 + f16::MAX as u32;
+    x[3] = usize::BITS as u8 as u32 + SIGNED as u32;
+    y[0] = (Mode::FAST as u32) as T;
+    y[1] = SIGNED as T;
+    y[2] = PI as T;
+}
+
+fn converted_to_integers(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (x, y) = (device.alloc_zeroed::<u32>(4)?, device.alloc_zeroed::<i32>(3)?);
+    queue.launch(ThreadSpec::new(1, 1), converts_to_integers::<i32, 5>(&x, &y))?;
+    assert_eq!(x.read(&queue)?, [42, 18, 65505, (usize::BITS as u8 as u32).wrapping_add(SIGNED as u32)]);
+    assert_eq!(y.read(&queue)?, [9, -7, 3]);
+    Ok(())
 }

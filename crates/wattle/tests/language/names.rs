@@ -211,3 +211,145 @@ fn mixes(acc: &Acc, out: Shared<f32>) {
 fn functions_of_the_users_have_their_names() {
     expect!(ThreadSpec::new(1, 1), vec![1.0f32, 1.5, 9.0], |device, out| mixes(&out));
 }
+
+/// Methods of names that numbers have elsewhere, and that kernels refuse of numbers.
+mod elsewhere {
+    use wattle::prelude::*;
+
+    pub trait Special: Element {
+        #[device_fn]
+        fn erf(self) -> f32;
+        #[device_fn]
+        fn lerp(self, to: f32, t: f32) -> f32;
+    }
+
+    impl Special for f32 {
+        #[device_fn]
+        fn erf(self) -> f32 {
+            self + 100.0
+        }
+        #[device_fn]
+        fn lerp(self, to: f32, t: f32) -> f32 {
+            self * 1000.0 + to * t
+        }
+    }
+
+    #[derive(Clone, Copy, Element)]
+    #[repr(C)]
+    pub struct Interval {
+        pub low: f32,
+        pub high: f32,
+    }
+
+    impl Interval {
+        #[device_fn]
+        pub fn saturate(self, x: f32) -> f32 {
+            x.clamp(self.low, self.high)
+        }
+        #[device_fn]
+        pub fn maximum(&self) -> f32 {
+            self.high
+        }
+        #[device_fn]
+        pub fn next_up(&mut self) -> f32 {
+            self.high += 1.0;
+            self.high
+        }
+        #[device_fn]
+        pub fn moved(self) -> Interval {
+            Interval { low: self.low + 1.0, high: self.high + 1.0 }
+        }
+    }
+}
+
+/// Neither these methods nor their types are in this module.
+mod calls {
+    use wattle::prelude::*;
+
+    use super::elsewhere::{Interval, Special};
+
+    #[device_fn]
+    fn of_any<S: Special>(x: S) -> f32 {
+        x.erf() + x.lerp(2.0, 0.5)
+    }
+
+    #[kernel]
+    pub fn named_as_elsewhere(acc: &Acc, of: Interval, x: Read<f32>, out: Shared<f32>) {
+        let y = x[0];
+        out[0] = y.erf() + x[0].lerp(2.0, 0.5);
+        out[1] = of.moved().saturate(7.0) + of.moved().maximum();
+        let mut changed = of.moved();
+        out[2] = changed.next_up() + changed.high;
+        out[3] = of.low.erf() + of_any(y);
+    }
+}
+
+#[test]
+fn methods_may_have_the_names_of_what_kernels_lack() {
+    let of = elsewhere::Interval { low: 0.0, high: 2.0 };
+    let expected = [3.0 + 100.0 + 3001.0, 3.0 + 3.0, 8.0, 100.0 + 103.0 + 3001.0f32];
+    expect!(ThreadSpec::new(1, 1), expected, |device, out| calls::named_as_elsewhere(
+        of,
+        &device.from_slice(&[3.0]).unwrap(),
+        &out
+    ));
+}
+
+/// Names of the library's, and of attributes, that stand for other things here.
+mod of_other_things {
+    use wattle::device_fn as marked;
+    use wattle::prelude::{Acc, Number, Shared, kernel};
+
+    type Order = u32;
+    type Word = u32;
+
+    /// A scope that is no scope.
+    pub struct Scope;
+    impl Scope {
+        pub const LIMIT: u32 = 5;
+    }
+
+    #[allow(dead_code, reason = "the first one gives the other its number")]
+    enum Kind {
+        First = 3,
+        Second,
+    }
+
+    const BIG: u128 = (1 << 40) + 6;
+
+    #[allow(non_upper_case_globals, reason = "its name is an attribute's")]
+    const kernel: usize = 1;
+    /// Behind it stands a function that is no kernel.
+    pub static PICKED: [u32; kernel] = [7];
+
+    #[marked]
+    fn helper(x: u32) -> u32 {
+        x + 1
+    }
+
+    trait Area {
+        #[cfg_attr(all(), marked)]
+        fn area(self) -> f32;
+    }
+    impl Area for f32 {
+        #[marked]
+        fn area(self) -> f32 {
+            self * self
+        }
+    }
+
+    #[kernel]
+    pub fn named<Scale: Number>(acc: &Acc, order: Order, scale: Scale, out: Shared<f32>) {
+        let limit = if order > 3 { Scope::LIMIT } else { 7 };
+        out[0] = (limit + helper(order)) as f32;
+        out[1] = (Kind::Second as Word + BIG as Word) as f32;
+        out[2] = out[1].area();
+        out[3] = scale as f32;
+    }
+}
+
+#[test]
+fn names_may_be_those_of_other_things() {
+    assert_eq!(of_other_things::PICKED, [7]);
+    expect!(ThreadSpec::new(1, 1), [10.0, 10.0, 100.0, 2.5f32], |device, out| of_other_things::named(4, 2.5f32, &out));
+}

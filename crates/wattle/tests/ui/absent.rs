@@ -54,4 +54,24 @@ fn found_and_swapped(acc: &Acc, x: Atomic<u32>, y: Shared<f32>) {
     y[0] = a[0];
 }
 
+#[kernel]
+fn names_of_acc(acc: &Acc, y: Shared<f32>) {
+    acc.barrier();
+    acc.sync();
+    acc.grid();
+    acc.sync_device();
+    acc.sync_all();
+    acc.cluster();
+    acc.pipeline();
+    acc.load_async(y);
+    acc.fragment();
+    acc.tensor_core();
+    y[0] = acc.warp_in_block() as f32;
+}
+
+#[device_fn]
+fn names_of_acc_in_a_function(acc: &Acc<2>) {
+    acc.barrier();
+}
+
 fn main() {}
