@@ -4,12 +4,13 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use wattle_ir::format_index;
 
 use wattle_ir::{Access, Element, Layout, MAX_RANK, Site};
 
 use crate::clock::{Region, User, Uses};
 use crate::device::Device;
-use crate::error::{Error, ErrorKind, Result, format_index};
+use crate::error::{Error, ErrorKind, Result};
 use crate::extent::{self, Extent, ToExtent};
 use crate::memory::{self, Allocation, Memory, MemoryKind};
 use crate::queue::{Queue, before_this_task, resolve};

@@ -464,14 +464,6 @@ pub fn system(what: impl Into<String>, message: impl fmt::Display) -> Error {
     ErrorKind::System { what: what.into(), message: message.to_string() }.into()
 }
 
-/// An index or extent as text: `7` in one dimension, `[1, 7]` in more.
-pub fn format_index<N: fmt::Display + fmt::Debug>(index: &[N]) -> String {
-    match index {
-        [one] => one.to_string(),
-        more => format!("{more:?}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,11 @@
 //! Extents of buffers and launches.
 
 use std::fmt;
+use wattle_ir::format_index;
 
 use wattle_ir::{Axes as _, Dim, Idx, MAX_RANK, Rank};
 
-use crate::error::{ErrorKind, Result, format_index};
+use crate::error::{ErrorKind, Result};
 
 /// An extent in `D` dimensions, in elements, blocks, threads or frames. Dimension 0 varies slowest.
 ///

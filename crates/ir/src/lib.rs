@@ -66,7 +66,7 @@ pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, leg
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
 pub use padding::{Padding, assert_aligned};
-pub use rank::{Axes, BuiltIndex, Dim, GridIndex, Idx, IndexWord, Rank, Wide, WideIdx};
+pub use rank::{Axes, BuiltIndex, Dim, GridIndex, Idx, IndexWord, Rank, Wide, WideIdx, format_index};
 pub use same_memory::views_of_one_memory;
 pub use scalar::{
     AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word, WordOps,

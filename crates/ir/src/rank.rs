@@ -190,3 +190,11 @@ macro_rules! ranks {
     )+};
 }
 ranks!(1 2 3 4);
+
+/// An index or extent as text: `7` in one dimension, `[1, 7]` in more.
+pub fn format_index<N: std::fmt::Display + std::fmt::Debug>(index: &[N]) -> String {
+    match index {
+        [one] => one.to_string(),
+        more => format!("{more:?}"),
+    }
+}

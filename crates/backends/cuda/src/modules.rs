@@ -2,11 +2,11 @@
 
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
+use wattle_ir::format_index;
 
 use rustc_hash::FxHashMap;
 use wattle_core::{
-    Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, ModuleCode, ModuleEntry, Result, format_index, lock,
-    system,
+    Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, ModuleCode, ModuleEntry, Result, lock, system,
 };
 use wattle_gpu::{CacheFolder, cannot};
 use wattle_ir::builder::Builder;

@@ -1,8 +1,9 @@
 //! The report of a launch, as the errors that all devices have.
 
-use wattle_core::{Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
+use wattle_core::{Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, system};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
+use wattle_ir::format_index;
 use wattle_ir::message::Words;
 use wattle_ir::{MAX_RANK, Place, Site};
 

@@ -214,7 +214,7 @@ impl Context {
         if asked <= available {
             return Ok(());
         }
-        let nowhere = wattle_core::format_index(&[0; MAX_RANK][..kernel.rank]);
+        let nowhere = wattle_ir::format_index(&[0; MAX_RANK][..kernel.rank]);
         Err(ErrorKind::Fault(Box::new(Fault {
             kernel: kernel.name.clone(),
             block: nowhere.clone(),

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+use wattle_ir::format_index;
 
 use wattle_ir::{MAX_RANK, Site};
 
 use crate::divergence::Divergence;
-use crate::error::{Error, ErrorKind, Fault, FaultKind, ThreadLine, format_index};
+use crate::error::{Error, ErrorKind, Fault, FaultKind, ThreadLine};
 use crate::interrupt;
 use crate::kernel::KernelInfo;
 use crate::sync::lock;

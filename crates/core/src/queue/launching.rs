@@ -1,6 +1,7 @@
 //! Launches: what they use, and what they ask of the device.
 
 use std::sync::Arc;
+use wattle_ir::format_index;
 
 use wattle_ir::Site;
 
@@ -11,7 +12,7 @@ use crate::buffer::RawBuffer;
 use crate::clock::{User, Wanted};
 use crate::device::DeviceKind;
 use crate::domain::{Sharing, SyncDomainMap};
-use crate::error::{Error, ErrorKind, Result, format_index};
+use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, KernelInfo, Launch, known};
 use crate::memory::MemoryKind;
 use crate::module::{ModuleCall, ModuleLanguage};

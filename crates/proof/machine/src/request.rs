@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wattle_ir::{AtomicOp, Kernel, Label, Place, Site, Type, WarpOp};
+use wattle_ir::{AtomicOp, Kernel, Label, Place, Site, Type, WarpOp, format_index};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::Value;
@@ -249,22 +249,10 @@ impl fmt::Display for Description<'_> {
             // As devices say it.
             Fault::OutOfBounds { place, index, lanes, extent, .. } => {
                 let (index, name) = (last_index(index, *lanes), self.kernel.place_name(*place));
-                write!(f, "index {} of `{name}`, which has extent {}", Numbers(&index), Numbers(extent))
+                write!(f, "index {} of `{name}`, which has extent {}", format_index(&index), format_index(extent))
             }
             Fault::DivisionByZero { .. } => f.write_str("division by zero"),
             Fault::Assertion { message, .. } => write!(f, "assertion failed: {message}"),
-        }
-    }
-}
-
-/// An index or extent: one number, or several.
-struct Numbers<'a>(&'a [u64]);
-
-impl fmt::Display for Numbers<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            [one] => one.fmt(f),
-            more => write!(f, "{more:?}"),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The findings of a run as the errors that all devices have.
 
-use wattle_core::{Error, ErrorKind, FaultKind, LaunchOptions, ThreadLine, format_index};
+use wattle_core::{Error, ErrorKind, FaultKind, LaunchOptions, ThreadLine};
+use wattle_ir::format_index;
 use wattle_machine::{Fault, last_index};
 
 use crate::simulate::{Actor, Finding, Findings, StopReason, Waiting};
