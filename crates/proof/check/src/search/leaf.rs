@@ -37,7 +37,7 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
         }
         None => {
             search.statistics.abandoned += 1;
-            let spins = state.runners.iter().any(|runner| runner.status == Status::Spins);
+            let spins = (0..state.runners.len()).any(|thread| waits_with_plain_read(state, thread));
             if search.setup.assume_race_free && spins {
                 // A candidate that no order of its writes and fences suits is no part of an execution, and shows nothing.
                 let found = ordered(search, state.graph.clone(), analysis.clone());
@@ -153,6 +153,23 @@ fn has_happened(state: &State<'_>) -> bool {
         let behind = |&event: &EventId| state.graph.event(event).thread == Some(thread) && event > first;
         (first..state.graph.len()).filter(behind).count() == pending.count()
     })
+}
+
+/// Whether a thread is in a loop and would only go round: it does, or each source that a read of it has sends it back and it
+/// repeats a plain read. The plain read may be what keeps it there, since it reads nothing that races with it.
+fn waits_with_plain_read(state: &State<'_>, thread: ThreadId) -> bool {
+    let runner = &state.runners[thread];
+    if runner.status == Status::Spins {
+        return true;
+    }
+    let repeated = |event: &EventId| {
+        let known = state.graph.event(*event);
+        let is_plain = known.label.kind == Kind::Read && !known.label.atomic;
+        is_plain && known.thread == Some(thread)
+    };
+    let first = runner.heads.iter().filter_map(|head| head.first).min();
+    state.pending(thread).any(|read| state.spinning(read).is_some())
+        && first.is_some_and(|first| (first..state.graph.len()).any(|event| repeated(&event)))
 }
 
 /// Two writes that coherence orders under the model, and whose order has not been chosen yet.

@@ -21,6 +21,7 @@ mod progress;
 mod random;
 mod read_only;
 mod reasons;
+mod retry;
 mod scor;
 mod simulated;
 mod sizes;
