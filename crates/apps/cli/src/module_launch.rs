@@ -114,7 +114,8 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
         setting.workgroups = grid;
     }
     if let Some(Shape(block)) = asked.block {
-        let own = module.interface(asked.entry.as_deref()).map_err(wrong)?.local_size;
+        let own = module.interface(asked.entry.as_deref());
+        let own = own.map_err(|refused| wrong(refused.with_text(name, &module.text)))?.local_size;
         if let Some(own) = own.filter(|own| *own != block && header.config.is_none()) {
             return Err(wrong(format!(
                 "{name} fixes the threads of a workgroup, {own:?}, and --block says {block:?}: leave the option out"

@@ -40,7 +40,10 @@ impl Declared {
             Declared::Floats => true,
             Declared::Bits => is_written_as_float(text),
         };
-        let is_such = |known: &Number| u64::from(known.size()) == bytes && known.is_float() == is_float;
+        // Of floats of 16 bits there are two kinds.
+        let is_one_kind = |known: &Number| !known.is_float() || known.size() > 2;
+        let is_such =
+            |known: &Number| u64::from(known.size()) == bytes && known.is_float() == is_float && is_one_kind(known);
         let read = |ty: Number| bits(ty, text).map(|value| (ty, value));
         Number::ALL.into_iter().filter(is_such).map(read).reduce(Result::or)
     }

@@ -2,12 +2,73 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::num::ParseFloatError;
+use std::str::FromStr;
+
+use wattle_modules::meaning::half::Format;
+use wattle_modules::types::{Sort, Type};
+
+macro_rules! halves {
+    ($($name:ident $sort:ident)*) => {$(
+        /// A float of 16 bits, by its bits.
+        #[allow(non_camel_case_types, reason = "it stands beside Rust's own types, whose names people write")]
+        #[derive(Clone, Copy)]
+        struct $name([u8; 2]);
+
+        impl $name {
+            fn format() -> Format {
+                Format::of(Type { sort: Sort::$sort, bits: 16 })
+            }
+
+            fn number(self) -> f64 {
+                Self::format().number(u16::from_le_bytes(self.0).into())
+            }
+
+            fn to_le_bytes(self) -> [u8; 2] {
+                self.0
+            }
+
+            fn from_le_bytes(bytes: [u8; 2]) -> Self {
+                $name(bytes)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = ParseFloatError;
+
+            fn from_str(text: &str) -> Result<Self, ParseFloatError> {
+                let [low, high, ..] = Self::format().nearest(text.parse()?).to_le_bytes();
+                Ok($name([low, high]))
+            }
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.number() == other.number()
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                self.number().partial_cmp(&other.number())
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", self.number())
+            }
+        }
+    )*};
+}
+
+halves! { f16 Float bf16 Brain }
 
 macro_rules! numbers {
     ($($variant:ident $ty:ident $parse:ident $show:literal,)+) => {
         /// A type of numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "they are Rust's types of these names")]
+        #[expect(missing_docs, reason = "they are Rust's types of these names, and the floats of 16 bits")]
         pub enum Number {
             $($variant,)+
         }
@@ -16,7 +77,7 @@ macro_rules! numbers {
             /// All of them.
             pub const ALL: [Number; [$(Number::$variant),+].len()] = [$(Number::$variant),+];
 
-            /// The name, which is Rust's.
+            /// The name, which is Rust's where it has the type.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Number::$variant => stringify!($ty),)+
@@ -91,6 +152,8 @@ numbers! {
     I32 i32 integer "{}",
     U64 u64 integer "{}",
     I64 i64 integer "{}",
+    F16 f16 float "{:?}",
+    BF16 bf16 float "{:?}",
     F32 f32 float "{:?}",
     F64 f64 float "{:?}",
 }
@@ -98,13 +161,14 @@ numbers! {
 impl Number {
     /// Whether it is a float.
     pub(crate) fn is_float(self) -> bool {
-        matches!(self, Number::F32 | Number::F64)
+        matches!(self, Number::F16 | Number::BF16 | Number::F32 | Number::F64)
     }
 
     /// Whether it may be negative: a signed integer or a float.
     pub(crate) fn is_signed(self) -> bool {
         match self {
-            Number::I8 | Number::I16 | Number::I32 | Number::I64 | Number::F32 | Number::F64 => true,
+            Number::I8 | Number::I16 | Number::I32 | Number::I64 => true,
+            Number::F16 | Number::BF16 | Number::F32 | Number::F64 => true,
             Number::U8 | Number::U16 | Number::U32 | Number::U64 => false,
         }
     }
@@ -124,6 +188,8 @@ mod tests {
             (Number::I8, "-1", 0xff),
             (Number::I16, "-300", 0xfed4),
             (Number::U64, "18446744073709551615", u64::MAX),
+            (Number::F16, "-1.5", 0xbe00),
+            (Number::BF16, "-1.5", 0xbfc0),
             (Number::F32, "-1.5", 0xbfc0_0000),
             (Number::F64, "0.5", 0x3fe0_0000_0000_0000),
         ] {
@@ -133,5 +199,8 @@ mod tests {
         assert_eq!(Number::U16.parse("0xffff"), Some(0xffff));
         assert_eq!(Number::I8.compare(0xff, 1), Some(Ordering::Less));
         assert_eq!(Number::F32.compare(0x7fc0_0000, 0), None);
+        // The nearest number, and a comparison of numbers and not of their bits.
+        assert_eq!((Number::F16.parse("0.1"), Number::BF16.parse("1e39")), (Some(0x2e66), Some(0x7f80)));
+        assert_eq!(Number::F16.compare(0x8000, 0), Some(Ordering::Equal));
     }
 }

@@ -90,6 +90,12 @@ pub(crate) fn parameters(
                         param.ty
                     )));
                 }
+                None if bytes == 2 => {
+                    return Err(wrong(format!(
+                        "`{name}` is a float of 16 bits, of which there are two kinds: write its type, `{name}=f16:{text}` or \
+                         `{name}=bf16:{text}`"
+                    )));
+                }
                 None => {
                     let sizes = ("is a number".into(), format!("has {bytes} bytes"));
                     return Err(wrong(of_other_size(name, sizes, param)));

@@ -201,6 +201,18 @@ pub enum Rmw {
     AddSingle,
     /// `add.f64`
     AddDouble,
+    /// `add.noftz.f16`
+    AddHalf,
+    /// `add.noftz.bf16`
+    AddBrain,
+    /// The lesser of two floats of 32 bits
+    MinSingle,
+    /// The greater of two floats of 32 bits
+    MaxSingle,
+    /// The lesser of two floats of 64 bits
+    MinDouble,
+    /// The greater of two floats of 64 bits
+    MaxDouble,
     /// `inc.u32`
     Inc,
     /// `dec.u32`

@@ -358,7 +358,7 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
 const MOST_THREADS: u64 = 1 << 16;
 
 /// The types of numbers, and the scalars that they are.
-const NUMBERS: [(Number, Kind, u32); 11] = [
+const NUMBERS: [(Number, Kind, u32); 12] = [
     (Number::U32, Kind::Int(false), 32),
     (Number::U32, Kind::Bool, 1),
     (Number::I32, Kind::Int(true), 32),
@@ -368,6 +368,7 @@ const NUMBERS: [(Number, Kind, u32); 11] = [
     (Number::I16, Kind::Int(true), 16),
     (Number::U64, Kind::Int(false), 64),
     (Number::I64, Kind::Int(true), 64),
+    (Number::F16, Kind::Float, 16),
     (Number::F32, Kind::Float, 32),
     (Number::F64, Kind::Float, 64),
 ];

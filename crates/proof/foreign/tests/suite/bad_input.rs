@@ -2,7 +2,7 @@
 
 use wattle_foreign::{Argument, Condition, Launch, Options, Source, Verdict, Violation, World, judge};
 
-const HEAD: &str = ".version 8.6\n.target sm_90\n.address_size 64\n";
+pub const HEAD: &str = ".version 8.6\n.target sm_90\n.address_size 64\n";
 
 pub fn launch(block: u32, arguments: &[&str]) -> Launch {
     Launch {
@@ -28,7 +28,7 @@ pub fn verdict(source: Source, block: u32, arguments: &[&str], asserted: &[&str]
     judge(&mut world, &conditions, &Options::default()).unwrap_or_else(|error| panic!("{error}")).verdict
 }
 
-fn refused(source: Source, entry: Option<&str>, launch: Launch) -> String {
+pub fn refused(source: Source, entry: Option<&str>, launch: Launch) -> String {
     World::new(source, entry, launch).expect_err("it is refused").to_string()
 }
 

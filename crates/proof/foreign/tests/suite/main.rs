@@ -9,6 +9,7 @@ mod calls;
 mod compilers;
 mod cuda;
 mod damage;
+mod elements;
 mod emitted;
 mod lanes;
 mod large;

@@ -1,9 +1,11 @@
 //! Read-modify-write operations (PTX ISA 8.8, 9.7.13.5).
 
 use super::float::flushed;
+use super::half::Format;
 use crate::code::Rmw;
+use crate::types::{Sort, Type};
 
-/// The new value that an operation on `bytes` bytes (4 or 8) computes from the old one.
+/// The new value that an operation on `bytes` bytes (2, 4 or 8) computes from the old one.
 pub fn apply(how: Rmw, bytes: u8, old: u64, a: u64) -> u64 {
     let small = bytes == 4;
     let signed = |bits: u64| if small { i64::from(bits as i32) } else { bits as i64 };
@@ -15,6 +17,12 @@ pub fn apply(how: Rmw, bytes: u8, old: u64, a: u64) -> u64 {
         Rmw::Add => old.wrapping_add(a),
         Rmw::AddSingle => bits(single(old) + single(a)),
         Rmw::AddSingleFlushed => bits(flushed(flushed(single(old)) + flushed(single(a)))),
+        Rmw::AddHalf => halves(Sort::Float, old, a),
+        Rmw::AddBrain => halves(Sort::Brain, old, a),
+        Rmw::MinSingle => bits(single(old).min(single(a))),
+        Rmw::MaxSingle => bits(single(old).max(single(a))),
+        Rmw::MinDouble => f64::from_bits(old).min(f64::from_bits(a)).to_bits(),
+        Rmw::MaxDouble => f64::from_bits(old).max(f64::from_bits(a)).to_bits(),
         Rmw::AddDouble => (f64::from_bits(old) + f64::from_bits(a)).to_bits(),
         Rmw::Inc => {
             if old >= a {
@@ -50,4 +58,10 @@ pub fn apply(how: Rmw, bytes: u8, old: u64, a: u64) -> u64 {
         Rmw::Or => old | a,
         Rmw::Xor => old ^ a,
     }
+}
+
+/// The sum of two numbers of 16 bits, which a double holds exactly or to so many bits that the second rounding is the only one.
+fn halves(sort: Sort, a: u64, b: u64) -> u64 {
+    let format = Format::of(Type { sort, bits: 16 });
+    format.nearest(format.number(a) + format.number(b))
 }

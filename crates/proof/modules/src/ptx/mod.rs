@@ -3,6 +3,7 @@
 pub mod barriers;
 mod debug;
 mod decode;
+mod elements;
 mod expansion;
 mod indexed;
 mod inline;

@@ -4,7 +4,7 @@
 
 use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
 
-use super::arithmetic::{F32, F64, Meaning, floats};
+use super::arithmetic::{F16, F32, F64, Meaning, floats};
 use super::types::{Kind, Scalar};
 
 /// The function of an extended instruction on floats of a type; `None` where it is none of these.

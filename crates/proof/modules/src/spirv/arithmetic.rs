@@ -46,6 +46,10 @@ macro_rules! ints {
 macro_rules! floats {
     ($bits:expr, $of:ident, |$f:ident| $body:expr) => {
         match $bits {
+            16 => {
+                type $f = F16;
+                Meaning::$of($body)
+            }
             32 => {
                 type $f = F32;
                 Meaning::$of($body)
@@ -61,10 +65,29 @@ macro_rules! floats {
 
 pub(super) use {floats, ints};
 
+/// Floats of 16 bits, which are computed with as those of 32: what is exact there, or a root, is rounded once all the same.
+pub(super) struct F16;
 /// Floats of 32 bits.
 pub(super) struct F32;
 /// Floats of 64 bits.
 pub(super) struct F64;
+
+impl F16 {
+    fn format() -> half::Format {
+        half::Format::of(Type { sort: Sort::Float, bits: 16 })
+    }
+    pub fn of(bits: u64) -> f32 {
+        // Every float of 16 bits is one of 32.
+        Self::format().number(bits) as f32
+    }
+    pub fn bits(value: f32) -> u64 {
+        Self::format().nearest(value.into())
+    }
+    /// The greatest number below 1.
+    pub fn below_one() -> f32 {
+        1.0 - f32::EPSILON * 4096.0
+    }
+}
 
 impl F32 {
     pub fn of(bits: u64) -> f32 {
@@ -72,6 +95,10 @@ impl F32 {
     }
     pub fn bits(value: f32) -> u64 {
         value.to_bits().into()
+    }
+    /// The greatest number below 1.
+    pub fn below_one() -> f32 {
+        1.0f32.next_down()
     }
 }
 
@@ -81,6 +108,10 @@ impl F64 {
     }
     pub fn bits(value: f64) -> u64 {
         value.to_bits()
+    }
+    /// The greatest number below 1.
+    pub fn below_one() -> f64 {
+        1.0f64.next_down()
     }
 }
 

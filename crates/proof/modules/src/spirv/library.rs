@@ -6,9 +6,11 @@
 use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
 
 use super::approximate;
-use super::arithmetic::{F32, F64, Meaning, floats, ints};
+use super::arithmetic::{F16, F32, F64, Meaning, floats, ints};
 use super::types::{Kind, Scalar};
 use super::undefined::Undefined;
+use crate::meaning::half;
+use crate::types::{Sort, Type};
 
 /// The function of an extended instruction on operands of a type, and what they may leave undefined; `None` where it is not
 /// supported.
@@ -105,7 +107,9 @@ fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
         | Name::Upsample
         | Name::Step
         | Name::FMod
-        | Name::FDim => return None,
+        | Name::FDim
+        | Name::RoundAway
+        | Name::Ldexp => return None,
         // "… only … if the values are in the range …; otherwise the result is implementation-defined" (OpenCL C 3.0, 6.15.3
         // "Integer Functions").
         Name::SMul24 => Meaning::Two(|a, b| (!is_24_signed(a) || !is_24_signed(b)).into()),
@@ -181,6 +185,8 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
             // "x - y if x > y, +0 if x is less than or equal to y"
             F::bits(if a <= b { 0.0 } else { a - b })
         }),
+        Name::RoundAway => floats!(bits, One, |F| |a| F::bits(F::of(a).round())),
+        Name::Ldexp => floats!(bits, Two, |F| |a, b| F::bits(ldexp(F::of(a).into(), b as u32 as i32) as _)),
         Name::FAbs => floats!(bits, One, |F| |a| F::bits(F::of(a).abs())),
         Name::FSign => {
             floats!(bits, One, |F| |a| F::bits(if F::of(a) == 0.0 { F::of(a) } else { F::of(a).signum() }))
@@ -196,6 +202,8 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
             floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).max(F::of(b)).min(F::of(c))))
         }
         Name::Sqrt => floats!(bits, One, |F| |a| F::bits(F::of(a).sqrt())),
+        // The product of two floats of 16 bits and a sum are not exact in 32.
+        Name::Fma if bits == 16 => Meaning::Three(half::fma(Type { sort: Sort::Float, bits }, half::Finish::None)),
         Name::Fma => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).mul_add(F::of(b), F::of(c)))),
         // How it rounds is the device's affair; one of the results is that of a product and a sum.
         Name::Mad => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a) * F::of(b) + F::of(c))),
@@ -204,6 +212,14 @@ fn of_name(name: Name, ty: Scalar) -> Option<Meaning> {
             return None;
         }
     })
+}
+
+/// A number times a power of two, in two steps so that each power is a number.
+fn ldexp(x: f64, exponent: i32) -> f64 {
+    let exponent = exponent.clamp(-4000, 4000);
+    let half = exponent.clamp(-1000, 1000);
+    let rest = (exponent - half).clamp(-1000, 1000);
+    x * 2f64.powi(half) * 2f64.powi(rest)
 }
 
 /// Whether an integer of 32 bits has a value of 24, with its sign.
@@ -270,6 +286,9 @@ enum Name {
     Step,
     FMod,
     FDim,
+    /// To the nearest whole number, and of two the one farther from zero.
+    RoundAway,
+    Ldexp,
 }
 
 /// The instructions of `GLSL.std.450`.
@@ -302,6 +321,7 @@ const GLSL: &[(u32, Name)] = &[
     (Glsl::NClamp as u32, Name::NClamp),
     (Glsl::Round as u32, Name::Round),
     (Glsl::Step as u32, Name::Step),
+    (Glsl::Ldexp as u32, Name::Ldexp),
 ];
 
 /// The instructions of `OpenCL.std`.
@@ -355,4 +375,6 @@ const OPENCL: &[(u32, Name)] = &[
     (OpenCl::fdim as u32, Name::FDim),
     (OpenCl::fmax_common as u32, Name::FMax),
     (OpenCl::fmin_common as u32, Name::FMin),
+    (OpenCl::round as u32, Name::RoundAway),
+    (OpenCl::ldexp as u32, Name::Ldexp),
 ];

@@ -15,6 +15,7 @@
 mod approximate;
 mod arithmetic;
 mod edit;
+mod floats;
 mod instruction;
 mod labels;
 mod language;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rspirv::spirv::BuiltIn;
 
+use super::floats;
 use super::instruction::Id;
 use super::members;
 use super::parts::Parts;
@@ -157,11 +158,7 @@ pub(super) const MOST_BYTES: u64 = 1 << 24;
 pub fn scalar_bits(ty: Scalar, text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is no number of {} bits", ty.bits);
     if ty.kind == Kind::Float {
-        return match ty.bits {
-            32 => text.parse::<f32>().map(|value| value.to_bits().into()).map_err(|_| wrong()),
-            64 => text.parse::<f64>().map(f64::to_bits).map_err(|_| wrong()),
-            _ => Err("floats of this size cannot be written here".into()),
-        };
+        return floats::bits(text, ty.bits).ok_or_else(wrong);
     }
     match (ty.kind, text) {
         (Kind::Bool, "true") => return Ok(1),

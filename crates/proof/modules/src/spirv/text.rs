@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use rspirv::grammar::{self, ExtInstOp, Instruction as Grammar, InstructionTable, OperandKind};
 use rspirv::spirv::{self, Op};
 
+use super::floats;
 use super::instruction::{Id, Instruction, Listing, grammar, has};
 use super::module::OPENCL_DEBUG;
 use crate::refused::Refused;
@@ -184,6 +185,12 @@ impl Assembler {
             if set == OPENCL_DEBUG && before.len() > 1 {
                 return Ok(0);
             }
+            // The operand of a store of floats of 16 bits.
+            if before.len() > 1
+                && let Some(mode) = enumerant(OperandKind::FPRoundingMode, word)
+            {
+                return Ok(mode);
+            }
             return extended(set, word).ok_or_else(|| format!("`{word}` is no instruction of {set}"));
         }
         if known.opcode == Op::SpecConstantOp && before.is_empty() {
@@ -233,11 +240,7 @@ fn is_number(word: &str) -> bool {
 fn number(text: &str, bits: u32, is_float: bool) -> Result<Vec<u32>, String> {
     let wrong = || format!("`{text}` is no number of {bits} bits");
     let value = if is_float {
-        match bits {
-            32 => u64::from(text.parse::<f32>().map_err(|_| wrong())?.to_bits()),
-            64 => text.parse::<f64>().map_err(|_| wrong())?.to_bits(),
-            _ => return Err(format!("floats of {bits} bits are not supported")),
-        }
+        floats::bits(text, bits).ok_or_else(wrong)?
     } else {
         let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
         let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {

@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Op;
 
-use super::arithmetic::{F32, F64, Meaning, floats, ints};
+use super::arithmetic::{F16, F32, F64, Meaning, floats, ints};
 use super::types::{Kind, Scalar};
 use crate::meaning::half::Format;
 use crate::types::{Sort, Type};

@@ -8,6 +8,7 @@ mod groups;
 mod instances;
 mod meaning;
 mod mutated;
+mod numbers;
 mod opencl;
 mod promises;
 mod public;

@@ -172,6 +172,36 @@ fn conveniences_of_the_library() {
     assert!(relaxed.starts_with("data race on count") && relaxed.contains("conveniences.cl:2"), "{relaxed}");
 }
 
+/// What optimizers make of a cast pointer, floats that have 16 bits in memory alone, and functions with two results.
+#[test]
+fn numbers_in_memory() {
+    let judged = |kernel: &str, shape, arguments: &str, asserted: &[&str]| {
+        wrong_of("memory.spvasm", kernel, shape, arguments, asserted)
+    };
+    let numbers = "in=f32[12]:0,1,2,3,4,5,6,7,8,9,10,11 out=f32[2]:0";
+    assert_eq!(judged("flattens", [1, 2], numbers, &["out[0] == 15.0", "out[1] == 16.0"]), "");
+    let beyond = judged("flattens", [1, 4], &numbers.replace("out=f32[2]", "out=f32[4]"), &[]);
+    assert!(beyond.contains("at byte 48 of `in`") && beyond.contains("memory.cl:10:"), "{beyond}");
+    assert_eq!(judged("tiles", [1, 16], "out=i32[16]:0", &["out[1] == 40", "out[6] == 90"]), "");
+    assert_eq!(judged("overruns", [1, 4], "out=i32[4]:0", &["out[0] == 2"]), "");
+    let beyond = judged("overruns", [1, 5], "out=i32[5]:0", &[]);
+    assert!(beyond.contains("memory.cl:29:"), "{beyond}");
+    let halves = "numbers=f16[6]:1,-2,0,0.25,0,0 out=f32[3]:0";
+    let doubled = ["out[0] == 1.0 && out[1] == -2.0", "numbers[0] == 2.0 && numbers[1] == -4.0"];
+    assert_eq!(judged("halves", [1, 2], halves, &doubled), "");
+    let vectors = ["numbers[4] == 1.0 && numbers[5] == -0.5", "out[2] == -3.75"];
+    assert_eq!(judged("halves", [1, 2], halves, &vectors), "");
+    let splits = "in=f32[2]:-6.5,2.5 out=f32[7]:0 exponents=i32[2]:3";
+    for asserted in [
+        "out[0] == -0.5 && out[1] == -6.0",
+        "out[2] == -0.8125 && exponents[0] == 3",
+        "out[3] == 0.5 && out[4] == 2.0",
+        "out[5] == -52.0 && out[6] == 3.0",
+    ] {
+        assert_eq!(judged("splits", [1, 1], splits, &[asserted]), "", "{asserted}");
+    }
+}
+
 #[test]
 fn right_kernels_hold() {
     fn case(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) {

@@ -246,10 +246,19 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
         return m.fail("atomic operations are for .global and .shared");
     }
     let Some(name) = name else { return m.illegal() };
-    if let Some(word @ ("noftz" | "v2" | "v4" | "v8")) = m.peek() {
-        return m.fail(format!("atomic operations on 16-bit floats and on vectors are not known here: '.{word}'"));
+    let of_halves = m.has("noftz");
+    if of_halves && name != "add" {
+        return m.fail(format!(
+            "of atomic operations on 16-bit floats '.add' is known here: '.{name}' needs a loop with '.cas'"
+        ));
     }
-    let ty = m.ty(|ty| ty.bits >= 32 || name == "cas" && ty.bits == 16)?;
+    let ty = m.ty(|ty| ty.bits >= 32 || name == "cas" && ty.bits == 16 || of_halves && ty.is_float())?;
+    if of_halves && ty.bits != 16 {
+        return m.illegal();
+    }
+    if ty.sort == Sort::Brain {
+        target.needs(m, 90, (7, 8), "atomic operations on '.bf16'")?;
+    }
     m.end()?;
     let list = without_policy(names, list, policy)?;
     if name == "cas" {
@@ -294,6 +303,8 @@ fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
         ("add", Sort::Float, 32) if space == Space::Shared => Rmw::AddSingle,
         ("add", Sort::Float, 32) => Rmw::AddSingleFlushed,
         ("add", Sort::Float, 64) => Rmw::AddDouble,
+        ("add", Sort::Float, 16) => Rmw::AddHalf,
+        ("add", Sort::Brain, 16) => Rmw::AddBrain,
         ("inc", Sort::Unsigned, 32) => Rmw::Inc,
         ("dec", Sort::Unsigned, 32) => Rmw::Dec,
         ("min", Sort::Unsigned | Sort::Signed, _) => {

@@ -20,7 +20,7 @@ use super::Limits;
 use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::{barriers, indexed, inline, matrices, products};
+use super::{barriers, elements, indexed, inline, matrices, products};
 use crate::assigned;
 use crate::code::{
     AtObject, Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step,
@@ -169,7 +169,8 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         let why = format!("'{word}' makes clusters of several blocks, which are not known here");
         return Err(Refused::new(entry.line, why));
     }
-    let body = barriers::expanded(matrices::expanded(indexed::expanded(inline::flat(entry, text)?)?)?)?;
+    let body = indexed::expanded(inline::flat(entry, text)?)?;
+    let body = elements::expanded(barriers::expanded(matrices::expanded(body)?)?)?;
     let mut names = Names::default();
     names.line = entry.line;
     names.unusable = module.unusable.iter().cloned().collect();

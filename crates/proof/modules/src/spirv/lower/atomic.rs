@@ -100,6 +100,8 @@ impl Lowering<'_> {
         let how = match (instruction.op, ty.bits) {
             (Opcode::AtomicFAddEXT, 32) => Rmw::AddSingle,
             (Opcode::AtomicFAddEXT, 64) => Rmw::AddDouble,
+            (Opcode::AtomicFMinEXT, 64) => Rmw::MinDouble,
+            (Opcode::AtomicFMaxEXT, 64) => Rmw::MaxDouble,
             _ => how,
         };
         let access = self.atomic(instruction, (pointer, level, semantics), ty)?;
@@ -151,6 +153,8 @@ fn update(op: Opcode) -> Option<Rmw> {
         Opcode::AtomicOr => Rmw::Or,
         Opcode::AtomicXor => Rmw::Xor,
         Opcode::AtomicFAddEXT => Rmw::AddSingle,
+        Opcode::AtomicFMinEXT => Rmw::MinSingle,
+        Opcode::AtomicFMaxEXT => Rmw::MaxSingle,
         _ => return None,
     })
 }

@@ -76,12 +76,15 @@ impl Lowering<'_> {
             let instruction = self.module.instruction(number);
             let is_size = self.module.declared.built_in(instruction.result?) == Some(BuiltIn::WorkgroupSize);
             let composite = matches!(instruction.op, Op::ConstantComposite | Op::SpecConstantComposite);
-            (is_size && composite).then(|| by_ids(&instruction.operands)).flatten()
+            (is_size && composite).then_some(&instruction.operands)
         });
-        let by_mode = entry.local_size.and_then(|size| match size {
-            LocalSize::Literal(size) => Some(size),
-            LocalSize::Ids(ids) => by_ids(&ids),
-        });
+        let (by_mode, ids) = match entry.local_size {
+            Some(LocalSize::Literal(size)) => (Some(size), None),
+            Some(LocalSize::Ids(ids)) => (by_ids(&ids), Some(ids.to_vec())),
+            None => (None, None),
+        };
+        self.extents = built_in.cloned().or(ids).unwrap_or_default();
+        let built_in = built_in.and_then(|ids| by_ids(ids));
         // A built-in of this name takes precedence over the mode (SPIR-V specification, 3.21 "BuiltIn").
         let size = self.setting.local_size.or(built_in).or(by_mode).unwrap_or([1; 3]);
         self.shape.local_size = size.map(|extent| extent.max(1));
@@ -145,11 +148,9 @@ impl Lowering<'_> {
             let value = scalar_bits(scalar, number);
             return value.map(Some).map_err(|why| instruction.refused(format!("the input of `%{name}`: {why}")));
         }
-        let number = self.module.global.iter().find_map(|&number| {
-            let composite = self.module.instruction(number);
-            let is_size = self.module.declared.built_in(composite.result?) == Some(BuiltIn::WorkgroupSize);
-            is_size.then(|| composite.operands.iter().position(|&part| part == id)).flatten()
-        });
+        // Several constants may have one `SpecId`, and then one value.
+        let spec_of = |part| self.module.declared.decoration(part, Decoration::SpecId);
+        let number = self.extents.iter().position(|&part| part == id || spec.is_some() && spec_of(part) == spec);
         Ok(number.and_then(|number| self.shape.local_size.get(number)).map(|&extent| extent.into()))
     }
 

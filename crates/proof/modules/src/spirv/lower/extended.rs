@@ -61,6 +61,14 @@ impl Lowering<'_> {
         if set == "OpenCL.std" && number == OpenCl::vstoren as u32 {
             return self.store_packed(instruction).map(|()| true);
         }
+        if self.split(instruction, set, number)? || set == "OpenCL.std" && self.halves(instruction, number)? {
+            return Ok(true);
+        }
+        if set == "OpenCL.std" && number == OpenCl::printf as u32 {
+            // It changes no memory that threads share; whether it could print is not said.
+            let result = self.undefined();
+            return self.set_parts(instruction, vec![result]).map(|()| true);
+        }
         if set == "OpenCL.std" && number == OpenCl::prefetch as u32 {
             // It changes no memory.
             return Ok(true);

@@ -1,6 +1,6 @@
 //! Pointers, loads and stores.
 
-use rspirv::spirv::{MemoryAccess, Op as Opcode};
+use rspirv::spirv::{MemoryAccess, MemoryModel, Op as Opcode, StorageClass};
 use wattle_memory::{Classes, Level};
 
 use super::{Lowering, Pointer, Value};
@@ -71,7 +71,7 @@ impl Lowering<'_> {
     }
 
     /// An address some bytes behind another.
-    fn moved(&mut self, address: Src, bytes: u64) -> Result<Src, Refused> {
+    pub(super) fn moved(&mut self, address: Src, bytes: u64) -> Result<Src, Refused> {
         let bytes = self.constant(bytes);
         if self.fixed(bytes) == Some(0) { Ok(address) } else { self.two(u64::wrapping_add, address, bytes) }
     }
@@ -121,7 +121,11 @@ impl Lowering<'_> {
                     // "If indexing into a vector, array, or matrix, with the result type being a logical pointer type, causes
                     // undefined behavior if not in bounds" (SPIR-V 1.6, "OpAccessChain"). Where a runtime array ends, its buffer
                     // does, which accesses are checked against; an index is signed, and what lies before it is others'.
-                    if self.setting.checks_indices {
+                    // A physical pointer is an address: compilers of C count numbers behind the first part of a vector or of an inner
+                    // array, and accesses are checked against the variable. A thread's own variables have no bounds but these.
+                    let is_address =
+                        self.module.model == MemoryModel::OpenCL && pointer.class != StorageClass::Function;
+                    if self.setting.checks_indices && !is_address {
                         self.trap_beyond(part, len.unwrap_or(1 << (ty.bits - 1)))?;
                     }
                     pointer.address = self.indexed(pointer.address, part, ty, stride)?;

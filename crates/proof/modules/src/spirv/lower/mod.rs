@@ -12,11 +12,13 @@ mod declare;
 mod extended;
 mod generic;
 mod group;
+mod halves;
 mod interface;
 mod kernel;
 mod matrix;
 mod memory;
 mod packing;
+mod split;
 mod whole;
 
 pub use interface::{BoundBuffer, Given, Interface, PushMember};
@@ -146,6 +148,8 @@ struct Lowering<'m> {
     module: &'m Spirv,
     setting: &'m Setting,
     shape: Shape,
+    /// The results that hold the extents of a workgroup, where they are no literals.
+    extents: Vec<Id>,
     types: Types,
     values: HashMap<Id, Value>,
     /// The types of results.
@@ -229,6 +233,7 @@ impl<'m> Lowering<'m> {
             module,
             setting,
             shape: Shape { local_size: [1; 3], workgroups: setting.workgroups, subgroup: 1 },
+            extents: Vec::new(),
             types: Types::of(module.model),
             values: HashMap::new(),
             of: HashMap::new(),
