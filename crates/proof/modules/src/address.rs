@@ -13,6 +13,8 @@ pub const LOCAL_WINDOW: u64 = 3 << 56;
 pub const CONST_WINDOW: u64 = 4 << 56;
 /// The first generic address of a kernel's parameters.
 pub const PARAM_WINDOW: u64 = 5 << 56;
+/// The first address of functions, where there is no memory.
+pub const FUNCTION_WINDOW: u64 = 6 << 56;
 /// The size of a window in bytes: a power of two, of which the first address of each window is a multiple.
 pub const WINDOW: u64 = 1 << 56;
 

@@ -7,21 +7,26 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::functions;
 use super::parse::Parsed;
-use super::statement::{Entry, Instruction, Loc, Operand, Position, Statement, Text, Variable};
+use super::statement::{Entry, Function, Instruction, Loc, Operand, Position, Statement, Text, Variable};
 use crate::Refused;
 use crate::refused::MOST_CALLS;
-use crate::types::Space;
+use crate::types::{Space, Type};
 
 /// The opcodes of instructions that no text has, since a space is in them: what a call of `__assertfail` is, and what stands
-/// behind the branches of a `brx.idx`.
+/// behind the branches of a `brx.idx` and behind the functions that a call by address may reach.
 pub const FAILED_ASSERTION: &str = "failed assertion";
 pub const BEYOND_TARGETS: &str = "beyond targets";
+pub const NO_FUNCTION: &str = "no function";
 
 /// The functions of the CUDA runtime that a module may call without having them (CUDA C++ Programming Guide, 10.34
 /// "Assertion", 10.35 "Formatted Output"), and what stands in the place of their calls: printing has no effect on memory that
 /// threads share, and what it returns is left unwritten.
 const RUNTIME: [(&str, Option<&str>); 2] = [("__assertfail", Some(FAILED_ASSERTION)), ("vprintf", None)];
+
+/// Why something that a call is given is none that it can be given.
+const NOT_PASSED: &str = "what a call is given are .param variables of its body";
 
 /// The most statements of a kernel, functions in the place of their calls.
 const MOST_STATEMENTS: usize = 1 << 19;
@@ -188,14 +193,25 @@ impl<'t> Inliner<'t> {
         };
         let results = list(call.operands.first());
         let behind = &call.operands[usize::from(results.is_some())..];
-        let (Some(Operand::Name(name)), arguments, true) = (behind.first(), list(behind.get(1)), behind.len() <= 2)
-        else {
-            return refuse("a call names a function and its arguments: calls by address are not supported".into());
+        let Some(Operand::Name(name)) = behind.first() else {
+            return refuse("a call names a function, or a register with the address of one".into());
+        };
+        let (arguments, prototype) = match &behind[1..] {
+            [] => (None, None),
+            [Operand::List(items)] => (Some(items.clone()), None),
+            [Operand::Name(prototype)] => (None, Some(prototype)),
+            [Operand::List(items), Operand::Name(prototype)] => (Some(items.clone()), Some(prototype)),
+            _ => return refuse("behind the function of a call stand its arguments and the name of a prototype".into()),
         };
         let Some(function) = self.text.functions.iter().find(|function| function.name == *name) else {
-            return refuse(format!(
-                "there is no function '{name}': calls by address, and of other modules' functions, are not supported"
-            ));
+            if prototype.is_some() {
+                return self.call_by_address(
+                    call,
+                    scopes,
+                    (results.unwrap_or_default(), arguments.unwrap_or_default()),
+                );
+            }
+            return refuse(format!("there is no function '{name}': those of other modules are not supported"));
         };
         if let (None, Some((_, opcode))) = (&function.body, RUNTIME.iter().find(|(known, _)| known == name)) {
             let guard = call.guard.as_ref().map(|(name, negated)| (rename(scopes, name), *negated));
@@ -205,6 +221,90 @@ impl<'t> Inliner<'t> {
                 self.push(Statement::Instruction(Instruction { guard, opcode, operands: Vec::new(), line, text }), line)
             });
         }
+        self.put(call, scopes, function, (results.unwrap_or_default(), arguments.unwrap_or_default()))
+    }
+
+    /// Puts each function that a call by address may reach behind a comparison with its address: those of its type whose address
+    /// the module takes.
+    fn call_by_address(
+        &mut self,
+        call: &Instruction,
+        scopes: &[Names],
+        (results, arguments): (Vec<Operand>, Vec<Operand>),
+    ) -> Parsed<()> {
+        let refuse = |why: &str| Err(Refused { instruction: call.text.clone(), ..Refused::new(call.line, why) });
+        let sizes = |given: &[Operand]| -> Option<Vec<u64>> {
+            given.iter().map(|given| self.bytes_of(&self.passed_as(given, scopes)?)).collect()
+        };
+        let (Some(returned), Some(taken)) = (sizes(&results), sizes(&arguments)) else {
+            return refuse(NOT_PASSED);
+        };
+        let known = functions::taken(self.text);
+        let may_be = |function: &&'t Function| {
+            known.contains(function.name.as_str()) && functions::fits(function, &returned, &taken)
+        };
+        let reached: Vec<&Function> = self.text.functions.iter().filter(may_be).collect();
+        if reached.is_empty() {
+            return refuse("the module takes the address of no function that this call could reach");
+        }
+        self.copies += 1;
+        let name = format!("address#{}", self.copies);
+        let (is_it, end, skip) = (format!("{name}.is"), format!("{name}.end"), format!("{name}.skip"));
+        let guard = call.guard.as_ref().map(|(guard, negated)| (rename(scopes, guard), *negated));
+        let register = call.operands.iter().find(|operand| matches!(operand, Operand::Name(_))).cloned();
+        let register = register.map_or(Operand::Int(0, false), |register| renamed(&register, scopes));
+        let act = |guard, opcode: &str, operands| {
+            let (opcode, line, text) = (opcode.to_owned(), call.line, call.text.clone());
+            Statement::Instruction(Instruction { guard, opcode, operands, line, text })
+        };
+        let jump = |guard, to: &str| act(guard, "bra", vec![Operand::Name(to.to_owned())]);
+        if let Some((guard, negated)) = guard {
+            self.push(jump(Some((guard, !negated)), &skip), call.line)?;
+        }
+        let declared = Statement::Register { ty: Type::PRED, name: is_it.clone(), count: None, line: call.line };
+        self.push(declared, call.line)?;
+        let unguarded = Instruction { guard: None, ..call.clone() };
+        for (number, function) in reached.into_iter().enumerate() {
+            let Some(address) = functions::address(self.text, &function.name) else { continue };
+            let next = format!("{name}.next.{number}");
+            let operands = vec![Operand::Name(is_it.clone()), register.clone(), Operand::Int(address, false)];
+            self.push(act(None, "setp.eq.u64", operands), call.line)?;
+            self.push(jump(Some((is_it.clone(), true)), &next), call.line)?;
+            self.put(&unguarded, scopes, function, (results.clone(), arguments.clone()))?;
+            self.push(jump(None, &end), call.line)?;
+            self.push(Statement::Label(next, call.line), call.line)?;
+        }
+        self.push(act(None, NO_FUNCTION, Vec::new()), call.line)?;
+        self.push(Statement::Label(end, call.line), call.line)?;
+        self.push(Statement::Label(skip, call.line), call.line)
+    }
+
+    /// The `.param` variable that a call is given, by its name in the kernel.
+    fn passed_as(&self, given: &Operand, scopes: &[Names]) -> Option<String> {
+        match given {
+            Operand::Name(passed) => Some(rename(scopes, passed)).filter(|passed| self.passed.contains(passed)),
+            _ => None,
+        }
+    }
+
+    /// The size of such a variable.
+    fn bytes_of(&self, passed: &str) -> Option<u64> {
+        self.out.iter().rev().find_map(|statement| match statement {
+            Statement::Variable(known) if known.name == passed => Some(known.bytes),
+            _ => None,
+        })
+    }
+
+    /// Puts a function in the place of its call.
+    fn put(
+        &mut self,
+        call: &Instruction,
+        scopes: &[Names],
+        function: &'t Function,
+        (results, arguments): (Vec<Operand>, Vec<Operand>),
+    ) -> Parsed<()> {
+        let refuse = |why: String| Err(Refused { instruction: call.text.clone(), ..Refused::new(call.line, why) });
+        let name = &function.name;
         let Some(body) = &function.body else {
             return refuse(format!("the function '{name}' is another module's, which is not supported"));
         };
@@ -225,7 +325,6 @@ impl<'t> Inliner<'t> {
             }
         }
         for (declared, given) in [(&function.results, results), (&function.params, arguments)] {
-            let given = given.unwrap_or_default();
             if given.len() != declared.len() {
                 return refuse(format!(
                     "'{name}' takes {} and returns {}",
@@ -234,18 +333,8 @@ impl<'t> Inliner<'t> {
                 ));
             }
             for (variable, given) in declared.iter().zip(&given) {
-                let passed = match given {
-                    Operand::Name(passed) => Some(rename(scopes, passed)).filter(|passed| self.passed.contains(passed)),
-                    _ => None,
-                };
-                let Some(passed) = passed else {
-                    return refuse("what a call is given are .param variables of its body".into());
-                };
-                let bytes = self.out.iter().rev().find_map(|statement| match statement {
-                    Statement::Variable(known) if known.name == passed => Some(known.bytes),
-                    _ => None,
-                });
-                if bytes != Some(variable.bytes) {
+                let Some(passed) = self.passed_as(given, scopes) else { return refuse(NOT_PASSED.into()) };
+                if self.bytes_of(&passed) != Some(variable.bytes) {
                     return refuse(format!("'{}' of '{name}' has {} bytes", variable.name, variable.bytes));
                 }
                 names.whole.insert(variable.name.clone(), passed);

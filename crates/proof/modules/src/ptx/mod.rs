@@ -5,6 +5,7 @@ mod debug;
 mod decode;
 mod elements;
 mod expansion;
+mod functions;
 mod indexed;
 mod inline;
 mod lex;

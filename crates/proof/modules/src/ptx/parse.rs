@@ -302,7 +302,7 @@ impl Parser<'_> {
                 if self.is_word(".branchtargets") {
                     body.push(Statement::Targets { name: word, labels: self.labels()?, line });
                 } else if self.is_word(".callprototype") || self.is_word(".calltargets") {
-                    // They are for calls by address, which are refused where they stand (11.3.2, 11.3.3).
+                    // What a call by address may reach is found by the sizes of what it is given (11.3.2, 11.3.3).
                     while self.next()? != Token::Sign(';') {}
                 } else {
                     body.push(Statement::Label(word, line));

@@ -20,7 +20,7 @@ use super::Limits;
 use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::{barriers, elements, indexed, inline, matrices, products};
+use super::{barriers, elements, functions, indexed, inline, matrices, products};
 use crate::assigned;
 use crate::code::{
     AtObject, Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step,
@@ -71,11 +71,12 @@ pub fn decode(
     let (sm, version) = (text.sm, text.version);
     let mut image = Module { sm, version, ..Module::default() };
     for variable in &text.variables {
-        if let Some(why) = module.without_a_place(variable) {
+        if let Some(why) = module.without_a_place(variable, text) {
             module.unusable.push((variable.name.clone(), why));
             continue;
         }
-        module.place(variable, globals, &mut image)?;
+        let addresses = |to: &str| functions::address(text, to).or_else(|| globals.get(to).copied()).unwrap_or(0);
+        module.place(&filled(variable, addresses), globals, &mut image)?;
     }
     let asked = asked.filter(|&asked| text.entries.iter().any(|entry| entry.name == asked));
     for entry in text.entries.iter().filter(|entry| asked.is_none_or(|asked| entry.name == asked)) {
@@ -104,19 +105,17 @@ struct Layout {
 
 impl Layout {
     /// Why a variable cannot have a place here.
-    fn without_a_place(&self, variable: &Variable) -> Option<String> {
+    fn without_a_place(&self, variable: &Variable, text: &Text) -> Option<String> {
         // A variable is declared before its address is taken, or it is the variable itself.
         let is_global =
             |to: &str| self.variables.iter().any(|(known, space, _)| known == to && *space == Space::Global);
-        let (_, to, _) = variable
-            .addresses
-            .iter()
-            .find(|(_, to, _)| *to != variable.name && !is_global(to))
-            .or_else(|| variable.addresses.first().filter(|_| variable.space != Space::Global))?;
+        let of_data = |to: &str| variable.space == Space::Global && (to == variable.name || is_global(to));
+        let is_known = |to: &str| functions::address(text, to).is_some() || of_data(to);
+        let (_, to, _) = variable.addresses.iter().find(|(_, to, _)| !is_known(to))?;
         let name = &variable.name;
         Some(format!(
-            "'{name}' holds the address of '{to}', and only addresses of .global variables in .global variables are known \
-             here: calls through tables of functions and virtual calls are not"
+            "'{name}' holds the address of '{to}', and only addresses of functions, and of .global variables in .global \
+             variables, are known here"
         ))
     }
 
@@ -128,11 +127,7 @@ impl Layout {
         match variable.space {
             Space::Global => {
                 let address = globals.get(&name).copied().unwrap_or(0);
-                let mut initial = variable.initial.clone();
-                for (at, to, offset) in &variable.addresses {
-                    let bytes = globals.get(to).copied().unwrap_or(0).wrapping_add(*offset).to_le_bytes();
-                    initial.iter_mut().skip(*at).zip(bytes).for_each(|(byte, of)| *byte = of);
-                }
+                let initial = variable.initial.clone();
                 let has_addresses = !variable.addresses.is_empty();
                 image.globals.push(Global {
                     name: name.clone(),
@@ -164,6 +159,16 @@ impl Layout {
     }
 }
 
+/// A variable with the addresses among its initial bytes.
+fn filled(variable: &Variable, address: impl Fn(&str) -> u64) -> Variable {
+    let mut filled = variable.clone();
+    for (at, to, offset) in &variable.addresses {
+        let bytes = address(to).wrapping_add(*offset).to_le_bytes();
+        filled.initial.iter_mut().skip(*at).zip(bytes).for_each(|(byte, of)| *byte = of);
+    }
+    filled
+}
+
 fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     if let Some(word) = entry.clusters {
         let why = format!("'{word}' makes clusters of several blocks, which are not known here");
@@ -176,6 +181,9 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     names.unusable = module.unusable.iter().cloned().collect();
     for (name, space, address) in &module.variables {
         names.declare_variable(name, *space, *address)?;
+    }
+    for (name, address) in functions::addresses(text) {
+        names.declare_variable(name, Space::Global, address)?;
     }
     let mut params = Vec::new();
     // What they take on a device, which leaves no gaps, and the end of the last one.
@@ -430,6 +438,9 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         inline::FAILED_ASSERTION => Op::Trap("an assertion has failed"),
         products::SUM => arithmetic::open_sum(names, list)?,
         inline::BEYOND_TARGETS => Op::Trap("an index beyond the targets of its branch, which is undefined"),
+        inline::NO_FUNCTION => {
+            Op::Trap("a call of an address at which no function of its type begins, which is undefined")
+        }
         name => match barriers::WRONG.iter().find(|(instruction, _)| *instruction == name) {
             Some((_, what)) => Op::Trap(what),
             None => return m.fail(refused::why(name)),

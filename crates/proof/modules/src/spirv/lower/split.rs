@@ -1,5 +1,7 @@
 //! Floats in two parts: `modf`, `frexp` and `fract`, which give the second part in a structure or through a pointer.
 
+#![expect(clippy::useless_conversion, reason = "the functions are written once for all widths, and one of them is 64")]
+
 use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
 
 use super::Lowering;
