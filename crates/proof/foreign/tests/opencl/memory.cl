@@ -61,3 +61,18 @@ kernel void splits(global float *in, global float *out, global int *exponents)
     out[6] = round(in[1]);
     printf("%f\n", out[0]);
 }
+
+// Conversions that saturate and that round in other ways.
+kernel void converts(global float *in, global int *out, global char *bytes)
+{
+    for (int i = 0; i < 5; i++)
+        bytes[i] = convert_char_sat(in[i]);
+    out[0] = convert_int_rte(in[2]);
+    out[1] = convert_int_rtp(in[2]);
+    out[2] = convert_int_rtn(in[3]);
+    out[3] = convert_int_rtz(in[3]);
+    out[4] = convert_short_sat((int)in[2] * 35000);
+    out[5] = convert_uint_sat((int)in[3]);
+    out[6] = convert_float_rtp((int)in[2] * 8388608 + 1);
+    out[7] = convert_float_rtz((int)in[2] * 8388608 + 1);
+}

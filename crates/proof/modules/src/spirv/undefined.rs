@@ -94,6 +94,15 @@ pub fn too_wide(from: Scalar, to: Scalar, signed: bool) -> Option<fn(u64) -> u64
     })
 }
 
+/// Whether the bits of a float of that many are no number.
+pub fn nan(bits: u32) -> fn(u64) -> u64 {
+    match bits {
+        16 => |a| F16::of(a).is_nan().into(),
+        32 => |a| F32::of(a).is_nan().into(),
+        _ => |a| F64::of(a).is_nan().into(),
+    }
+}
+
 /// Whether a number rounded toward zero is below `-sign * 2^bits` or not below `2^bits`.
 fn outside(number: f64, sign: u8, bits: i32) -> u64 {
     let (whole, end) = (number.trunc(), 2f64.powi(bits));

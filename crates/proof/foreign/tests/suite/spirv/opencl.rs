@@ -191,6 +191,18 @@ fn numbers_in_memory() {
     assert_eq!(judged("halves", [1, 2], halves, &doubled), "");
     let vectors = ["numbers[4] == 1.0 && numbers[5] == -0.5", "out[2] == -3.75"];
     assert_eq!(judged("halves", [1, 2], halves, &vectors), "");
+    // 300.5, -300.5, 2.5 and -2.5, and what is no number.
+    let numbers = "in=f32[5]:300.5,-300.5,2.5,-2.5,nan out=i32[8]:0 bytes=i8[5]:0";
+    for asserted in [
+        "bytes[0] == 127 && bytes[1] == -128 && bytes[2] == 2 && bytes[4] == 0",
+        "out[0] == 2 && out[1] == 3 && out[2] == -3 && out[3] == -2",
+        // 70000 as a number of 16 bits, and -1 without a sign.
+        "out[4] == 32767 && out[5] == 0 && out[6] == 16777218 && out[7] == 16777216",
+    ] {
+        assert_eq!(judged("converts", [1, 1], numbers, &[asserted]), "", "{asserted}");
+    }
+    let beyond = judged("converts", [1, 1], &numbers.replace("2.5,nan", "3e10,nan"), &[]);
+    assert!(beyond.contains("a float that its integer type does not hold"), "{beyond}");
     let splits = "in=f32[2]:-6.5,2.5 out=f32[7]:0 exponents=i32[2]:3";
     for asserted in [
         "out[0] == -0.5 && out[1] == -6.0",

@@ -3,14 +3,13 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::Lowering;
-use crate::code::{Bin, Bitwise, Convert, Guard, Integral, Op, Rounding, Src};
+use crate::code::{Bin, Bitwise, Guard, Op, Src};
 use crate::meaning::bits;
 use crate::refused::Refused;
 use crate::spirv::arithmetic::{self, Meaning};
 use crate::spirv::instruction::{Id, Instruction};
-use crate::spirv::types::{Kind, Scalar, Type};
+use crate::spirv::types::Type;
 use crate::spirv::undefined::{self, Undefined};
-use crate::types::{Sort, Type as Number};
 
 impl Lowering<'_> {
     /// Lowers an instruction that computes; `false` where it is none.
@@ -207,7 +206,7 @@ impl Lowering<'_> {
     }
 
     /// A fault where a condition holds, by the words for that undefined behaviour.
-    fn trap_if(&mut self, condition: Src, what: &'static str) -> Result<(), Refused> {
+    pub(super) fn trap_if(&mut self, condition: Src, what: &'static str) -> Result<(), Refused> {
         match (self.fixed(condition), condition.as_reg()) {
             (Some(0), _) => Ok(()),
             (None, Some(reg)) => self.emit_if(Guard { reg, negated: false }, Op::Trap(what)),
@@ -216,7 +215,7 @@ impl Lowering<'_> {
     }
 
     /// The value of one of two by a truth value.
-    fn chosen(&mut self, p: Src, a: Src, b: Src) -> Result<Src, Refused> {
+    pub(super) fn chosen(&mut self, p: Src, a: Src, b: Src) -> Result<Src, Refused> {
         match (self.fixed(p), p.as_reg()) {
             (Some(0), _) => Ok(b),
             (_, Some(p)) => {
@@ -322,55 +321,6 @@ impl Lowering<'_> {
             }
         }
         self.set_parts(instruction, cast)
-    }
-
-    fn convert(&mut self, instruction: &Instruction) -> Result<(), Refused> {
-        let of = instruction.operand(0)?;
-        let wrong = || instruction.refused("it gives no number");
-        let scalars = (self.scalar_type(of, instruction)?, self.types.scalar(instruction.ty()?).ok_or_else(wrong)?);
-        let (from, to) = scalars;
-        let (from_signed, to_signed) = match instruction.op {
-            Opcode::ConvertFToS => (false, true),
-            Opcode::SConvert | Opcode::SatConvertSToU => (true, instruction.op == Opcode::SConvert),
-            Opcode::ConvertSToF => (true, false),
-            Opcode::SatConvertUToS => (false, true),
-            _ => (false, false),
-        };
-        let number = |ty: Scalar, signed: bool| {
-            let sort = match (ty.kind, signed) {
-                (Kind::Float, _) => Sort::Float,
-                (_, true) => Sort::Signed,
-                (_, false) => Sort::Unsigned,
-            };
-            matches!(ty.bits, 8 | 16 | 32 | 64).then_some(Number { sort, bits: ty.bits })
-        };
-        let (Some(from), Some(to)) = (number(from, from_signed), number(to, to_signed)) else {
-            return Err(self.not_supported(instruction));
-        };
-        let round = (from.is_float() && !to.is_float()).then_some(Integral::Zero);
-        let saturate = matches!(instruction.op, Opcode::SatConvertSToU | Opcode::SatConvertUToS);
-        let rounding = Rounding::Nearest;
-        let how = Convert { from, to, round, rounding, saturate, relu: false, flush: false, register: to.bits };
-        let too_wide = match (round, scalars) {
-            (Some(_), (from, to)) => undefined::too_wide(from, to, to_signed),
-            (None, _) => None,
-        };
-        let mut parts = Vec::new();
-        for a in self.parts(of, instruction)? {
-            if let Some(too_wide) = too_wide {
-                let too_wide = self.one(too_wide, a)?;
-                self.trap_if(too_wide, "a float that its integer type does not hold")?;
-            }
-            parts.push(match self.fixed(a) {
-                Some(a) => self.constant(crate::meaning::convert::convert(&how, a)),
-                None => {
-                    let d = self.register("");
-                    self.emit(Op::Convert { d, a, how: Box::new(how) })?;
-                    Src::reg(d)
-                }
-            });
-        }
-        self.set_parts(instruction, parts)
     }
 
     /// An operation with two results: the plain one, and the carry or the upper half.

@@ -8,6 +8,7 @@
 mod atomic;
 mod compute;
 mod control;
+mod convert;
 mod declare;
 mod extended;
 mod generic;
