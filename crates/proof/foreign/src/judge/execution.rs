@@ -45,9 +45,15 @@ pub(crate) struct Judge<'w> {
     pub(super) bounded: BTreeSet<u32>,
     /// Why what some execution shows may be impossible, or none of the program's: see [`Judge::doubt`].
     pub(super) doubt: Option<String>,
+    /// How many executions have shown a race that is doubtful.
+    doubtful: u32,
     /// What threads of a workgroup wait for from each other.
     pub(crate) waits: Waits,
 }
+
+/// The most executions with doubtful races behind which something certain is looked for: there may be as many as there are orders of
+/// the accesses that race.
+const MOST_DOUBTFUL: u32 = 512;
 
 /// The most ends of one execution that are looked at.
 pub(crate) const MOST_ENDS: usize = 4096;
@@ -65,6 +71,7 @@ impl<'w> Judge<'w> {
             open: None,
             bounded: BTreeSet::new(),
             doubt: None,
+            doubtful: 0,
             waits: Waits::default(),
         }
     }
@@ -81,7 +88,8 @@ impl Judge<'_> {
         match self.doubt(execution, &violation) {
             Some(why) => {
                 self.doubt.get_or_insert(why);
-                ControlFlow::Continue(())
+                self.doubtful += u32::from(matches!(violation, Violation::Race { .. }));
+                if self.doubtful < MOST_DOUBTFUL { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             }
             None => {
                 self.found.get_or_insert((violation, steps));

@@ -83,6 +83,9 @@ fn atomic_functions_without_a_scope() {
         found.starts_with("unknown") && found.contains("scopeless.cl:7") && found.contains("memory_scope_device"),
         "{found}"
     );
+    // Nor do many orders of such races keep the search.
+    let many = wrong_text((file, &later), "counts", [3, 4], "in=u32[12]:0 bins=u32[2]:0", &[]);
+    assert!(many.starts_with("unknown") && many.contains("scopeless.cl:7"), "{many}");
     // Within one work-group nothing is in doubt.
     let alone = |asserted: &[&str]| wrong_text((file, &later), "counts", [1, 4], &format!("{input} {bins}"), asserted);
     assert_eq!(alone(&counted), "");
