@@ -37,8 +37,12 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
         }
         None => {
             search.statistics.abandoned += 1;
-            let spins = (0..state.runners.len()).any(|thread| waits_with_plain_read(state, thread));
-            if search.setup.assume_race_free && spins {
+            if !search.setup.assume_race_free {
+                return ControlFlow::Continue(());
+            }
+            let round = gone_round(search, state);
+            let (state, analysis) = round.as_ref().map_or((state, analysis), |(state, analysis)| (state, analysis));
+            if state.runners.iter().any(|runner| runner.status == Status::Spins) {
                 // A candidate that no order of its writes and fences suits is no part of an execution, and shows nothing.
                 let found = ordered(search, state.graph.clone(), analysis.clone());
                 let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
@@ -155,21 +159,49 @@ fn has_happened(state: &State<'_>) -> bool {
     })
 }
 
-/// Whether a thread is in a loop and would only go round: it does, or each source that a read of it has sends it back and it
-/// repeats a plain read. The plain read may be what keeps it there, since it reads nothing that races with it.
-fn waits_with_plain_read(state: &State<'_>, thread: ThreadId) -> bool {
-    let runner = &state.runners[thread];
-    if runner.status == Status::Spins {
-        return true;
-    }
-    let repeated = |event: &EventId| {
-        let known = state.graph.event(*event);
-        let is_plain = known.label.kind == Kind::Read && !known.label.atomic;
-        is_plain && known.thread == Some(thread)
+/// The first read of a thread for which there is no source that lets it leave its loop, if there is one that sends it back, and no more
+/// of the thread is in the graph behind it than the write that belongs to it.
+fn only_goes_round(state: &State<'_>, thread: ThreadId) -> Option<EventId> {
+    let read = state.pending(thread).next().filter(|&read| state.spinning(read).is_some())?;
+    let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
+    let half = state.graph.other_half(read);
+    (read + 1..state.graph.len()).filter(own).all(|event| Some(event) == half).then_some(read)
+}
+
+/// Whether a thread would only go round and repeats a plain read, which may be what keeps it in its loop: it reads nothing that it
+/// races with.
+fn repeats_plain_read(state: &State<'_>, thread: ThreadId) -> bool {
+    let is_plain = |event: EventId| {
+        let known = state.graph.event(event);
+        known.label.kind == Kind::Read && !known.label.atomic && known.thread == Some(thread)
     };
-    let first = runner.heads.iter().filter_map(|head| head.first).min();
-    state.pending(thread).any(|read| state.spinning(read).is_some())
-        && first.is_some_and(|first| (first..state.graph.len()).any(|event| repeated(&event)))
+    let first = state.runners[thread].heads.iter().filter_map(|head| head.first).min();
+    let read = only_goes_round(state, thread);
+    first.zip(read).is_some_and(|(first, read)| (first..read).any(is_plain))
+}
+
+/// The state in which each thread that would only go round has done so; `None` where none of them repeats a plain read, or where one
+/// has no source with which it does.
+fn gone_round<'w>(search: &mut Search<'_, '_>, state: &State<'w>) -> Option<(State<'w>, Analysis)> {
+    let threads = 0..state.runners.len();
+    if !threads.clone().any(|thread| repeats_plain_read(state, thread)) {
+        return None;
+    }
+    let mut whole = state.clone();
+    for thread in threads {
+        let Some(read) = only_goes_round(&whole, thread) else { continue };
+        let sources: Vec<EventId> = whole.spinning(read).into_iter().flat_map(|writes| writes.iter()).collect();
+        whole = sources.into_iter().rev().find_map(|write| {
+            let mut next = whole.clone();
+            next.choose(read, write);
+            next.runners[thread].status = Status::Ready;
+            let goes = search.settle(&mut next).is_ok() && !next.is_broken();
+            let goes = goes && next.runners[thread].status == Status::Spins;
+            (goes && search.setup.model.analyse(&next.graph).is_ok()).then_some(next)
+        })?;
+    }
+    let analysis = search.setup.model.analyse(&whole.graph).ok()?;
+    Some((whole, analysis))
 }
 
 /// Two writes that coherence orders under the model, and whose order has not been chosen yet.

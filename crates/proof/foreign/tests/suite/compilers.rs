@@ -71,17 +71,16 @@ fn constant_memory_is_of_variables() {
     assert_eq!(fault(judged(5)), "an access at byte 16 of `first`, which has 16 bytes");
 }
 
-/// A table of functions is refused where a kernel uses it, and not for the kernels beside it.
+/// A table of other modules' functions is refused where a kernel uses it, and not for the kernels beside it.
 #[test]
 fn tables_of_functions_concern_those_who_use_them() {
-    let table = ".func f() { ret; }\n.global .align 8 .u64 table[1] = {f};\n\
+    let table = ".extern .func f();\n.global .align 8 .u64 table[1] = {f};\n\
                  .entry calls(.param .u64 p) { .reg .u64 %a; ld.global.u64 %a, [table]; ret; }";
     let body = "st.global.u32 [%a], 3;";
     let found = report(module(table, body), Some("k"), launch(1, &["p=u32[1]:0"]), &["p[0] == 3"]);
     assert_eq!(found.verdict, Verdict::Holds);
     let error = World::new(module(table, body), Some("calls"), launch(1, &["p=u32[1]:0"])).expect_err("it is refused");
-    let said =
-        "'table' holds the address of 'f', and only addresses of .global variables in .global variables are known here";
+    let said = "'table' holds the address of 'f', and only addresses of functions, and of .global variables in .global variables, are";
     assert!(error.to_string().contains(said), "{error}");
 }
 

@@ -52,6 +52,8 @@ fn sums_of_halves() {
     holds("halves", "pairs", 3, &numbers, &["out[0] == -6.5", "out[1] == 6.25"]);
     holds("halves", "singles", 3, &numbers, &["out[0] == 3.5", "out[1] == 0.0"]);
     holds("halves", "right", 3, &numbers, &["out[0] == -6.5 && out[1] == 6.25"]);
+    // Of sums that do not round, the order is not searched.
+    holds("halves", "right", 64, &["in=f16[128]:1", "out=f16[2]:0"], &["out[0] == 64.0 && out[1] == 64.0"]);
     race_at(&report("halves", "hasty", 3, &numbers, &[]), "halves", [23, 27]);
     holds("halves", "brains", 3, &["in=bf16[6]:1,2,0.5,4,-8,0.25", "out=bf16[2]:0"], &["out[0] == -6.5"]);
     holds("halves", "vectors", 2, &["in=f32[4]:1,2,3,4", "out=f32[2]:0"], &["out[0] == 4.0 && out[1] == 6.0"]);

@@ -47,7 +47,7 @@ fn is_number(ty: Type, bits: u64) -> bool {
     match ty.float_format() {
         Some(FloatFormat::F32) => !f32::from_bits(bits as u32).is_nan(),
         Some(FloatFormat::F64) => !f64::from_bits(bits).is_nan(),
-        // There are no atomic operations on them.
+        // The least and the greatest of them are searched in every order.
         Some(FloatFormat::Half(_)) | None => false,
     }
 }

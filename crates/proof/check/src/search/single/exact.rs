@@ -1,7 +1,7 @@
 //! Sums of floats that are exact in whatever order they are made: multiples of one power of two whose magnitudes together have no
 //! more digits than the format.
 
-use wattle_ir::{FloatFormat, Type};
+use wattle_ir::{FloatFormat, HalfFloat, Type, eval};
 
 /// What is added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ struct Format {
     beyond: i32,
 }
 
+const F16: Format = Format { digits: 11, least: -14, beyond: 16 };
+const BF16: Format = Format { digits: 8, least: -126, beyond: 128 };
 const F32: Format = Format { digits: 24, least: -126, beyond: 128 };
 const F64: Format = Format { digits: 53, least: -1022, beyond: 1024 };
 
@@ -31,7 +33,14 @@ impl Exact {
         let (format, value) = match ty.float_format() {
             Some(FloatFormat::F32) => (F32, f64::from(f32::from_bits(bits as u32))),
             Some(FloatFormat::F64) => (F64, f64::from_bits(bits)),
-            Some(FloatFormat::Half(_)) | None => return None,
+            Some(FloatFormat::Half(of)) => {
+                let format = match of {
+                    HalfFloat::F16 => F16,
+                    HalfFloat::BF16 => BF16,
+                };
+                (format, f64::from_bits(eval::cast(ty, Type::F64, bits)))
+            }
+            None => return None,
         };
         if value == 0.0 {
             return Some(Exact { format, grain: None, total: 0 });
@@ -75,6 +84,21 @@ mod tests {
         let of = |value: &f32| Exact::of(Type::F32, u64::from(value.to_bits()));
         let first = Exact::of(Type::F32, 0);
         values.iter().try_fold(first, |sum, value| Some(Some(sum?.and(of(value)?)?))).flatten().is_some()
+    }
+
+    /// The numbers are those of 16 bits by their bits.
+    fn halves(ty: Type, values: &[u64]) -> bool {
+        let sum = |sum: Option<Exact>, value: &u64| sum?.and(Exact::of(ty, *value)?);
+        values.iter().fold(Exact::of(ty, 0), sum).is_some()
+    }
+
+    #[test]
+    fn sums_of_halves_that_do_not_round() {
+        // 1 and 2046, and one more than that; in bfloat16 128 and 127, and 128 and 129.
+        assert!(halves(Type::F16, &[0x3c00, 0x67fe]) && !halves(Type::F16, &[0x3c00, 0x67fe, 0x3c00]));
+        assert!(halves(Type::BF16, &[0x4300, 0x42fe]) && !halves(Type::BF16, &[0x4300, 0x4301]));
+        // What is no number, infinite, or below the normal ones.
+        assert!([0x7e00, 0x7c00, 0x0001].iter().all(|&bits| !halves(Type::F16, &[bits])));
     }
 
     #[test]
