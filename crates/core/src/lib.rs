@@ -9,6 +9,7 @@ mod argument;
 mod atomic;
 mod backend;
 mod buffer;
+mod bundle;
 pub mod clock;
 mod device;
 #[doc(hidden)]
@@ -52,6 +53,7 @@ pub use acc::Acc;
 pub use argument::{Arg, Argument, ArgumentValue, Arguments, Bound, IntoArg, ViewArgument};
 pub use backend::{Backend, BackendQueue, Decided, LaunchRequest, Mover};
 pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, View, ViewMut};
+pub use bundle::{Bundle, Draft};
 pub use device::{Device, DeviceKind, Found, Missing, PROVIDERS, Properties, Provider};
 pub use device_fn::DeviceFn;
 pub use divergence::Divergence;
@@ -62,7 +64,7 @@ pub use host::run_beside;
 #[doc(hidden)]
 pub use host::{Vectors, vectors};
 pub use indices::{Dimension, IndexRange, Indices, Items, Range, Walk, range};
-pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
+pub use kernel::{Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use module::{
     Given, ModuleArgument, ModuleArguments, ModuleCall, ModuleCode, ModuleEntry, ModuleKernel, ModuleLanguage,

@@ -5,8 +5,8 @@
 
 use std::marker::PhantomData;
 
-use wattle_ir::builder::{Builder, Element, OfElement};
-use wattle_ir::{Arithmetic, BuiltArithmetic, KernelType, Negative};
+use wattle_ir::builder::{Builder, OfElement};
+use wattle_ir::{Arithmetic, KernelType, Negative, Site};
 
 use crate::device_fn::{DeviceFn, GivesBodies, Parameters};
 use crate::support;
@@ -51,11 +51,11 @@ pub trait OfNumbers {
     fn on_host<V: Arithmetic>(x: V, y: V, thread: &Thread<'_>) -> V;
     /// The same while a kernel is built.
     #[track_caller]
-    fn in_builder<'b, V: BuiltArithmetic<'b>>(builder: &'b Builder, x: V, y: V) -> V;
+    fn in_builder<'b, V: Arithmetic>(builder: &'b Builder, x: V::Built<'b>, y: V::Built<'b>) -> V::Built<'b>;
 }
 
 macro_rules! operators {
-    ($($name:ident $function:ident $($thread:ident)?;)+) => {
+    ($($name:ident $function:ident $($thread:ident)?, |$builder:ident, $x:ident, $y:ident, $site:pat_param| $built:expr;)+) => {
         /// The operators that structs may have.
         pub mod operator {$(
             #[doc = concat!("`core::ops::", stringify!($name), "`.")]
@@ -66,25 +66,26 @@ macro_rules! operators {
             fn on_host<V: Arithmetic>(x: V, y: V, _thread: &Thread<'_>) -> V {
                 support::$function(x, y $(, { let $thread = _thread; $thread })?)
             }
-            fn in_builder<'b, V: BuiltArithmetic<'b>>(builder: &'b Builder, x: V, y: V) -> V {
-                builder.$function(x, y)
+            fn in_builder<'b, V: Arithmetic>($builder: &'b Builder, x: V::Built<'b>, y: V::Built<'b>) -> V::Built<'b> {
+                let $site = Site::caller();
+                V::zip_in($builder, x, y, |$x, $y| $built)
             }
         })+
     };
 }
 operators! {
-    Add add;
-    Sub sub;
-    Mul mul;
-    Div div thread;
-    Rem rem thread;
+    Add add, |builder, x, y, _| builder.add(x, y);
+    Sub sub, |builder, x, y, _| builder.sub(x, y);
+    Mul mul, |builder, x, y, _| builder.mul(x, y);
+    Div div thread, |builder, x, y, site| builder.div_at(x, y, site);
+    Rem rem thread, |builder, x, y, site| builder.rem_at(x, y, site);
 }
 
 /// The bodies of an operation of numbers.
 struct Numbers<Op, V>(PhantomData<fn(V) -> Op>);
 
 #[diagnostic::do_not_recommend]
-impl<Op: OfNumbers, V: Arithmetic + for<'b> KernelType<Built<'b>: BuiltArithmetic<'b>>> Operator<Op, V> for V {
+impl<Op: OfNumbers, V: Arithmetic> Operator<Op, V> for V {
     type Output = V;
     #[inline(always)]
     fn bodies(_: Parameters<(V, V)>) -> impl GivesBodies<(V, V), Output = V> {
@@ -93,16 +94,14 @@ impl<Op: OfNumbers, V: Arithmetic + for<'b> KernelType<Built<'b>: BuiltArithmeti
 }
 
 // SAFETY: both bodies are those of the operation.
-unsafe impl<Op: OfNumbers, V: Arithmetic + for<'b> KernelType<Built<'b>: BuiltArithmetic<'b>>> GivesBodies<(V, V)>
-    for Numbers<Op, V>
-{
+unsafe impl<Op: OfNumbers, V: Arithmetic> GivesBodies<(V, V)> for Numbers<Op, V> {
     type Output = V;
     #[inline(always)]
     unsafe fn on_host(thread: &Thread<'_>, (x, y): (V, V)) -> V {
         Op::on_host(x, y, thread)
     }
     fn in_builder<'b>(self, builder: &'b Builder, (x, y): (V::Built<'b>, V::Built<'b>)) -> V::Built<'b> {
-        Op::in_builder(builder, x, y)
+        Op::in_builder::<V>(builder, x, y)
     }
 }
 
@@ -152,8 +151,7 @@ pub trait Operates<'b, Op, X, Y> {
 impl<'b, Op, X: OfElement<'b, Element: Operator<Op, Y::Element>>, Y: OfElement<'b>> Operates<'b, Op, X, Y> for Builder {
     type Result = <<X::Element as Operator<Op, Y::Element>>::Output as KernelType>::Built<'b>;
     fn operate(&'b self, x: X, y: Y) -> Self::Result {
-        let (x, y) = (value::<X>(self, x), value::<Y>(self, y));
-        <X::Element as Operator<Op, Y::Element>>::bodies.in_builder(self, (x, y))
+        <X::Element as Operator<Op, Y::Element>>::bodies.in_builder(self, (x.built(), y.built()))
     }
 }
 
@@ -168,14 +166,8 @@ pub trait Negates<'b, X> {
 impl<'b, X: OfElement<'b, Element: Negation>> Negates<'b, X> for Builder {
     type Result = <<X::Element as Negation>::Output as KernelType>::Built<'b>;
     fn negate(&'b self, x: X) -> Self::Result {
-        let x = value::<X>(self, x);
-        X::Element::bodies.in_builder(self, (x,))
+        X::Element::bodies.in_builder(self, (x.built(),))
     }
-}
-
-/// A value, as what stands for its element.
-fn value<'b, X: OfElement<'b>>(builder: &'b Builder, x: X) -> <X::Element as KernelType>::Built<'b> {
-    X::Element::of_ids(builder, x.element_ids())
 }
 
 /// What the operator makes of two values, in the kernel that is being built.

@@ -24,6 +24,15 @@ pub trait Arithmetic: KernelType + Copy + sealed::Sealed {
         third: Self,
         f: impl FnMut(Self::Number, Self::Number, Self::Number) -> Self::Number,
     ) -> Self;
+    /// What `f` gives for each pair of numbers while a kernel is built.
+    #[doc(hidden)]
+    #[track_caller]
+    fn zip_in<'b>(
+        builder: &'b Builder,
+        x: Self::Built<'b>,
+        y: Self::Built<'b>,
+        f: impl FnMut(Val<'b, Self::Number>, Val<'b, Self::Number>) -> Val<'b, Self::Number>,
+    ) -> Self::Built<'b>;
 }
 
 mod sealed {
@@ -43,6 +52,14 @@ impl<T: Number> Arithmetic for T {
     fn zip3(self, second: T, third: T, mut f: impl FnMut(T, T, T) -> T) -> T {
         f(self, second, third)
     }
+    fn zip_in<'b>(
+        _: &'b Builder,
+        x: Val<'b, T>,
+        y: Val<'b, T>,
+        mut f: impl FnMut(Val<'b, T>, Val<'b, T>) -> Val<'b, T>,
+    ) -> Val<'b, T> {
+        f(x, y)
+    }
 }
 
 impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
@@ -54,6 +71,15 @@ impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
     #[inline(always)]
     fn zip3(self, second: Self, third: Self, mut f: impl FnMut(P::Number, P::Number, P::Number) -> P::Number) -> Self {
         std::array::from_fn(|n| self[n].zip3(second[n], third[n], &mut f))
+    }
+    #[track_caller]
+    fn zip_in<'b>(
+        builder: &'b Builder,
+        x: Array<'b, P, N>,
+        y: Array<'b, P, N>,
+        mut f: impl FnMut(Val<'b, P::Number>, Val<'b, P::Number>) -> Val<'b, P::Number>,
+    ) -> Array<'b, P, N> {
+        Array::zip(x, y, |x, y| P::zip_in(builder, x, y, &mut f))
     }
 }
 

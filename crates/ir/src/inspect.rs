@@ -63,6 +63,28 @@ impl Kernel {
         first
     }
 
+    /// Where the kernel first uses a short form of a function, whose bits are others on each device.
+    pub fn first_short_form(&self) -> Option<Site> {
+        let (mut first, mut at) = (None, self.site);
+        let mut seen = FxHashSet::default();
+        let mut is_short = |id: &ExprId| {
+            let mut found = false;
+            self.walk_expr(*id, &mut |id, expr| {
+                found |= matches!(expr, Expr::Unary(op, _) if op.is_fast());
+                found |= matches!(expr, Expr::Binary(op, ..) if op.is_fast());
+                !found && seen.insert(id)
+            });
+            found
+        };
+        self.walk(&mut |stmt| {
+            at = stmt.site().unwrap_or(at);
+            if first.is_none() && stmt.operands().any(&mut is_short) {
+                first = Some(at);
+            }
+        });
+        first
+    }
+
     /// The place whose extents and address a place has: that of the first number, where elements have several.
     pub fn whole(&self, place: Place) -> Place {
         match place {

@@ -112,6 +112,9 @@ pub struct Kernel {
     /// Whether a view may have 2³² elements or more: then the extents of the views among its parameters are `u64`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub wide: bool,
+    /// Whether it permits to add the sums over its loops in another order, as the host does.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
+    pub reassociates: bool,
     /// The parameters, whose arguments the launch gives.
     pub params: Vec<Param>,
     /// The block's shared memory: one copy per block.
@@ -134,6 +137,7 @@ impl Kernel {
             site,
             rank,
             wide: false,
+            reassociates: false,
             params: Vec::new(),
             shared: Vec::new(),
             locals: Vec::new(),

@@ -5,6 +5,7 @@ use std::ops;
 
 use crate::arithmetic::{Arithmetic, BuiltArithmetic};
 use crate::builder::{Array, Builder, IrValue, Val};
+use crate::comparison::{BuiltComparable, Comparable};
 use crate::{MAX_RANK, Word};
 
 /// `D` dimensions, whose indices are of `u32`. [`Rank`] holds for 1 to 4 of them.
@@ -76,14 +77,18 @@ pub trait IndexWord:
     note = "an index is a `u32` in one dimension, `[u32; 2]` to `[u32; 4]` in more; in `#[kernel(wide)]` a `u64`, `[u64; 2]` to \
             `[u64; 4]`"
 )]
-pub trait GridIndex<W: IndexWord = u32>: Arithmetic<Number = W> + Debug + PartialEq + Send + Sync + 'static {
+pub trait GridIndex<W: IndexWord = u32>:
+    Arithmetic<Number = W> + Comparable + Debug + PartialEq + Send + Sync + 'static
+{
     /// The number of its dimensions, as a type.
     type Rank: Axes<Index = Self, Word = W>;
 }
 
 /// A [`GridIndex`] while a kernel is built.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not an index or extent")]
-pub trait BuiltIndex<'b, W: IndexWord = u32>: BuiltArithmetic<'b, Number = W> + IrValue<'b> {
+pub trait BuiltIndex<'b, W: IndexWord = u32>:
+    BuiltArithmetic<'b, Number = W> + BuiltComparable<'b> + IrValue<'b>
+{
     /// The number of its dimensions, as a type.
     type Rank: Axes<Built<'b> = Self, Word = W>;
 }

@@ -18,127 +18,9 @@ use wattle_operations::{compositions, faulting, operations, types};
 use crate::Type;
 use crate::half::{Half, fused};
 
-/// What follows where the first two words, names of classes, are the same one.
-macro_rules! only {
-    (Number Number $($items:tt)*) => { $($items)* };
-    (Signed Signed $($items:tt)*) => { $($items)* };
-    (Int Int $($items:tt)*) => { $($items)* };
-    (Word Word $($items:tt)*) => { $($items)* };
-    (Float Float $($items:tt)*) => { $($items)* };
-    ($wanted:ident $class:ident $($items:tt)*) => {};
-}
-
-/// The type of an operand.
-macro_rules! operand_type {
-    () => {
-        Self
-    };
-    ($of:ident) => {
-        $of
-    };
-}
-pub(crate) use operand_type;
-
-/// What an operation means on a type of this kind: the first of its meanings that fits, 0 where none does.
-macro_rules! meaning {
-    ($row:ident {any: $value:expr, $($rest:tt)*}) => { $value };
-    (bool {bool: $value:expr, $($rest:tt)*}) => { $value };
-    (unsigned {int: $value:expr, $($rest:tt)*}) => { $value };
-    (signed {int: $value:expr, $($rest:tt)*}) => { $value };
-    (signed {signed: $value:expr, $($rest:tt)*}) => { $value };
-    (word {int: $value:expr, $($rest:tt)*}) => { $value };
-    (word {word: $value:expr, $($rest:tt)*}) => { $value };
-    (float {float: $value:expr, $($rest:tt)*}) => { $value };
-    (half {float: $value:expr, half: $half:expr, $($rest:tt)*}) => { $half };
-    (half {float: $value:expr, $($rest:tt)*}) => { $value };
-    ($row:ident {$other:ident: $value:expr, $($rest:tt)*}) => { crate::scalar::meaning!($row {$($rest)*}) };
-    (half {$(,)?}) => { 0.0f32 };
-    ($row:ident {$(,)?}) => { 0u64 };
-}
-pub(crate) use meaning;
-
-/// An operand as it is computed with: floats of 16 bits as `f32`.
-macro_rules! widened {
-    (half $x:expr) => {
-        crate::half::Half::widen($x)
-    };
-    (half $x:expr, Self) => {
-        crate::half::Half::widen($x)
-    };
-    ($row:ident $x:expr $(, $of:ident)?) => {
-        $x
-    };
-}
-pub(crate) use widened;
-
-/// A result of type `Self` or another one, from what was computed with.
-macro_rules! narrowed {
-    (half Self $value:expr) => {
-        <Self as crate::half::Half>::narrow($value)
-    };
-    ($row:ident $out:ident $value:expr) => {
-        $value
-    };
-}
-pub(crate) use narrowed;
-
-/// The methods of a class of numbers, without their bodies.
-macro_rules! declare {
-    ($wanted:ident $($arity:ident {$(
-        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
-        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
-    )+})+) => {$($(
-        only! { $wanted $class
-            $(#[$doc])*
-            fn $method(self $(, $y: operand_type!($($of)?))*) -> $out;
-        }
-    )+)+};
-}
-
-/// The methods of a class of numbers, for a type of this kind.
-macro_rules! implement {
-    ($wanted:ident $row:ident $($arity:ident {$(
-        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
-        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
-    )+})+) => {$($(
-        only! { $wanted $class
-            #[inline(always)]
-            fn $method(self $(, $y: operand_type!($($of)?))*) -> $out {
-                let $x = widened!($row self);
-                $(let $y = widened!($row $y $(, $of)?);)*
-                narrowed!($row $out meaning!($row {$($meaning)+,}))
-            }
-        }
-    )+)+};
-}
-
-/// The methods of a class of numbers that can fail, without their bodies.
-macro_rules! declare_faulting {
-    ($wanted:ident $($(#[$doc:meta])* $class:ident $fault:ident
-        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) {$($meaning:tt)+})+) => {$(
-        only! { $wanted $class
-            $(#[$doc])*
-            ///
-            /// `None` stands for the fault.
-            fn $method(self $(, $y: operand_type!($($of)?))*) -> Option<Self>;
-        }
-    )+};
-}
-
-/// The methods of a class of numbers that can fail, for a type of this kind.
-macro_rules! implement_faulting {
-    ($wanted:ident $row:ident $($(#[$doc:meta])* $class:ident $fault:ident
-        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) {$($meaning:tt)+})+) => {$(
-        only! { $wanted $class
-            #[inline(always)]
-            fn $method(self $(, $y: operand_type!($($of)?))*) -> Option<Self> {
-                let $x = widened!($row self);
-                $(let $y = widened!($row $y $(, $of)?);)*
-                meaning!($row {$($meaning)+,}).map(|value| narrowed!($row Self value))
-            }
-        }
-    )+};
-}
+#[macro_use]
+mod methods;
+mod casts;
 
 /// The least normal number of `f32` or `f64`.
 pub(crate) fn least_normal<T: Scalar>() -> T {
@@ -172,6 +54,8 @@ fn euclid_quotient<T: Float>(x: T, y: T) -> T {
 mod sealed {
     pub trait Sealed {}
 }
+pub use casts::{CastTo, Casts};
+pub(crate) use methods::{meaning, narrowed, operand_type, widened};
 use sealed::Sealed;
 
 /// A value that a slot can hold: the element types and `bool`.
@@ -207,6 +91,10 @@ pub trait NumberOps: Scalar {
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// The least value; of a float the least finite one.
+    const MIN: Self;
+    /// The greatest value; of a float the greatest finite one.
+    const MAX: Self;
 
     /// The type of the exponents of [`pow`](NumberOps::pow): a float's own, and `u32` for integers.
     type Exponent: Scalar;
@@ -245,7 +133,8 @@ pub trait SignedOps: NumberOps {
 /// One of the eight integer types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
-    note = "bit operations and shifts are for u8 i8 u16 i16 u32 i32 u64 i64"
+    note = "bit operations and shifts are for u8 i8 u16 i16 u32 i32 u64 i64; a warp's mask has `mask.count()`, `mask.lowest()` \
+            and `mask.word(0)`, the bits of the lanes 0 to 31"
 )]
 pub trait Int: Number + IntOps {}
 
@@ -296,6 +185,17 @@ pub trait Float: Signed + FloatOps {}
 /// have other bits on each. Subnormal numbers, and results beyond the range, are not promised of them. Those of `f64` are
 /// the functions without `_fast`.
 pub trait FloatOps: SignedOps + NumberOps<Exponent = Self> {
+    /// Infinity.
+    const INFINITY: Self;
+    /// Negative infinity.
+    const NEG_INFINITY: Self;
+    /// A quiet NaN.
+    const NAN: Self;
+    /// The difference between 1 and the next greater number.
+    const EPSILON: Self;
+    /// The least positive normal number.
+    const MIN_POSITIVE: Self;
+
     /// The unsigned integer as wide.
     type Bits: Int;
     /// The bits as an integer.
@@ -350,60 +250,9 @@ pub fn greater<T: Float>(x: T, y: T) -> T {
     if x == y { both } else { greater }
 }
 
-/// The conversion to `T`, as Rust's `as` does it.
-#[doc(hidden)]
-pub trait CastTo<T> {
-    fn cast_to(self) -> T;
-}
-
-macro_rules! cast {
-    ($x:ident half bool $to:ident) => {
-        $x.to_raw() != 0
-    };
-    ($x:ident half $row:ident $to:ident) => {
-        <f32 as CastTo<$to>>::cast_to($x.widen())
-    };
-    ($x:ident float half $to:ident) => {
-        crate::half::Narrows::narrowed($x)
-    };
-    ($x:ident bool half $to:ident) => {
-        <$to as Half>::of_size($x.into())
-    };
-    ($x:ident signed half $to:ident) => {
-        <$to as Half>::of_size($x.unsigned_abs().into()).signed($x < 0)
-    };
-    ($x:ident $from_row:ident half $to:ident) => {
-        <$to as Half>::of_size($x.into())
-    };
-    // Rust has no `as bool`; the kernel macro's types keep this from being asked for, and the verifier refuses it.
-    ($x:ident $from_row:ident bool $to:ident) => {
-        $x.to_raw() != 0
-    };
-    ($x:ident bool float $to:ident) => {
-        $x as u8 as $to
-    };
-    ($x:ident $from_row:ident $row:ident $to:ident) => {
-        $x as $to
-    };
-}
-
-macro_rules! casts {
-    ($from:ident $from_row:ident $($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident
-        $row:ident $($atomic:ident)?;)+) => {$(
-        impl CastTo<$t> for $from {
-            #[inline(always)]
-            fn cast_to(self) -> $t {
-                let x = self;
-                cast!(x $from_row $row $t)
-            }
-        }
-    )+};
-}
-
 macro_rules! scalar {
     ($t:ident, $type:ident, |$x:ident| $to:expr, |$raw:ident| $from:expr) => {
         impl Sealed for $t {}
-        impl Casts for $t {}
         impl Scalar for $t {
             const TYPE: Type = Type::$type;
             #[inline(always)]
@@ -454,6 +303,8 @@ macro_rules! implement_type {
         impl NumberOps for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const MIN: Self = $t::MIN;
+            const MAX: Self = $t::MAX;
             type Exponent = u32;
             operations!(implement Number $row);
             faulting!(implement_faulting Number $row);
@@ -491,6 +342,8 @@ macro_rules! implement_type {
         impl NumberOps for $t {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
+            const MIN: Self = $t::MIN;
+            const MAX: Self = $t::MAX;
             type Exponent = Self;
             operations!(implement Number $row);
             faulting!(implement_faulting Number $row);
@@ -512,6 +365,11 @@ macro_rules! implement_type {
         }
         impl Float for $t {}
         impl FloatOps for $t {
+            const INFINITY: Self = $t::INFINITY;
+            const NEG_INFINITY: Self = $t::NEG_INFINITY;
+            const NAN: Self = $t::NAN;
+            const EPSILON: Self = $t::EPSILON;
+            const MIN_POSITIVE: Self = $t::MIN_POSITIVE;
             type Bits = native::$bits;
             #[inline(always)]
             fn to_bits(self) -> native::$bits { $t::to_bits(self) }
@@ -541,10 +399,6 @@ macro_rules! implement_atomic {
 
 macro_rules! implement_all {
     ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
-        /// The conversions to all types.
-        #[doc(hidden)]
-        pub trait Casts: Sized $(+ CastTo<$t>)+ {}
-
         /// The Rust type of each [`Type`], under the name of its variant, by which other macros over the table name it.
         pub mod native {
             use half::{bf16, f16};
@@ -557,7 +411,6 @@ macro_rules! implement_all {
 
         $(
             implement_type!($row $t $variant $bits_type);
-            types!(casts $t $row);
             $(implement_atomic!($row $t $atomic);)?
         )+
     };

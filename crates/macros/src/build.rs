@@ -4,20 +4,19 @@
 //! `if` and `match` are written in `build/choose.rs`, loops and jumps in `build/loops.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::BinOp;
 use syn::spanned::Spanned;
 
-use crate::ast::{
-    Block, Callee, Change, Expr, ExprKind, Function, Local, Message, Operands, Operator, Pattern, Place, Statement,
-    Step,
-};
+use crate::ast::{Block, Callee, Change, Expr, ExprKind, Function, Local, Operands, Operator, Place, Statement, Step};
 use crate::emit;
 use crate::names::{self, private};
 use crate::rules::is_fused;
 
+mod calls;
 mod choose;
 mod loops;
+mod patterns;
 mod places;
 
 pub struct Build {
@@ -130,73 +129,6 @@ impl Build {
                 quote!(#tokens)
             }
         }
-    }
-
-    /// Binds a parameter of a device function to what the caller passes.
-    pub fn parameter(&mut self, pattern: &Pattern, value: TokenStream) -> TokenStream {
-        self.bind(pattern, value, false)
-    }
-
-    /// Binds the names of a pattern. What a loop binds is fixed for its iteration, and needs no copy.
-    fn bind(&mut self, pattern: &Pattern, value: TokenStream, hold: bool) -> TokenStream {
-        let builder = builder();
-        match pattern {
-            Pattern::Local(Local { name, mutable, .. }) => {
-                let text = name.to_string();
-                match (mutable, hold) {
-                    (true, _) => quote_spanned!(name.span()=> let #name = #builder.variable(#value, #text);),
-                    (false, true) => quote_spanned!(name.span()=> let #name = #builder.bind(#value, #text);),
-                    (false, false) => quote!(let #name = #value;),
-                }
-            }
-            Pattern::At(local, pattern) => {
-                let part = self.fresh("part");
-                let first = self.bind(pattern, quote!(#part), hold);
-                let second = self.bind(&Pattern::Local(local.clone()), quote!(#part), hold);
-                quote!(let #part = #value; #first #second)
-            }
-            Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } | Pattern::Or(_) => quote!(let _ = #value;),
-            Pattern::Rest(_) => TokenStream::new(),
-            Pattern::Tuple(all, _) => {
-                let (parts, bindings) = self.bind_parts(all, hold);
-                quote!(let (#(#parts,)*) = #value; #bindings)
-            }
-            Pattern::Struct { fields, .. } => {
-                let whole = self.fresh("whole");
-                let bindings: TokenStream = fields
-                    .iter()
-                    .map(|(field, pattern)| self.bind(pattern, quote_spanned!(field.span()=> #whole.#field), hold))
-                    .collect();
-                quote!(let #whole = #value; #bindings)
-            }
-            Pattern::Array(all, _) => {
-                let (parts, bindings) = self.bind_parts(all, hold);
-                quote!(let [#(#parts),*] = ::wattle::__private::builder::Array::elements(&#value); #bindings)
-            }
-        }
-    }
-
-    /// What stands for the parts where they are taken apart.
-    fn parts(&mut self, all: &[Pattern]) -> Vec<TokenStream> {
-        let part = |pattern: &Pattern| match pattern {
-            Pattern::Rest(span) => quote_spanned!(*span=> ..),
-            Pattern::Local(_)
-            | Pattern::At(..)
-            | Pattern::Wild(_)
-            | Pattern::Tuple(..)
-            | Pattern::Array(..)
-            | Pattern::Struct { .. }
-            | Pattern::Value(_)
-            | Pattern::Range { .. }
-            | Pattern::Or(_) => self.fresh("part").into_token_stream(),
-        };
-        all.iter().map(part).collect()
-    }
-
-    fn bind_parts(&mut self, all: &[Pattern], hold: bool) -> (Vec<TokenStream>, TokenStream) {
-        let parts = self.parts(all);
-        let bindings = all.iter().zip(&parts).map(|(pattern, part)| self.bind(pattern, quote!(#part), hold)).collect();
-        (parts, bindings)
     }
 
     fn fresh(&mut self, name: &str) -> Ident {
@@ -316,7 +248,7 @@ impl Build {
                 let x = self.expr(x);
                 quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#x))
             }
-            ExprKind::Exclusive(x) => exclusive(x),
+            ExprKind::Exclusive(x) => calls::exclusive(x),
             ExprKind::Binary(Operator { op: op @ (BinOp::And(_) | BinOp::Or(_)), .. }, left, right)
                 if !right.is_pure() =>
             {
@@ -487,49 +419,5 @@ impl Build {
                 self.call(span, "print", &[text, arguments])
             }
         }
-    }
-
-    /// A call of a method by its receiver: as [`Host`](crate::host::Host) has it.
-    fn method(&mut self, call: &Expr, how: &str) -> TokenStream {
-        let (span, how) = (call.span, Ident::new(how, call.span));
-        let ExprKind::Call { callee: Callee::Method(method), arguments } = &call.kind else { return self.expr(call) };
-        let (builder, others) = (builder(), self.fresh("others"));
-        let receiver = &arguments[0];
-        let arguments = self.exprs(&arguments[1..]);
-        let receiver = self.expr(receiver);
-        let function = method.function(quote_spanned!(span=> type_in_builder(#builder, || #receiver)));
-        quote_spanned! {span=> {
-            #[allow(unused_imports, reason = "methods that change their receivers have no use for it")]
-            use ::wattle::__private::BuilderMethodByValue as _;
-            let #others = (#(#arguments,)*);
-            ::wattle::__private::method_in_builder(#builder, #function).#how(#receiver, #others)
-        }}
-    }
-
-    /// The text and the values of a message.
-    fn message(&mut self, Message { pieces, arguments, .. }: &Message) -> (TokenStream, TokenStream) {
-        let values = arguments.iter().map(|x| {
-            let (span, value) = (x.span, self.expr(x));
-            quote_spanned!(span=> ::wattle::__private::builder::argument(#value))
-        });
-        let values: Vec<_> = values.collect();
-        (names::text(pieces), quote!(&[#(#values),*]))
-    }
-}
-
-/// The variable or view of a `&mut x`.
-fn exclusive(x: &Expr) -> TokenStream {
-    match &x.kind {
-        ExprKind::Local(local) if local.is_view => {
-            let name = &local.name;
-            quote!(&mut #name)
-        }
-        ExprKind::Local(local) => Build::variable(local, &[]),
-        ExprKind::Field(base, index) => {
-            let base = exclusive(base);
-            quote!(#base.#index)
-        }
-        // The parser takes nothing else.
-        _ => TokenStream::new(),
     }
 }

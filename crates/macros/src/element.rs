@@ -248,6 +248,12 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 fn element_ids(self) -> <#name as __wattle::Element>::Ids {
                     <#name as __wattle::Element>::ids(self)
                 }
+                fn built(self) -> Self {
+                    self
+                }
+                fn of_built(value: Self) -> Self {
+                    value
+                }
             }
 
             impl<'b> __wattle::IrValue<'b> for #built<__wattle::Values<'b>> {

@@ -2,17 +2,19 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{
-    FnArg, GenericParam, ItemFn, Pat, Path, PathArguments, ReceiverKind, Result, ReturnType, TypeParamBound,
+    FnArg, GenericParam, ItemFn, Pat, Path, PathArguments, ReceiverKind, Result, ReturnType, Token, TypeParamBound,
     WherePredicate,
 };
 
 use crate::ast::{Block, Class, Function, Parameter, View};
-use crate::parse::{Parser, check_type, class, error, is_half};
+use crate::parse::{Parser, check_marker_parameter, check_type, class, error, is_bound_of_numbers, is_half};
 use crate::recursion;
 use crate::rules::Rules;
+use crate::source;
 
 /// The path of a device function, and the generic arguments of its call.
 pub fn callee(path: &Path) -> (Path, Option<TokenStream>) {
@@ -187,6 +189,37 @@ fn bound_ranks(generics: &mut syn::Generics, parameters: &[Parameter]) {
     }
 }
 
+/// Leaves out the bound `Element` of types that are numbers, which are elements anyway. Where it is written, rustc takes
+/// nothing from the library's own `impl`s for numbers: neither what stands for one in the builder, nor its operators.
+fn leave_out_elements(generics: &mut syn::Generics) {
+    let is_redundant = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(bound) => match bound.path.get_ident() {
+            Some(name) => name == "Element" && !source::may_have_type("Element", name.span()),
+            None => {
+                let segments = &bound.path.segments;
+                segments.first().is_some_and(|root| root.ident == "wattle")
+                    && segments.last().is_some_and(|last| last.ident == "Element")
+            }
+        },
+        _ => false,
+    };
+    let of_numbers = generics.type_params().filter(|generic| bounds(generics, generic).any(is_bound_of_numbers));
+    let of_numbers: Vec<Ident> = of_numbers.map(|generic| generic.ident.clone()).collect();
+    let kept = |all: &mut Punctuated<TypeParamBound, Token![+]>| {
+        *all = std::mem::take(all).into_iter().filter(|bound| !is_redundant(bound)).collect();
+    };
+    for generic in generics.type_params_mut().filter(|generic| of_numbers.contains(&generic.ident)) {
+        kept(&mut generic.bounds);
+    }
+    for predicate in generics.where_clause.iter_mut().flat_map(|clause| &mut clause.predicates) {
+        if let WherePredicate::Type(predicate) = predicate
+            && matches!(&predicate.bounded_ty, syn::Type::Path(path) if of_numbers.iter().any(|name| path.path.is_ident(name)))
+        {
+            kept(&mut predicate.bounds);
+        }
+    }
+}
+
 /// The name that is the number of dimensions of a view, where it is one.
 fn rank(view: &syn::Type) -> Option<&Ident> {
     match view {
@@ -298,6 +331,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         let Pat::Ident(name) = &*typed.pat else {
             return error(&typed.pat, "a parameter here is a name; take tuples apart in the body");
         };
+        check_marker_parameter(&typed.ty, &signature.generics)?;
         if is_kernel && number > MOST_PARAMETERS {
             let message = format!(
                 "a kernel has at most {MOST_PARAMETERS} parameters behind `acc`; put numbers that belong together into a \
@@ -395,6 +429,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         }
     };
     bound_ranks(&mut item.sig.generics, &parameters);
+    leave_out_elements(&mut item.sig.generics);
     let anonymous_count = anonymous.len();
     item.sig.generics.params.extend(anonymous);
     Ok(Function {

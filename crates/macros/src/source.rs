@@ -19,6 +19,8 @@ struct Names {
     /// Kernels; their names are not among `known`.
     kernels: HashSet<String>,
     structs: HashSet<String>,
+    /// Traits, enumerations, other names of types, and what is imported from elsewhere than the library.
+    types: HashSet<String>,
     /// Constants that are numbers or arrays of them.
     numbers: HashSet<String>,
     /// Constants that are arrays, and those that are not.
@@ -53,6 +55,12 @@ pub fn has_method(name: &str, at: Span) -> bool {
 /// Whether the file at this place has a struct of that name.
 pub fn has_struct(name: &str, at: Span) -> bool {
     names(at).is_some_and(|names| names.structs.contains(name))
+}
+
+/// Whether the file at this place may have a type or trait of that name, or imports one by it.
+pub fn may_have_type(name: &str, at: Span) -> bool {
+    let may = |names: &Names| names.is_open || names.structs.contains(name) || names.types.contains(name);
+    names(at).is_none_or(|names| may(&names))
 }
 
 /// Whether the file at this place has a constant of that name that is a number, or an array of numbers.
@@ -128,6 +136,11 @@ impl Names {
                         self.structs.insert(name.to_string());
                     }
                 }
+                TokenTree::Ident(word) if ["trait", "enum", "type"].iter().any(|item| word == item) => {
+                    if let Some(TokenTree::Ident(name)) = tokens.peek() {
+                        self.types.insert(name.to_string());
+                    }
+                }
                 TokenTree::Ident(word) if word == "const" => {
                     let mut constant = tokens.clone();
                     if let (Some(TokenTree::Ident(name)), Some(colon), Some(ty)) =
@@ -167,19 +180,23 @@ impl Names {
             TokenTree::Group(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => false,
         };
         let root = import.clone().into_iter().find(|token| !is_sign(token, ':'));
-        let takes_all = self.import_names(import);
-        self.is_open |= takes_all && !root.as_ref().is_some_and(is_known_root);
+        let is_known = root.as_ref().is_some_and(is_known_root);
+        let takes_all = self.import_names(import, !is_known);
+        self.is_open |= takes_all && !is_known;
     }
 
-    /// Takes the names of an import, and says whether it has a `*`.
-    fn import_names(&mut self, import: TokenStream) -> bool {
+    /// Takes the names of an import, which may be types of the user's, and says whether it has a `*`.
+    fn import_names(&mut self, import: TokenStream, are_users: bool) -> bool {
         let mut takes_all = false;
         for token in import {
             match token {
                 TokenTree::Ident(name) => {
                     self.known.insert(name.to_string());
+                    if are_users {
+                        self.types.insert(name.to_string());
+                    }
                 }
-                TokenTree::Group(group) => takes_all |= self.import_names(group.stream()),
+                TokenTree::Group(group) => takes_all |= self.import_names(group.stream(), are_users),
                 token => takes_all |= is_sign(&token, '*'),
             }
         }

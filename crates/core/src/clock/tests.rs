@@ -470,3 +470,22 @@ fn users_are_named_with_their_parameter() {
     let error = text(enqueue(&uses, &queue(), Access::Read, "a copy"));
     assert!(error.contains("the launch of `sum` at ") && error.contains("(parameter `total`: PerItem)"), "{error}");
 }
+
+#[test]
+fn two_uses_of_one_operation_are_named_by_their_parameters_if_one_kernel_has_both() {
+    let (uses, a) = (Uses::default(), queue());
+    let at = Stamp { clock: &a, number: a.tick() };
+    let refused = |kernels: [&'static str; 2]| {
+        let wanted = [(kernels[0], "x"), (kernels[1], "y")].map(|(what, parameter)| Wanted {
+            uses: &uses,
+            region: region(0, 8),
+            sharing: Access::PerItem.into(),
+            user: User { what, parameter: Some(parameter), site: Site::caller() },
+        });
+        record(&at, &wanted).map_err(error).unwrap_err().to_string()
+    };
+    let own = refused(["sum", "sum"]);
+    assert!(own.contains("its own parameter `x`: PerItem") && !own.contains("(parameter `x`"), "{own}");
+    let other = refused(["fill", "sum"]);
+    assert!(other.contains("the launch of `fill` at ") && !other.contains("its own parameter"), "{other}");
+}

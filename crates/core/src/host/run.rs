@@ -334,7 +334,8 @@ mod tests {
     use wattle_ir::{Site, builder};
 
     use super::*;
-    use crate::kernel::{Draft, KernelInfo};
+    use crate::bundle::Draft;
+    use crate::kernel::KernelInfo;
     use crate::{Acc, Bound, Device, IntoArg, Read};
 
     #[test]

@@ -7,7 +7,7 @@ use crate::thread::Thread;
 /// What has elements in a kernel: views and arrays.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no length in a kernel",
-    note = "the views `Read`, `PerItem`, `Shared` and `Atomic` have one"
+    note = "the views `Read`, `PerItem`, `Shared` and `Atomic` have one, and arrays; a warp's mask has `mask.count()`"
 )]
 pub trait Extents {
     /// A `u32`, or an array of them in several dimensions.
@@ -25,7 +25,9 @@ pub trait Extents {
 /// thread, nothing on the stack may need to be dropped.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot read `{Self}` by index",
-    note = "it reads `Read` and `Shared` views and arrays of numbers so: `x[i]`"
+    note = "it reads `Read` and `Shared` views and arrays of numbers so: `x[i]`, and `x[[row, column]]` where a view has two \
+            dimensions",
+    note = "of an index whose number of dimensions is a parameter of the kernel, `i.axis(0)` is a part"
 )]
 pub unsafe trait Get {
     /// `u32`, or an array of them in several dimensions.

@@ -5,7 +5,7 @@
 //! an array, and an array of arrays is one array of all their numbers. The index of a row is checked where the row is
 //! taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
 
-use super::{Array, Builder, Val};
+use super::{Array, Builder, Val, Variable};
 use crate::{ByValue, Const, Expr, ExprId, KernelType, KernelValue, Layout, LocalId, Place, Scalar, Site, Stmt, Type};
 
 /// What memory can hold: a number, a `bool`, an array `[T; N]` of elements, or a struct of elements with
@@ -178,6 +178,12 @@ pub trait OfElement<'b> {
     type Element: Element;
     #[doc(hidden)]
     fn element_ids(self) -> <Self::Element as Element>::Ids;
+    /// The value itself, as what stands for the element.
+    #[doc(hidden)]
+    fn built(self) -> <Self::Element as KernelType>::Built<'b>;
+    /// The reverse of [`built`](OfElement::built).
+    #[doc(hidden)]
+    fn of_built(value: <Self::Element as KernelType>::Built<'b>) -> Self;
 }
 
 impl<'b, T: Scalar> OfElement<'b> for Val<'b, T> {
@@ -185,12 +191,52 @@ impl<'b, T: Scalar> OfElement<'b> for Val<'b, T> {
     fn element_ids(self) -> ExprId {
         self.id
     }
+    fn built(self) -> Self {
+        self
+    }
+    fn of_built(value: Self) -> Self {
+        value
+    }
 }
 
 impl<'b, P: Element, const N: usize> OfElement<'b> for Array<'b, P, N> {
     type Element = [P; N];
     fn element_ids(self) -> [P::Ids; N] {
         self.ids()
+    }
+    fn built(self) -> Self {
+        self
+    }
+    fn of_built(value: Self) -> Self {
+        value
+    }
+}
+
+/// A variable that holds an element, as one of what stands for the element: they are the same, which is not known of the
+/// variable's type.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct ElementVariable<V>(V);
+
+impl<V> ElementVariable<V> {
+    /// The same variable.
+    pub fn new(variable: V) -> Self {
+        ElementVariable(variable)
+    }
+}
+
+impl<'b, V: Variable<'b, Value: OfElement<'b>>> Variable<'b> for ElementVariable<V> {
+    type Value = <<V::Value as OfElement<'b>>::Element as KernelType>::Built<'b>;
+    fn get(&self) -> Self::Value {
+        self.0.get().built()
+    }
+    #[track_caller]
+    fn snapshot(&self) -> Self::Value {
+        self.0.snapshot().built()
+    }
+    #[track_caller]
+    fn set(&self, value: Self::Value) {
+        self.0.set(OfElement::of_built(value));
     }
 }
 

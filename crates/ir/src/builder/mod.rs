@@ -41,7 +41,7 @@ pub use acc::Acc;
 pub use acc::Acc as AccPlaces;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set};
 pub use array::Array;
-pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables};
+pub use element::{Element, ElementVariable, Family, Memory, OfElement, Places, Values, Variables};
 #[doc(hidden)]
 pub use faulting::overflow;
 pub use iterate::{
@@ -148,6 +148,11 @@ impl Builder {
     #[must_use]
     pub fn with_index_layout(self, index_layout: IndexLayout) -> Builder {
         Builder { index_layout, ..self }
+    }
+
+    /// Permits to add the sums over the kernel's loops in another order.
+    pub fn reassociate(&self) {
+        self.state.borrow_mut().kernel.reassociates = true;
     }
 
     /// The kernel, verified.

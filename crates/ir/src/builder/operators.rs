@@ -207,26 +207,30 @@ impl Builder {
     #[track_caller]
     pub fn div<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V) -> V {
         let site = Site::caller();
-        x.zip(self, y, |x, y| {
-            if <V::Number as Scalar>::TYPE.is_float() {
-                x.binary(BinaryOp::Div, y)
-            } else {
-                self.divide(DivOp::Div, x, y, site)
-            }
-        })
+        x.zip(self, y, |x, y| self.div_at(x, y, site))
     }
 
     /// The remainder: of floats an expression, of integers a statement.
     #[track_caller]
     pub fn rem<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V) -> V {
         let site = Site::caller();
-        x.zip(self, y, |x, y| {
-            if <V::Number as Scalar>::TYPE.is_float() {
-                x.binary(BinaryOp::Fmod, y)
-            } else {
-                self.divide(DivOp::Rem, x, y, site)
-            }
-        })
+        x.zip(self, y, |x, y| self.rem_at(x, y, site))
+    }
+
+    /// The quotient of two numbers, which is computed at `site`.
+    pub fn div_at<'b, T: Number>(&'b self, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
+        match T::TYPE.is_float() {
+            true => x.binary(BinaryOp::Div, y),
+            false => self.divide(DivOp::Div, x, y, site),
+        }
+    }
+
+    /// The remainder of two numbers, which is computed at `site`.
+    pub fn rem_at<'b, T: Number>(&'b self, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
+        match T::TYPE.is_float() {
+            true => x.binary(BinaryOp::Fmod, y),
+            false => self.divide(DivOp::Rem, x, y, site),
+        }
     }
 
     pub(super) fn divide<'b, T: Number>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {

@@ -164,6 +164,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     };
     let together = together(&function);
     let wide = rules.wide.then(|| quote!(.with_wide_indices()));
+    let reassociate = rules.reassociate.then(|| quote!(#builder.reassociate();));
     let fn_token = quote_spanned!(name.span()=> fn);
     let text = name.to_string();
     let start = name.span().unwrap();
@@ -198,6 +199,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
                 #(#build_parameters),*
             ) #where_clause {
                 use ::wattle::__private::{Called as _, NotMarked as _};
+                #reassociate
                 #build_bindings
                 #build_body
             }

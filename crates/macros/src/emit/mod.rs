@@ -15,11 +15,11 @@ pub use operators::{operator, refusal as refusal_of_operator};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, PathArguments, Type, TypePath};
+use syn::{GenericParam, PathArguments, Type, TypeParamBound, TypePath};
 
 use crate::ast::{Class, Function, Parameter, View};
 use crate::names::private;
-use crate::parse::{is_bound_of_library, is_bound_of_numbers};
+use crate::parse::{is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 use crate::signature::bounds;
 
 /// The parameters of the host's function. `known` is the constant that its types hang on, if there is one.
@@ -55,6 +55,11 @@ fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<To
     let builder = private("builder");
     let is_device_fn = !function.is_kernel;
     let mut bindings = TokenStream::new();
+    let of_its_own = |parameter: &Parameter| {
+        let (name, text) = (&parameter.local.name, parameter.local.name.to_string());
+        let is_variable = parameter.local.mutable && parameter.class == Class::Value;
+        is_variable.then(|| quote!(let #name = #builder.variable(#name, #text);))
+    };
     let parameter = |parameter: &Parameter| {
         let (name, ty) = (&parameter.local.name, &parameter.ty);
         if parameter.class == Class::Function {
@@ -69,23 +74,24 @@ fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<To
             Class::View(View::PerItem) => {
                 quote_spanned!(ty.span()=> <::wattle::__private::Bound<#ty> as ::wattle::__private::Arg>::Built<'kernel>)
             }
-            Class::Exclusive => variable(function, ty),
-            Class::Value if is_device_fn && is_of_own_trait(function, ty) => {
-                // From the projection rustc could not infer the type of the argument.
+            // From the projection rustc could not infer the type of the argument.
+            Class::Exclusive if is_device_fn && is_any_element(function, referred(ty)) => {
+                let ty = referred(ty);
                 bindings.extend(quote! {
-                    let #name = <#ty as ::wattle::__private::builder::Element>::of_ids(
-                        #builder,
-                        ::wattle::__private::builder::OfElement::element_ids(#name),
-                    );
+                    let #name = ::wattle::__private::builder::ElementVariable::new(#name);
                 });
-                quote_spanned!(ty.span()=> impl ::wattle::__private::builder::OfElement<'kernel, Element = #ty>)
+                let value = quote_spanned!(ty.span()=> ::wattle::__private::builder::OfElement<'kernel, Element = #ty>);
+                return quote!(#name: impl ::wattle::__private::Variable<'kernel, Value: #value>);
+            }
+            Class::Exclusive => variable(function, ty),
+            Class::Value if is_device_fn && is_any_element(function, ty) => {
+                bindings.extend(quote!(let #name = ::wattle::__private::builder::OfElement::built(#name);));
+                bindings.extend(of_its_own(parameter));
+                return quote_spanned!(ty.span()=> #name: impl ::wattle::__private::builder::OfElement<'kernel, Element = #ty>);
             }
             _ => built(function, ty),
         };
-        if parameter.local.mutable && parameter.class == Class::Value {
-            let text = name.to_string();
-            bindings.extend(quote!(let #name = #builder.variable(#name, #text);));
-        }
+        bindings.extend(of_its_own(parameter));
         let (built, mutable) = (once(built, after), is_items.then(|| quote!(mut)));
         quote!(#mutable #name: #built)
     };
@@ -133,15 +139,27 @@ fn is_number(function: &Function, path: &TypePath) -> bool {
     })
 }
 
-/// Whether a type is a generic one with a trait of the user's, and so may be a number, an array or a struct.
-fn is_of_own_trait(function: &Function, ty: &Type) -> bool {
+/// Whether a type is a generic one of elements, which may be a number, an array or a struct: one with a trait of the
+/// user's is.
+fn is_any_element(function: &Function, ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
+    let is_of_elements = |bound: &TypeParamBound| !is_bound_of_library(bound) || is_bound_of_elements(bound);
     let mut generics = function.generics.type_params();
     generics.any(|generic| {
         path.path.is_ident(&generic.ident)
             && !is_number(function, path)
-            && !bounds(&function.generics, generic).all(is_bound_of_library)
+            && bounds(&function.generics, generic).any(is_of_elements)
     })
+}
+
+/// The type of what a reference refers to.
+fn referred(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(reference) => referred(&reference.elem),
+        Type::Paren(inner) => referred(&inner.elem),
+        Type::Group(inner) => referred(&inner.elem),
+        ty => ty,
+    }
 }
 
 /// What stands for a `&mut` parameter in the builder: the caller's variable.

@@ -41,3 +41,8 @@ pub fn is_bound_of_numbers(bound: &TypeParamBound) -> bool {
 pub fn is_bound_of_library(bound: &TypeParamBound) -> bool {
     is_named(bound, &NUMBERS) || is_named(bound, &OTHERS) || matches!(bound, TypeParamBound::Lifetime(_))
 }
+
+/// Whether the types are elements of memory.
+pub fn is_bound_of_elements(bound: &TypeParamBound) -> bool {
+    is_named(bound, &["Element"])
+}

@@ -33,8 +33,25 @@ impl Parser {
         })
     }
 
+    /// `if`, with conditions, patterns or both.
+    pub(super) fn branch(&mut self, branch: &syn::ExprIf) -> Result<ExprKind> {
+        if let syn::Expr::Let(binding) = &*branch.cond {
+            return self.if_let(binding, branch);
+        }
+        if is_chain(&branch.cond) {
+            return self.if_chain(branch);
+        }
+        let condition = self.boxed(&branch.cond)?;
+        let then = self.block(&branch.then_branch)?;
+        let otherwise = match &branch.else_branch {
+            Some((_, otherwise)) => Some(self.boxed(otherwise)?),
+            None => None,
+        };
+        Ok(ExprKind::If { condition, then, otherwise })
+    }
+
     /// `if let`.
-    pub(super) fn if_let(&mut self, binding: &syn::ExprLet, branch: &syn::ExprIf) -> Result<ExprKind> {
+    fn if_let(&mut self, binding: &syn::ExprLet, branch: &syn::ExprIf) -> Result<ExprKind> {
         let value = self.boxed(&binding.expr)?;
         let then = self.arm(&binding.pat, None, |parser| parser.block(&branch.then_branch))?;
         let otherwise = match &branch.else_branch {
@@ -61,7 +78,7 @@ impl Parser {
     }
 
     /// `if a && let b = c { … }`: a block that is left with the value of the branch, or goes on to the other one.
-    pub(super) fn if_chain(&mut self, branch: &syn::ExprIf) -> Result<ExprKind> {
+    fn if_chain(&mut self, branch: &syn::ExprIf) -> Result<ExprKind> {
         let (target, span) = (self.targets, branch.then_branch.span());
         self.targets += 1;
         let has_value = branch.else_branch.is_some();

@@ -35,7 +35,7 @@ impl Parser {
     pub(super) fn adapt_operands(&self, op: &BinOp, left: &mut Expr, right: &mut Expr) {
         let of_one_type = is_arithmetic(op)
             || matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
-        if of_one_type && !(is_literal(left) && is_literal(right)) {
+        if of_one_type && (decides(left) || decides(right)) {
             self.adapt(left);
             self.adapt(right);
         }
@@ -43,8 +43,36 @@ impl Parser {
 
     /// Several values of which one decides the type, or each has its own place.
     pub(super) fn adapt_all(&self, all: &mut [Expr]) {
-        if !all.iter().all(is_literal) {
-            all.iter_mut().for_each(|x| self.adapt(x));
+        if all.iter().any(decides) {
+            let is_tuple = |x: &&mut Expr| matches!(x.kind, ExprKind::Tuple(_));
+            all.iter_mut().filter(|x| !is_tuple(x)).for_each(|x| self.adapt(x));
+        }
+    }
+
+    /// A choice between values, one of which decides the type of all; of tuples, each part by itself.
+    pub(super) fn adapt_choice(&self, choice: &mut Expr) {
+        let mut ends = Vec::new();
+        ends_of(choice, &mut ends);
+        self.adapt_together(ends);
+    }
+
+    fn adapt_together(&self, all: Vec<&mut Expr>) {
+        let lengths: Vec<_> =
+            all.iter().map(|x| if let ExprKind::Tuple(parts) = &x.kind { parts.len() } else { 0 }).collect();
+        match lengths.first() {
+            Some(&len) if len > 0 && lengths.iter().all(|&other| other == len) => {
+                let mut parts: Vec<Vec<&mut Expr>> = (0..len).map(|_| Vec::new()).collect();
+                for x in all {
+                    if let ExprKind::Tuple(of) = &mut x.kind {
+                        of.iter_mut().zip(&mut parts).for_each(|(part, parts)| parts.push(part));
+                    }
+                }
+                parts.into_iter().for_each(|parts| self.adapt_together(parts));
+            }
+            Some(_) if lengths.iter().all(|&len| len == 0) && all.iter().any(|x| decides(x)) => {
+                all.into_iter().for_each(|x| self.adapt(x));
+            }
+            Some(_) | None => {}
         }
     }
 
@@ -65,7 +93,7 @@ impl Parser {
             ExprKind::NegativeLiteral(Lit::Float(literal)) if literal.suffix().is_empty() => {
                 x.kind = ExprKind::Float { literal: literal.clone(), negative: true };
             }
-            ExprKind::Binary(by, left, right) if is_arithmetic(&by.op) && is_literal(left) && is_literal(right) => {
+            ExprKind::Binary(by, left, right) if is_arithmetic(&by.op) && !decides(left) && !decides(right) => {
                 self.adapt(left);
                 self.adapt(right);
             }
@@ -78,6 +106,8 @@ impl Parser {
                 }
             }
             ExprKind::Match { arms, .. } => arms.iter_mut().for_each(|arm| tail(&mut arm.body)),
+            ExprKind::Array(all) | ExprKind::Tuple(all) => all.iter_mut().for_each(|x| self.adapt(x)),
+            ExprKind::Repeat(x, _) => self.adapt(x),
             _ => {}
         }
     }
@@ -133,12 +163,38 @@ impl Expr {
     }
 }
 
-/// Whether it is of literals alone.
-fn is_literal(x: &Expr) -> bool {
+/// The values that a choice may end in.
+fn ends_of<'x>(x: &'x mut Expr, ends: &mut Vec<&'x mut Expr>) {
+    if !matches!(x.kind, ExprKind::Block(_) | ExprKind::If { .. } | ExprKind::Match { .. }) {
+        let is_left = matches!(x.kind, ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_));
+        return ends.extend((!is_left).then_some(x));
+    }
+    match &mut x.kind {
+        ExprKind::Block(block) => block.value.iter_mut().for_each(|value| ends_of(value, ends)),
+        ExprKind::If { then, otherwise, .. } => {
+            then.value.iter_mut().for_each(|value| ends_of(value, ends));
+            otherwise.iter_mut().for_each(|otherwise| ends_of(otherwise, ends));
+        }
+        ExprKind::Match { arms, .. } => {
+            arms.iter_mut().filter_map(|arm| arm.body.value.as_mut()).for_each(|value| ends_of(value, ends));
+        }
+        _ => {}
+    }
+}
+
+/// Whether the type of a value comes from something else than the literals in it.
+fn decides(x: &Expr) -> bool {
+    let tail = |block: &Block| block.value.as_deref().is_some_and(decides);
     match &x.kind {
-        ExprKind::Literal(_) | ExprKind::NegativeLiteral(_) => true,
-        ExprKind::Binary(by, left, right) => is_arithmetic(&by.op) && is_literal(left) && is_literal(right),
-        ExprKind::Negate(x, _) => is_literal(x),
-        _ => false,
+        ExprKind::Literal(_) | ExprKind::NegativeLiteral(_) => false,
+        ExprKind::Local(local) => !local.is_literal,
+        ExprKind::Binary(by, left, right) if is_arithmetic(&by.op) => decides(left) || decides(right),
+        ExprKind::Negate(x, _) | ExprKind::Repeat(x, _) => decides(x),
+        ExprKind::Array(all) | ExprKind::Tuple(all) => all.iter().any(decides),
+        ExprKind::Block(block) => tail(block),
+        ExprKind::If { then, otherwise, .. } => tail(then) || otherwise.as_deref().is_some_and(decides),
+        ExprKind::Match { arms, .. } => arms.iter().any(|arm| tail(&arm.body)),
+        ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_) => false,
+        _ => true,
     }
 }

@@ -4,6 +4,7 @@ use syn::{Block, Path, Result, Stmt};
 
 use super::calls::without_parentheses;
 use super::error;
+use crate::source;
 
 /// The types that have them, and their names there.
 const MARKERS: [(&str, &[&str]); 2] =
@@ -42,6 +43,27 @@ pub(super) fn check_variable(value: &syn::Expr) -> Result<()> {
              Order::Release)`, and choose between two by `if`",
         ),
         false => Ok(()),
+    }
+}
+
+/// Refuses a parameter that would be a scope or an order, unless the name may be that of a type of the user's.
+pub fn check_parameter(ty: &syn::Type, generics: &syn::Generics) -> Result<()> {
+    let syn::Type::Path(path) = ty else { return Ok(()) };
+    let Some(name) = path.path.get_ident() else { return Ok(()) };
+    let is_users = || {
+        generics.type_params().any(|generic| generic.ident == *name)
+            || source::may_have_type(&name.to_string(), name.span())
+    };
+    match MARKERS.iter().find(|(ty, _)| name == ty) {
+        Some((_, names)) if !is_users() => error(
+            ty,
+            &format!(
+                "no value is a scope or an order, so that the fences of a kernel can be proved: write it where it is used, \
+                 `{name}::{}`, in a function for each that is needed",
+                names[1]
+            ),
+        ),
+        Some(_) | None => Ok(()),
     }
 }
 

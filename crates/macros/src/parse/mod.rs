@@ -34,13 +34,14 @@ use syn::{BinOp, Error, Result, UnOp};
 
 use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Statement, Target, View};
 use crate::rules::{Rules, contracted, contracted_assignment};
-pub use bounds::{is_bound_of_library, is_bound_of_numbers};
+pub use bounds::{is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 pub use calls::is_range_or_map;
 use calls::without_parentheses;
 pub use closures::closure;
 use in_place::Way;
 use jumps::{Around, AroundKind};
 use literals::{number, numbers};
+pub use markers::check_parameter as check_marker_parameter;
 pub use names::{OfNumbers, SHARED, instead, is_faulting};
 use receivers::OwnGenerics;
 use scope::Scope;
@@ -269,23 +270,7 @@ impl Parser {
                 check_cast(&cast.ty)?;
                 self.cast(&cast.expr, (*cast.ty).clone())?
             }
-            syn::Expr::If(branch) => {
-                if let syn::Expr::Let(binding) = &*branch.cond {
-                    let kind = self.if_let(binding, branch)?;
-                    return Ok(Expr { kind, span });
-                }
-                if choice::is_chain(&branch.cond) {
-                    let kind = self.if_chain(branch)?;
-                    return Ok(Expr { kind, span });
-                }
-                let condition = self.boxed(&branch.cond)?;
-                let then = self.block(&branch.then_branch)?;
-                let otherwise = match &branch.else_branch {
-                    Some((_, otherwise)) => Some(self.boxed(otherwise)?),
-                    None => None,
-                };
-                ExprKind::If { condition, then, otherwise }
-            }
+            syn::Expr::If(branch) => self.branch(branch)?,
             syn::Expr::While(repeat) => self.within(&repeat.label, AroundKind::While, |parser, target| {
                 if let syn::Expr::Let(binding) = &*repeat.cond {
                     return parser.while_let(binding, repeat, target);
@@ -348,7 +333,11 @@ impl Parser {
             syn::Expr::Tuple(tuple) => ExprKind::Tuple(self.exprs(&tuple.elems)?),
             syn::Expr::Field(field) => self.field(field)?,
             syn::Expr::Struct(literal) => self.structure(literal)?,
-            syn::Expr::Array(array) => ExprKind::Array(self.exprs(&array.elems)?),
+            syn::Expr::Array(array) => {
+                let mut all = self.exprs(&array.elems)?;
+                self.adapt_all(&mut all);
+                ExprKind::Array(all)
+            }
             syn::Expr::Repeat(repeat) => ExprKind::Repeat(self.boxed(&repeat.expr)?, (*repeat.len).clone()),
             syn::Expr::Range(range) => {
                 let (Some(begin), Some(end)) = (&range.start, &range.end) else {
@@ -374,7 +363,11 @@ impl Parser {
             syn::Expr::Macro(call) => return self.macro_call(&call.mac),
             other => return refuse(other),
         };
-        Ok(Expr { kind, span })
+        let mut parsed = Expr { kind, span };
+        if matches!(x, syn::Expr::If(_) | syn::Expr::Match(_)) {
+            self.adapt_choice(&mut parsed);
+        }
+        Ok(parsed)
     }
 
     fn path(&mut self, path: &syn::ExprPath) -> Result<ExprKind> {

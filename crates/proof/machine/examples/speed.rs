@@ -30,16 +30,10 @@ fn main() {
     ];
     let site = Site::caller();
     let kernel = Kernel {
-        name: "speed".into(),
-        site,
-        rank: 1,
-        wide: false,
-        params: vec![],
-        shared: vec![],
-        locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; 3],
         exprs,
         body: vec![Stmt::Loop { label: Label(0), body, continuing: vec![assign(i, next)], bounded: true, site }],
+        ..Kernel::new("speed", site, 1)
     };
     let program = match Program::compile(Arc::new(kernel)) {
         Ok(program) => program,

@@ -3,7 +3,7 @@
 
 use wattle_ir::{MAX_RANK, Place};
 
-use crate::program::{Access, AccessKind};
+use crate::code::{Access, AccessKind};
 use crate::request::{Fault, Location, Request};
 use crate::thread::Answer;
 use crate::{Environment, Program, Thread, Value};

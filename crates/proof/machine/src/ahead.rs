@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use wattle_ir::MAX_RANK;
 
-use crate::program::{Instr, Next, Op, Operand};
+use crate::code::{Instr, Next, Op, Operand};
 use crate::{Deferred, Environment, Location, Program, Request, Thread, Value};
 
 /// The maximum number of requests of a look ahead.
@@ -93,7 +93,7 @@ impl Program {
     /// place of several dimensions any element counts.
     pub fn may_write<V: Value>(&self, thread: &Thread<V>, place: Place, element: u64) -> bool {
         let Some(&ahead) = self.ahead.get(thread.pc() as usize) else { return false };
-        let hits = |access: &crate::program::Access| {
+        let hits = |access: &crate::code::Access| {
             let known = match access.index.first() {
                 Some(Operand::Const(index)) if access.rank == 1 => Some(*index),
                 _ => None,
@@ -223,13 +223,7 @@ mod tests {
             site,
         };
         let kernel = Kernel {
-            name: "ahead".into(),
-            site,
-            rank: 1,
-            wide: false,
             params: vec![view("a"), view("b")],
-            shared: vec![],
-            locals: vec![],
             slots: vec![Slot { ty: Type::U32, name: None }],
             exprs: vec![Expr::Const(Const::of(0u32))],
             body: vec![
@@ -242,6 +236,7 @@ mod tests {
                     site,
                 },
             ],
+            ..Kernel::new("ahead", site, 1)
         };
         let program = Program::compile(Arc::new(kernel)).unwrap();
         let environment = Environment {

@@ -14,6 +14,8 @@
 
 mod access;
 mod ahead;
+mod code;
+mod endings;
 mod environment;
 mod exits;
 mod live;

@@ -11,7 +11,7 @@ use std::ops::Range;
 use wattle_ir::{LocalId, Place};
 
 use crate::Program;
-use crate::program::{AccessKind, Instr, Next, Op, Operand};
+use crate::code::{AccessKind, Instr, Next, Op, Operand};
 
 /// The words that are dead before instructions, as ranges in order: of those for which `asks`.
 pub(crate) fn dead_before(program: &Program, asks: impl Fn(u32) -> bool) -> HashMap<u32, Vec<Range<usize>>> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, Stmt, Type};
 
-use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Message, Op, Operand};
-use crate::{Program, ahead, exits, live};
+use crate::code::{Access, AccessKind, Calc, CalcOp, Instr, Local, Message, Op, Operand};
+use crate::{Program, ahead, endings, exits, live};
 
 /// A jump target that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -104,6 +104,7 @@ impl<'k> Lowering<'k> {
             barriers: self.barriers,
             uses_warps: self.kernel.first_use_of_warps().is_some(),
             exits_on_memory: exits::exits_on_memory(self.kernel),
+            ending_loops: endings::ending_loops(self.kernel),
             temps: self.temps as usize,
             first_counter: self.first_counter,
             words: words + self.counted as usize,

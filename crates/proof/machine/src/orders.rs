@@ -4,7 +4,7 @@ use wattle_ir::{Place, Site};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::Program;
-use crate::program::{AccessKind, Op};
+use crate::code::{AccessKind, Op};
 
 /// An instruction that touches or orders memory that threads share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,16 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use wattle_ir::message::Text;
 use wattle_ir::visit::Meeting;
 use wattle_ir::{
-    AtomicOp, BinaryOp, Builtin, DeviceProperty, DivOp, Expr, Kernel, Label, LocalId, MAX_RANK, Place, SharedId, Site,
-    TernaryOp, Type, UnaryOp, VerifyError, WarpOp, verify,
+    Builtin, DeviceProperty, Expr, Kernel, Label, LocalId, MAX_RANK, Place, SharedId, Site, VerifyError, verify,
 };
-use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+use wattle_memory::Scope;
 
+use crate::code::{Access, Calc, Instr, Local, Message, Op, Operand};
 use crate::lower::Lowering;
-use crate::orders::Action;
 
 /// The greatest number of elements that the private arrays of one thread can have together.
 pub const MAX_LOCAL_ELEMENTS: u64 = 1 << 16;
@@ -45,6 +43,8 @@ pub struct Program {
     pub(crate) barriers: Vec<Vec<u32>>,
     /// The loops whose exit depends on memory that threads share; see [`crate::exits`].
     pub(crate) exits_on_memory: HashSet<Label>,
+    /// The loops without a bound that end all the same; see [`crate::endings`].
+    pub(crate) ending_loops: HashSet<Label>,
     /// Whether the kernel uses its warp.
     pub(crate) uses_warps: bool,
     /// The number of temporaries that the largest statement needs.
@@ -53,308 +53,6 @@ pub struct Program {
     pub(crate) first_counter: u32,
     /// The number of words of a thread: its slots, its private arrays, and a count for each loop with a barrier in it.
     pub(crate) words: usize,
-}
-
-/// The message of an assertion: its text, and the values in it with their types.
-#[derive(Clone, Debug)]
-pub(crate) struct Message {
-    pub text: Text,
-    pub values: Vec<(Type, Operand)>,
-}
-
-/// A private array: its first word, and its length.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Local {
-    pub first: usize,
-    pub len: u32,
-}
-
-/// An instruction: the steps of the expressions that it needs, then its operation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Instr {
-    pub first_calc: u32,
-    pub last_calc: u32,
-    pub op: Op,
-}
-
-/// A value that needs no computation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Operand {
-    Const(u64),
-    Slot(u32),
-    Temp(u32),
-    Param(u32),
-    Extent(u32, u8),
-    SharedLen,
-    Builtin(Builtin, u8),
-}
-
-/// One operator, and the temporary that gets its result.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Calc {
-    pub dst: u32,
-    pub op: CalcOp,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum CalcOp {
-    Unary(UnaryOp, Type, Operand),
-    Binary(BinaryOp, Type, Operand, Operand),
-    Ternary(TernaryOp, Type, Operand, Operand, Operand),
-    Select(Operand, Operand, Operand),
-    Cast(Type, Type, Operand),
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Op {
-    Assign {
-        slot: u32,
-        value: Operand,
-    },
-    Divide {
-        dst: u32,
-        op: DivOp,
-        ty: Type,
-        left: Operand,
-        right: Operand,
-    },
-    Access(u32),
-    Fence {
-        order: FenceOrder,
-        scope: Scope,
-    },
-    /// The number identifies the barrier in the code; see [`Program::barriers`].
-    Barrier(u32),
-    /// An operation of the warp; `barrier` is its number among barriers.
-    Warp {
-        dst: u32,
-        op: WarpOp,
-        ty: Type,
-        value: Operand,
-        operand: Operand,
-        barrier: u32,
-    },
-    /// The warp's barrier.
-    WarpBarrier(u32),
-    /// A loop with a barrier in it is entered: the word counts its iterations from 0.
-    Enter {
-        counter: u32,
-    },
-    /// Such a loop begins its next iteration.
-    Count {
-        counter: u32,
-    },
-    Jump(u32),
-    JumpUnless {
-        condition: Operand,
-        target: u32,
-    },
-    /// The head of a loop without a bound, before its body; `number` counts such loops.
-    LoopHead {
-        label: Label,
-        number: u32,
-    },
-    /// Jumps to the body of such a loop, which follows its head.
-    BackEdge {
-        label: Label,
-        target: u32,
-        number: u32,
-    },
-    Assert {
-        condition: Operand,
-        message: u32,
-    },
-    Clock {
-        dst: u32,
-    },
-    Return,
-}
-
-/// An access to memory, the thread's own arrays included.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
-    pub kind: AccessKind,
-    pub place: Place,
-    pub element: Type,
-    pub rank: usize,
-    pub index: [Operand; MAX_RANK],
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum AccessKind {
-    Load {
-        dst: u32,
-    },
-    LoadLanes {
-        dst: LocalId,
-        lanes: u32,
-    },
-    Store {
-        value: Operand,
-    },
-    /// The values are `Program::lanes[first..first + lanes]`.
-    StoreLanes {
-        first: u32,
-        lanes: u32,
-    },
-    AtomicLoad {
-        dst: u32,
-        order: ReadOrder,
-        scope: Scope,
-    },
-    AtomicStore {
-        value: Operand,
-        order: WriteOrder,
-        scope: Scope,
-    },
-    AtomicUpdate {
-        dst: u32,
-        op: AtomicOp,
-        operand: Operand,
-        order: UpdateOrder,
-        scope: Scope,
-    },
-    CompareExchange {
-        dst: u32,
-        expected: Operand,
-        desired: Operand,
-        order: UpdateOrder,
-        scope: Scope,
-    },
-}
-
-impl CalcOp {
-    pub(crate) fn operands(&self) -> Vec<Operand> {
-        match *self {
-            CalcOp::Unary(_, _, x) | CalcOp::Cast(_, _, x) => vec![x],
-            CalcOp::Binary(_, _, x, y) => vec![x, y],
-            CalcOp::Ternary(_, _, x, y, z) | CalcOp::Select(x, y, z) => vec![x, y, z],
-        }
-    }
-}
-
-/// Where a thread goes on after an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
-    /// At the instruction that follows.
-    Following,
-    /// At another one.
-    Target(u32),
-    /// At the instruction that follows or at another one.
-    Either(u32),
-    /// Nowhere: it ends.
-    End,
-}
-
-/// What an operation is made of.
-pub(crate) struct OpParts {
-    /// Where a thread goes on after it, unless it faults.
-    pub next: Next,
-    /// The threads that wait for one another at it.
-    pub meeting: Option<Meeting>,
-    /// The slot that it sets, if it is no access.
-    pub slot: Option<u32>,
-    /// How it orders memory, if it is no access.
-    pub ordering: Option<Action>,
-    /// The operands of the operation itself; those of an access belong to the access.
-    pub operands: [Option<Operand>; 2],
-}
-
-impl Op {
-    /// What the operation is made of: no other list of operations says so.
-    pub(crate) fn parts(&self) -> OpParts {
-        let none = OpParts { next: Next::Following, meeting: None, slot: None, ordering: None, operands: [None; 2] };
-        match *self {
-            Op::Assign { slot, value } => OpParts { slot: Some(slot), operands: [Some(value), None], ..none },
-            Op::Divide { dst, op: _, ty: _, left, right } => {
-                OpParts { slot: Some(dst), operands: [Some(left), Some(right)], ..none }
-            }
-            Op::Fence { order, scope } => OpParts { ordering: Some(Action::Fence { order, scope }), ..none },
-            Op::Barrier(_) => OpParts { meeting: Some(Meeting::Block), ordering: Some(Action::Barrier), ..none },
-            Op::Warp { dst, op: _, ty: _, value, operand, barrier: _ } => OpParts {
-                slot: Some(dst),
-                meeting: Some(Meeting::Warp),
-                operands: [Some(value), Some(operand)],
-                ..none
-            },
-            Op::WarpBarrier(_) => OpParts { meeting: Some(Meeting::Warp), ordering: Some(Action::WarpBarrier), ..none },
-            Op::Jump(target) | Op::BackEdge { label: _, target, number: _ } => {
-                OpParts { next: Next::Target(target), ..none }
-            }
-            Op::JumpUnless { condition, target } => {
-                OpParts { next: Next::Either(target), operands: [Some(condition), None], ..none }
-            }
-            Op::Assert { condition, message: _ } => OpParts { operands: [Some(condition), None], ..none },
-            Op::Clock { dst } => OpParts { slot: Some(dst), ..none },
-            Op::Return => OpParts { next: Next::End, ..none },
-            Op::Access(_)
-            | Op::Enter { counter: _ }
-            | Op::Count { counter: _ }
-            | Op::LoopHead { label: _, number: _ } => none,
-        }
-    }
-
-    /// Whether a thread that runs it returns to who runs it, unless it is about a loop.
-    pub(crate) fn requests(&self) -> bool {
-        let parts = self.parts();
-        matches!(self, Op::Access(_)) || parts.meeting.is_some() || parts.ordering.is_some()
-    }
-}
-
-impl AccessKind {
-    pub(crate) fn writes(&self) -> bool {
-        !matches!(self, AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. })
-    }
-
-    /// The number of elements that it is to.
-    pub(crate) fn width(&self) -> u64 {
-        match *self {
-            AccessKind::LoadLanes { lanes, .. } | AccessKind::StoreLanes { lanes, .. } => lanes.into(),
-            AccessKind::Load { .. }
-            | AccessKind::Store { .. }
-            | AccessKind::AtomicLoad { .. }
-            | AccessKind::AtomicStore { .. }
-            | AccessKind::AtomicUpdate { .. }
-            | AccessKind::CompareExchange { .. } => 1,
-        }
-    }
-
-    /// The scope of an atomic access.
-    pub(crate) fn scope(&self) -> Option<Scope> {
-        match *self {
-            AccessKind::AtomicLoad { scope, .. }
-            | AccessKind::AtomicStore { scope, .. }
-            | AccessKind::AtomicUpdate { scope, .. }
-            | AccessKind::CompareExchange { scope, .. } => Some(scope),
-            AccessKind::Load { .. }
-            | AccessKind::LoadLanes { .. }
-            | AccessKind::Store { .. }
-            | AccessKind::StoreLanes { .. } => None,
-        }
-    }
-
-    /// The operands that stand in it; an access knows those of several elements.
-    fn operands(&self) -> Vec<Operand> {
-        match *self {
-            AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => vec![value],
-            AccessKind::AtomicUpdate { operand, .. } => vec![operand],
-            AccessKind::CompareExchange { expected, desired, .. } => vec![expected, desired],
-            AccessKind::Load { .. }
-            | AccessKind::LoadLanes { .. }
-            | AccessKind::StoreLanes { .. }
-            | AccessKind::AtomicLoad { .. } => Vec::new(),
-        }
-    }
-}
-
-impl Access {
-    /// The values that the access stores or combines with what is there.
-    pub(crate) fn operands(&self, program: &Program) -> Vec<Operand> {
-        match self.kind {
-            AccessKind::StoreLanes { first, lanes } => program.lanes(first, lanes).to_vec(),
-            kind => kind.operands(),
-        }
-    }
 }
 
 impl Program {
@@ -409,6 +107,11 @@ impl Program {
     /// Whether the exit of a loop depends on memory that threads share, so that they decide how often it iterates.
     pub fn exits_on_memory(&self, label: Label) -> bool {
         self.exits_on_memory.contains(&label)
+    }
+
+    /// Whether a loop without a bound ends all the same, whatever memory holds.
+    pub fn ends(&self, label: Label) -> bool {
+        self.ending_loops.contains(&label)
     }
 
     /// Whether a thread may wait for others: in a loop without a bound, at a barrier, or at an operation of its warp.

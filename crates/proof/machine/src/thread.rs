@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wattle_ir::{LocalId, Site, eval};
 
-use crate::program::{Calc, CalcOp, Message, Op, Operand};
+use crate::code::{Calc, CalcOp, Message, Op, Operand};
 use crate::request::{Fault, Request};
 use crate::{Environment, Position, Program, Value};
 

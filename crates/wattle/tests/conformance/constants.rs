@@ -8,6 +8,7 @@ pub const CASES: &[Case] = &[
     ("arrays of constants", arrays_of_constants),
     ("an index beyond an array of constants", beyond_constants),
     ("literals in generic kernels", literals),
+    ("literals that a branch or a neighbour decides", decided),
     ("constants converted to every type of floats", converted),
     ("constants converted to integers", converted_to_integers),
 ];
@@ -176,6 +177,109 @@ fn literals(device: &Device) -> Outcome {
     };
     match doubles() {
         // What f32 needs, all devices have; f64 some lack.
+        Err(Stop::Lacks(_)) if has_driver(device) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+#[device_fn]
+fn halves<T: Float>(x: T) -> (T, T) {
+    if x > 2.0 {
+        return (x, 0.25);
+    }
+    (0.5, x)
+}
+
+#[kernel]
+fn decides<T: Float + Element>(acc: &Acc, x: T, s: f32, n: u32, y: Shared<T>) {
+    let branch = if n > 2 { x } else { 1.5 };
+    let chosen = match n {
+        0 => 0.25,
+        1 => branch,
+        _ => -2.0,
+    };
+    let nested = if x > 0.5 {
+        1.0
+    } else if x > 0.25 {
+        chosen
+    } else {
+        0.5
+    };
+    let matched = if let (0, x) = (n, x) { x } else { 3.5 };
+    let row = [chosen, 0.0, 1.25];
+    let same: [T; 2] = [0.5; 2];
+    let (a, b) = if x < 0.0 { (x, 0.125) } else { (1.0, x) };
+    let (c, d) = halves(x);
+    // Each part by itself: the second ones are literals alone.
+    let (place, half) = match n {
+        0 => (n, 0.5),
+        _ => (1, 0.25),
+    };
+    y[place] = (half * s) as T;
+    // Nothing but literals: it is f64 or f32, as in Rust.
+    let alone = if n > 1 { 2.0 } else { 4.0 };
+    y[0] = branch + chosen;
+    y[1] = nested + matched;
+    y[2] = row[1] + row[2] + same[1];
+    y[3] = a * 2.0 + b;
+    y[4] = c + d * d;
+    y[5] = alone as f32 as T;
+    y[6] = T::MAX.min(x).max(T::MIN) + T::ZERO;
+    y[7] = if T::INFINITY > T::MAX && T::NEG_INFINITY < T::MIN && T::NAN != T::NAN {
+        T::ONE + T::EPSILON
+    } else {
+        T::MIN_POSITIVE
+    };
+}
+
+#[kernel]
+fn ends<T: Int>(acc: &Acc, y: Shared<T>) {
+    y[0] = T::MIN;
+    y[1] = T::MAX;
+    y[2] = T::ONE - T::ZERO;
+}
+
+fn decided(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    macro_rules! check {
+        ($t:ty, $to:expr) => {{
+            let to = $to;
+            for (x, n) in [(0.375, 0), (-1.0, 1), (3.0, 3)] {
+                let y = device.alloc_zeroed::<$t>(8)?;
+                queue.launch(ThreadSpec::new(1, 1), decides(to(x), 2.0, n, &y))?;
+                let branch = if n > 2 { x } else { 1.5 };
+                let chosen = [0.25, branch, -2.0][n.min(2) as usize];
+                let nested = if x > 0.5 { 1.0 } else { if x > 0.25 { chosen } else { 0.5 } };
+                let (a, b) = if x < 0.0 { (x, 0.125) } else { (1.0, x) };
+                let (c, d) = if x > 2.0 { (x, 0.25) } else { (0.5, x) };
+                let expected = [
+                    branch + chosen,
+                    nested + if n == 0 { x } else { 3.5 },
+                    1.75,
+                    a * 2.0 + b,
+                    c + d * d,
+                    if n > 1 { 2.0 } else { 4.0 },
+                    x,
+                ];
+                let y = y.read(&queue)?;
+                assert_eq!(y[..7], expected.map(to), "x = {x}, n = {n}");
+                assert_eq!(y[7], to(1.0) + <$t>::EPSILON);
+            }
+        }};
+    }
+    check!(f32, |x: f64| x as f32);
+    let whole = device.alloc_zeroed::<i32>(3)?;
+    queue.launch(ThreadSpec::new(1, 1), ends(&whole))?;
+    assert_eq!(whole.read(&queue)?, [i32::MIN, i32::MAX, 1]);
+    let others = || -> Outcome {
+        check!(f64, |x: f64| x);
+        check!(f16, f16::from_f64);
+        let whole = device.alloc_zeroed::<u8>(3)?;
+        queue.launch(ThreadSpec::new(1, 1), ends(&whole))?;
+        assert_eq!(whole.read(&queue)?, [0, 255, 1]);
+        Ok(())
+    };
+    match others() {
         Err(Stop::Lacks(_)) if has_driver(device) => Ok(()),
         outcome => outcome,
     }

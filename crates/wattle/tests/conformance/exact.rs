@@ -9,7 +9,7 @@ pub trait Format: Float {
     /// The exponent of the least normal number.
     const LEAST: i32;
     /// The bits of infinity.
-    const INFINITY: u16 = ((3 - 2 * Self::LEAST) as u16) << (Self::DIGITS - 1);
+    const INFINITE: u16 = ((3 - 2 * Self::LEAST) as u16) << (Self::DIGITS - 1);
     /// The bits of 1.
     const ONE_BITS: u16 = ((1 - Self::LEAST) as u16) << (Self::DIGITS - 1);
 
@@ -17,7 +17,7 @@ pub trait Format: Float {
     fn bits(self) -> u16;
 
     fn is_no_number(bits: u16) -> bool {
-        bits & 0x7fff > Self::INFINITY
+        bits & 0x7fff > Self::INFINITE
     }
 
     /// Whether it is no subnormal number that may count as zero: those of bf16 are subnormal in f32 too.
@@ -27,7 +27,7 @@ pub trait Format: Float {
 
     /// The number, exactly.
     fn value(bits: u16) -> f64 {
-        if bits & 0x7fff == Self::INFINITY {
+        if bits & 0x7fff == Self::INFINITE {
             return if bits & 0x8000 == 0 { f64::INFINITY } else { f64::NEG_INFINITY };
         }
         Self::value_or_beyond(bits)
@@ -187,8 +187,8 @@ impl Exact {
     pub fn nearest<T: Format>(self) -> u16 {
         let sign = u16::from(self.sign()) << 15;
         match self {
-            Nan => T::INFINITY | 1,
-            Infinite { .. } => sign | T::INFINITY,
+            Nan => T::INFINITE | 1,
+            Infinite { .. } => sign | T::INFINITE,
             Finite { m: 0, .. } => sign,
             Finite { m, e, .. } => {
                 let exponent = (127 - m.leading_zeros() as i32 + e).max(T::LEAST);
@@ -199,7 +199,7 @@ impl Exact {
                 let (whole, rest) = (long >> 2, long & 3);
                 let whole = whole + u128::from(rest == 3 || (rest == 2 && whole & 1 == 1));
                 let bits = ((exponent - T::LEAST) as u128) * (1 << (T::DIGITS - 1)) + whole;
-                sign | bits.min(T::INFINITY.into()) as u16
+                sign | bits.min(T::INFINITE.into()) as u16
             }
         }
     }

@@ -134,7 +134,7 @@ fn from_half<T: Format>(device: &Device) -> Outcome {
 /// Doubles at, just below and just above each number and each middle between two.
 fn around<T: Format>() -> Vec<f64> {
     let step = if is_small() { 101 } else { 3 };
-    let sizes = (0..T::INFINITY).step_by(step).chain(T::INFINITY - 2..T::INFINITY);
+    let sizes = (0..T::INFINITE).step_by(step).chain(T::INFINITE - 2..T::INFINITE);
     let points = sizes.flat_map(|bits| {
         let (low, high) = (T::value(bits), T::value_or_beyond(bits + 1));
         [low, low / 2.0 + high / 2.0]
@@ -193,7 +193,7 @@ fn unary<T: Format>(device: &Device) -> Outcome {
 fn pairs<T: Format>() -> Vec<[u16; 3]> {
     let special: Vec<u16> = [0, 1, 2, 0x3ff, 0x400, T::ONE_BITS - 1, T::ONE_BITS, T::ONE_BITS + 1, 0x4000, 0x4200]
         .into_iter()
-        .chain([T::INFINITY - 2, T::INFINITY - 1, T::INFINITY, T::INFINITY + 1, 0x7fff])
+        .chain([T::INFINITE - 2, T::INFINITE - 1, T::INFINITE, T::INFINITE + 1, 0x7fff])
         .flat_map(|bits| [bits, bits | 0x8000])
         .filter(|&bits| T::is_promised(bits))
         .collect();
@@ -259,7 +259,7 @@ fn traps<T: Format>() -> Vec<[u16; 3]> {
         let odd = |x: u16| Exact::of_integer(i128::from((x % 64) | 1)).nearest::<T>();
         all.push([odd(x), odd(y), (small % 0x200 + (1 << (T::DIGITS - 1))) | z & 0x8000]);
         // Products beyond the range, of which much is taken off.
-        all.push([T::INFINITY - 1 - (small & 0x7f), 0x4000, (T::INFINITY - 1) | 0x8000]);
+        all.push([T::INFINITE - 1 - (small & 0x7f), 0x4000, (T::INFINITE - 1) | 0x8000]);
     }
     all.retain(|all| all.iter().all(|&x| T::is_promised(x)));
     all

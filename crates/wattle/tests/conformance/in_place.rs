@@ -8,6 +8,7 @@ pub const CASES: &[Case] = &[
     ("`&mut` of elements and fields", parts),
     ("`&mut` of an element that there is not", out_of_bounds),
     ("`&mut` of items", of_items),
+    ("`&mut` of any element", of_any),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
@@ -129,5 +130,70 @@ fn of_items(device: &Device) -> Outcome {
     queue.launch(FrameSpec::cover(5, 2), items(&mut bodies, &mut numbers))?;
     assert_eq!(bodies.read(&queue)?, [Body { position: [1.0, 4.0], mass: 6.0 }; 5]);
     assert_eq!(numbers.read(&queue)?, [4.0, 8.0, 12.0]);
+    Ok(())
+}
+
+#[device_fn]
+fn swap<T: Element>(a: &mut T, b: &mut T) {
+    let kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/// The value that is passed stays what it was.
+#[device_fn]
+fn put<T: Element>(old: T, into: &mut T, new: T) -> T {
+    *into = new;
+    old
+}
+
+#[device_fn]
+fn rotate<T: Element>(a: &mut T, b: &mut T, c: &mut T) {
+    swap(a, b);
+    swap(b, c);
+}
+
+#[kernel]
+fn any<T: Number + Element>(
+    acc: &Acc,
+    numbers: Shared<T>,
+    bodies: Shared<Body>,
+    rows: Shared<[u32; 3]>,
+    flags: Shared<bool>,
+) {
+    let (mut a, mut b, mut c) = (numbers[0], numbers[1], numbers[2]);
+    rotate(&mut a, &mut b, &mut c);
+    numbers[0] = a;
+    numbers[1] = b;
+    numbers[2] = c + put(a, &mut b, c) + b;
+    let (mut first, mut second) = (bodies[0], bodies[1]);
+    swap(&mut first, &mut second);
+    swap(&mut first.position[0], &mut second.position[1]);
+    bodies[0] = first;
+    bodies[1] = put(second, &mut second, first);
+    let mut row = rows[0];
+    let other = rows[1];
+    rows[0] = put(row, &mut row, other);
+    row[0] += 2;
+    row[2] -= 2;
+    rows[1] = row;
+    let (mut yes, mut no) = (flags[0], flags[1]);
+    swap(&mut yes, &mut no);
+    flags[0] = yes;
+    flags[1] = no;
+}
+
+fn of_any(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let body = |x, y, mass| Body { position: [x, y], mass };
+    let numbers = device.from_slice(&[1u32, 10, 100])?;
+    let bodies = device.from_slice(&[body(1.0, 2.0, 3.0), body(4.0, 5.0, 6.0)])?;
+    let rows = device.from_slice(&[[1u32, 2, 3], [4, 5, 6]])?;
+    let flags = device.from_slice(&[true, false])?;
+    queue.launch(ThreadSpec::new(1, 1), any(&numbers, &bodies, &rows, &flags))?;
+    assert_eq!(numbers.read(&queue)?, [10, 100, 1 + 10 + 1]);
+    assert_eq!(bodies.read(&queue)?, [body(2.0, 5.0, 6.0), body(1.0, 4.0, 3.0)]);
+    assert_eq!(rows.read(&queue)?, [[1, 2, 3], [6, 5, 4]]);
+    assert_eq!(flags.read(&queue)?, [false, true]);
     Ok(())
 }

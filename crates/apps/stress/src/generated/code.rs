@@ -72,18 +72,7 @@ impl<'p> Code<'p> {
             Space::Device => Vec::new(),
             Space::Block => vec![array("shared_plain", false), array("shared_atomic", true)],
         };
-        let kernel = Ir {
-            name: INFO.name.to_owned(),
-            site,
-            rank: 1,
-            wide: false,
-            params,
-            shared,
-            locals: Vec::new(),
-            slots: Vec::new(),
-            exprs: Vec::new(),
-            body: Vec::new(),
-        };
+        let kernel = Ir { params, shared, ..Ir::new(INFO.name, site, 1) };
         let none = SlotId(0);
         let mut code = Code {
             program,

@@ -23,17 +23,11 @@
 //! // Each thread adds 1 to the only element of `count`.
 //! let site = Site::caller();
 //! let kernel = Kernel {
-//!     name: "count".into(),
-//!     site,
-//!     rank: 1,
-//!     wide: false,
 //!     params: vec![Param {
 //!         name: "count",
 //!         kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 },
 //!         field: None,
 //!     }],
-//!     shared: vec![],
-//!     locals: vec![],
 //!     slots: vec![Slot { ty: Type::U32, name: None }],
 //!     exprs: vec![Expr::Const(Const::of(0u32)), Expr::Const(Const::of(1u32))],
 //!     body: vec![Stmt::AtomicUpdate {
@@ -46,6 +40,7 @@
 //!         scope: Scope::Device,
 //!         site,
 //!     }],
+//!     ..Kernel::new("count", site, 1)
 //! };
 //! let program = Arc::new(Program::compile(Arc::new(kernel))?);
 //!

@@ -18,19 +18,7 @@ pub struct Build {
 
 impl Build {
     pub fn new(name: &str) -> Build {
-        let kernel = Kernel {
-            name: name.into(),
-            site: Site::caller(),
-            rank: 1,
-            wide: false,
-            params: vec![],
-            shared: vec![],
-            locals: vec![],
-            slots: vec![],
-            exprs: vec![],
-            body: vec![],
-        };
-        Build { kernel, labels: 0 }
+        Build { kernel: Kernel::new(name, Site::caller(), 1), labels: 0 }
     }
 
     pub fn view(&mut self, name: &'static str, access: Access) -> Place {

@@ -15,16 +15,10 @@ pub fn kernel(launch: &Launch, number: usize, first: u32) -> Kernel {
     let site = Site { file: "case", line: 0, column: 1 };
     let array = |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(LEN), atomic, site };
     let kernel = Kernel {
-        name: format!("launch{number}"),
-        site,
-        rank: 1,
-        wide: false,
         params: vec![view("data", Access::Shared), view("flags", Access::Atomic), view("seen", Access::Shared)],
         shared: vec![array("tile", false), array("marks", true)],
-        locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; REGISTERS as usize],
-        exprs: vec![],
-        body: vec![],
+        ..Kernel::new(format!("launch{number}"), site, 1)
     };
     let mut lower = Lower { kernel, labels: 0, line: number as u32 * 100 };
     let mut body = lower.steps(&launch.body);
