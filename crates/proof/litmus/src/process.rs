@@ -151,7 +151,7 @@ impl LitmusThread {
         }
         self.forget(world.flows[self.thread as usize].dead(target).unwrap_or_default());
         self.announced = true;
-        Some(Action::BackEdge { label: target as u32, source, waits: true })
+        Some(Action::BackEdge { label: target as u32, source, waits: true, ends: false })
     }
 }
 

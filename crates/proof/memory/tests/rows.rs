@@ -7,6 +7,9 @@ fn models() {
     let having = |is: fn(Model) -> bool| Model::ALL.into_iter().filter(|&model| is(model)).collect::<Vec<_>>();
     assert_eq!(having(Model::has_references), [Model::Vulkan]);
     assert_eq!(having(Model::private_cells_order), [Model::Unordered]);
+    assert_eq!(having(Model::has_classes), [Model::Vulkan]);
+    assert_eq!(having(|model| !model.clocks_order_counters()), [Model::Unordered]);
+    assert_eq!(having(Model::orders_observed_additions), [Model::Ptx]);
     assert_eq!(having(|model| model.race_clause().is_none()), [Model::Sc, Model::Unordered]);
     for (model, section) in [
         (Model::Portable, "8.7.1"),

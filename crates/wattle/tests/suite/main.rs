@@ -16,6 +16,7 @@ mod large_faults;
 mod large_frames;
 mod modules;
 mod one_after_another;
+mod other_bits;
 mod pairs_checked;
 mod persistent_threads;
 mod phases_checked;

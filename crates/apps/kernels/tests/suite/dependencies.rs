@@ -334,40 +334,6 @@ fn a_verdict_that_rests_on_both_dependencies_says_so() {
     }
 }
 
-/// The arms store alike but for the scope.
-#[kernel]
-fn of_two_scopes(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
-    if acc.thread_in_grid() == 0 {
-        let a = x.load(0);
-        if a == 1 {
-            y.store_with(0, 1, Scope::Device, Order::Relaxed);
-        } else {
-            y.store_with(0, 1, Scope::System, Order::Relaxed);
-        }
-        seen.store(0, a);
-    } else {
-        let b = y.load(0);
-        x.store(0, b);
-        seen.store(1, b);
-    }
-}
-
-/// Vulkan has no system scope, and on the host the device's is the system's.
-#[test]
-fn a_store_of_another_scope_is_another_store() {
-    for (target, verdict) in [
-        (Target::Portable, Verdict::Holds),
-        (Target::Ptx { sm: 90 }, Verdict::Holds),
-        (Target::Ptx { sm: 80 }, Verdict::Holds),
-        (Target::Host, Verdict::Violated),
-    ] {
-        let report = judge(Checker::for_target(target), |queue, [x, y, _, _, seen]| {
-            queue.launch(ThreadSpec::new(2, 1), of_two_scopes(x, y, seen))
-        });
-        assert_eq!(report.verdict, verdict, "{target}: {:?}", report.unknown);
-    }
-}
-
 #[test]
 fn a_store_behind_a_loop_that_waits_is_behind_it() {
     for target in TARGETS {

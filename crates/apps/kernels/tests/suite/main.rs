@@ -23,6 +23,7 @@ mod properties;
 mod proved;
 mod registry;
 mod removed_dependencies;
+mod same_instructions;
 mod sizes;
 mod spinning;
 mod stories;

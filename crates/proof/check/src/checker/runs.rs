@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
+use wattle_ir::Kernel;
 
 use super::Checker;
 use super::device::CheckedBackend;
@@ -81,6 +82,8 @@ impl Runs<'_> {
                 phase.rests.waits.iter().for_each(|lines| note(&mut report.rests_on_progress, *lines));
                 phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
                 phase.notes.iter().for_each(|text| note(&mut report.notes, text.clone()));
+                let kernels = phase.world.launches.iter().map(|launch| launch.program.kernel());
+                kernels.flat_map(of_other_bits).for_each(|text| note(&mut report.notes, text));
                 report.symmetric |= phase.symmetric;
                 report.kept += u32::from(phase.kept);
                 report.searches += 1;
@@ -243,4 +246,22 @@ fn is_unanswered(error: &Error) -> bool {
         // The enumeration may grow (`non_exhaustive`); any other error is the scenario's.
         _ => false,
     }
+}
+
+/// What devices may compute with other bits than the host, of whose bits the verdict is.
+fn of_other_bits(kernel: &Kernel) -> Vec<String> {
+    let name = &kernel.name;
+    let short = kernel.first_short_form().map(|site| {
+        format!(
+            "{site} computes with a short form (`…_fast`), of which each device has its own bits within the stated bound; the \
+             verdict is of the host's"
+        )
+    });
+    let reordered = kernel.reassociates.then(|| {
+        format!(
+            "kernel `{name}` permits to add its sums in another order (`reassociate`); the verdict is of sums in the order in \
+             which they are written"
+        )
+    });
+    short.into_iter().chain(reordered).collect()
 }

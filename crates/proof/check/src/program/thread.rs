@@ -289,8 +289,8 @@ impl KernelThread {
             }
             Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
             Request::BackEdge { label, .. } => {
-                let waits = launch.program.exits_on_memory(label);
-                return Ok(Some(Action::BackEdge { label: label.0, source, waits }));
+                let (waits, ends) = (launch.program.exits_on_memory(label), launch.program.ends(label));
+                return Ok(Some(Action::BackEdge { label: label.0, source, waits, ends }));
             }
             Request::NeedsValue | Request::OutOfFuel => return Ok(Some(Action::NeedsValue)),
             Request::Fault(fault) => return Ok(Some(Action::Fault { fault: world.fault_number(fault), source })),

@@ -281,7 +281,8 @@ pub struct Report {
     /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes of
     /// other times.
     pub assumes: Vec<Site>,
-    /// What the verdict on launches of modules rests on that their languages do not promise, in words.
+    /// What the verdict rests on that no device or language promises, in words: of launches of modules, and of arithmetic whose
+    /// bits are each device's own.
     pub notes: Vec<String>,
     /// The size of the search.
     pub statistics: Statistics,

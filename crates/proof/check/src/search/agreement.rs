@@ -1,6 +1,6 @@
 //! The accesses and fences that all completions of a thread perform.
 
-use wattle_memory::{EventId, Label};
+use wattle_memory::{EventId, Label, Model};
 
 use super::exchange::Exchange;
 use super::process::{Change, Target};
@@ -42,21 +42,20 @@ pub(super) enum Act {
 }
 
 impl Act {
-    /// Whether an event of the graph is that action.
-    pub fn is(&self, state: &State<'_>, id: EventId) -> bool {
+    /// Whether an event of the graph is that action, or may be made one with it.
+    pub fn is(&self, model: Model, state: &State<'_>, id: EventId) -> bool {
         let event = state.graph.event(id);
         let place = event.location.and_then(|location| state.addresses.get(location)).copied();
         let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);
+        let alike = |label: Label| model.merged(event.label, label).is_some();
         match self {
-            Act::Fence { label, .. } => event.label == *label,
-            Act::Read { target, label, .. } => {
-                event.label == *label && here(target) && state.early_update(id).is_none()
-            }
+            Act::Fence { label, .. } => alike(*label),
+            Act::Read { target, label, .. } => alike(*label) && here(target) && state.early_update(id).is_none(),
             Act::Update { target, change, read, write, .. } => {
-                let early = state.early_update(id);
-                here(target) && early.is_some_and(|early| early.change == *change && early.labels == [*read, *write])
+                let early = state.early_update(id).filter(|early| here(target) && early.change == *change);
+                early.is_some_and(|early| early.has_labels(model, [*read, *write]))
             }
-            Act::Store { target, value, label, .. } => event.label == *label && here(target) && event.value == *value,
+            Act::Store { target, value, label, .. } => alike(*label) && here(target) && event.value == *value,
             Act::Exchange { .. } | Act::Other { .. } => false,
         }
     }
@@ -174,9 +173,9 @@ pub(super) fn trim(acts: &mut Vec<Act>) {
 }
 
 /// Keeps the actions that another completion performs too.
-pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
+pub(super) fn agree(model: Model, agreed: &mut Agreement, other: Agreement) {
     let stores_of = |of: &Agreement| of.ahead.iter().chain(&of.beyond).filter(|act| is_known_store(act)).count();
-    let shared = shared_stores(agreed, &other);
+    let shared = shared_stores(model, agreed, &other);
     // Actions are matched by their events: one completion may make an access that is out of bounds in the other.
     let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
     let mut from = 0;
@@ -190,7 +189,7 @@ pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
     }
     let stores = |acts: &[Act]| acts.iter().filter(|act| act.is_write()).count();
     let most = stores(&agreed.beyond).max(stores(&other.beyond));
-    agreed.beyond = both(&agreed.beyond, &other.beyond);
+    agreed.beyond = both(model, &agreed.beyond, &other.beyond);
     agreed.depends |= other.depends || stores(&agreed.beyond) < most;
     agreed.reordered |= other.reordered || stores_of(agreed) < shared;
     agreed.met &= other.met;
@@ -202,10 +201,10 @@ fn is_known_store(act: &Act) -> bool {
 }
 
 /// How many stores both have behind the same fences, in whatever order.
-fn shared_stores(first: &Agreement, second: &Agreement) -> usize {
+fn shared_stores(model: Model, first: &Agreement, second: &Agreement) -> usize {
     let mut left = all_placed(second, &[]);
-    let is_shared = |(act, fences): &Placed<'_>| {
-        let at = left.iter().position(|(other, behind)| behind == fences && same(act, other));
+    let is_shared = |placed: &Placed<'_>| {
+        let at = left.iter().position(|other| are_alike(model, placed, other));
         at.map(|at| left.swap_remove(at)).is_some()
     };
     all_placed(first, &[]).iter().filter(|(act, _)| is_known_store(act)).map(is_shared).filter(|shared| *shared).count()
@@ -213,10 +212,10 @@ fn shared_stores(first: &Agreement, second: &Agreement) -> usize {
 
 /// What each completion does of what all of them do, in its own order: the accesses that each of the others performs too,
 /// behind the same fences, as often. `fences` gives the fences among what the thread has run ahead to, by their numbers.
-pub(super) fn in_each_order(all: Vec<Agreement>, fences: &[(usize, Label)]) -> Vec<Agreement> {
+pub(super) fn in_each_order(model: Model, all: Vec<Agreement>, fences: &[(usize, Label)]) -> Vec<Agreement> {
     let placed: Vec<Vec<Placed<'_>>> = all.iter().map(|of| all_placed(of, fences)).collect();
-    let alike = |a: &Placed<'_>, b: &Placed<'_>| a.1 == b.1 && same(a.0, b.0);
-    let count = |among: &[Placed<'_>], of: &Placed<'_>| among.iter().filter(|other| alike(other, of)).count();
+    let count =
+        |among: &[Placed<'_>], of: &Placed<'_>| among.iter().filter(|other| are_alike(model, other, of)).count();
     // As often as it stands in this one up to here.
     let is_shared = |mine: &[Placed<'_>], at: usize| {
         let before = count(&mine[..at], &mine[at]);
@@ -307,39 +306,62 @@ fn all_placed<'a>(of: &'a Agreement, fences: &[(usize, Label)]) -> Vec<Placed<'a
 }
 
 /// The reads and stores that both have, behind the same fences and in the same order, with the fences before them.
-fn both(first: &[Act], second: &[Act]) -> Vec<Act> {
+fn both(model: Model, first: &[Act], second: &[Act]) -> Vec<Act> {
     let (mine, theirs) = (placed(first), placed(second));
     let mut from = 0;
-    let mut kept = Vec::new();
-    for (act, fences) in &mine {
-        let alike = |(other, behind): &Placed<'_>| behind == fences && same(act, other);
-        if let Some(at) = theirs[from..].iter().position(alike) {
-            from += at + 1;
-            kept.push(*act);
-        }
+    // The kept accesses, and the fences before the last of them, as what they are in both.
+    let (mut kept, mut fences) = (Vec::new(), Vec::new());
+    for placed in &mine {
+        let Some(at) = theirs[from..].iter().position(|other| are_alike(model, placed, other)) else { continue };
+        let (act, behind) = &theirs[from + at];
+        from += at + 1;
+        kept.extend(merged(model, placed.0, act).map(|merged| (placed.0, merged)));
+        fences = placed.1.iter().zip(behind).filter_map(|(one, other)| model.merged(*one, *other)).collect();
     }
-    let mut acts: Vec<Act> = first
-        .iter()
-        .filter(|act| matches!(act, Act::Fence { .. }) || kept.iter().any(|kept| std::ptr::eq(*kept, *act)))
-        .cloned()
-        .collect();
+    let mut fences = fences.into_iter();
+    let in_both = |act: &Act| match act {
+        Act::Fence { label, source } => Some(Act::Fence { label: fences.next().unwrap_or(*label), source: *source }),
+        Act::Read { .. } | Act::Update { .. } | Act::Store { .. } | Act::Exchange { .. } | Act::Other { .. } => {
+            kept.iter().find(|(kept, _)| std::ptr::eq(*kept, act)).map(|(_, merged)| merged.clone())
+        }
+    };
+    let mut acts: Vec<Act> = first.iter().filter_map(in_both).collect();
     trim(&mut acts);
     acts
 }
 
-/// Whether two accesses, perhaps of different lines, are equal.
-fn same(a: &Act, b: &Act) -> bool {
-    match a {
-        Act::Store { target, value, label, .. } => {
-            matches!(b, Act::Store { target: at, value: also, label: alike, .. } if (at, also, alike) == (target, value, label))
+/// Whether two accesses, perhaps of different lines, are one for a compiler, behind fences that are.
+fn are_alike(model: Model, one: &Placed<'_>, other: &Placed<'_>) -> bool {
+    let fences = || one.1.iter().zip(&other.1).all(|(one, other)| model.merged(*one, *other).is_some());
+    one.1.len() == other.1.len() && fences() && merged(model, one.0, other.0).is_some()
+}
+
+/// What two accesses, perhaps of different lines, are together if they are one for a compiler.
+fn merged(model: Model, one: &Act, other: &Act) -> Option<Act> {
+    match (one, other) {
+        (&Act::Store { target, value, label, source }, &Act::Store { target: at, value: also, label: of, .. })
+            if (target, value) == (at, also) =>
+        {
+            Some(Act::Store { target, value, label: model.merged(label, of)?, source })
         }
-        Act::Read { target, label, .. } => {
-            matches!(b, Act::Read { target: at, label: alike, .. } if (at, alike) == (target, label))
+        (&Act::Read { target, label, source }, &Act::Read { target: at, label: of, .. }) if target == at => {
+            Some(Act::Read { target, label: model.merged(label, of)?, source })
         }
-        Act::Update { target, change, read, write, .. } => {
-            matches!(b, Act::Update { target: at, change: also, read: reads, write: writes, .. }
-                if (at, also, reads, writes) == (target, change, read, write))
+        (
+            &Act::Update { target, change, read, write, source },
+            &Act::Update { target: at, change: also, read: reads, write: writes, .. },
+        ) if (target, change) == (at, also) => {
+            let (read, write) = (model.merged(read, reads)?, model.merged(write, writes)?);
+            Some(Act::Update { target, change, read, write, source })
         }
-        Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => false,
+        (
+            Act::Store { .. }
+            | Act::Read { .. }
+            | Act::Update { .. }
+            | Act::Fence { .. }
+            | Act::Exchange { .. }
+            | Act::Other { .. },
+            _,
+        ) => None,
     }
 }

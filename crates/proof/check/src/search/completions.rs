@@ -3,10 +3,11 @@
 //! A compiler may move a store before a read that the store does not need, and it sees more than operands and branches:
 //! `(a & 0) + 1` is 1, and a store that stands in both arms of a branch is a store. So a store may be added once the
 //! chosen reads determine it: every completion of the open ones performs the same store (place, value, order, scope)
-//! behind the same fences. A completion gives a read some value that some write gives its place; reads of one
+//! behind the same fences. The same are instructions: scopes and orders for which a target has one are one ([`Model::merged`]).
+//! A completion gives a read some value that some write gives its place; reads of one
 //! place with nothing between them that orders may be taken equal, since they may be made one. So a plain read returns
 //! what its thread has stored plainly, where the thread has synchronized with nobody since: any other value is a race. A
-//! loop that waits on atomics may never end, other loops end. What is not found out within bounds counts as no dependency.
+//! loop that waits on atomics may never end, unless something in it counts to an end that is not far; other loops end. What is not found out within bounds counts as no dependency.
 //!
 //! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on
 //! relaxed and on plain accesses alike, and its control-flow simplification makes one read-modify-write of two equal ones
@@ -16,6 +17,8 @@
 
 use std::collections::VecDeque;
 
+#[cfg(doc)]
+use wattle_memory::Model;
 use wattle_memory::{EventId, Kind, Label, Level, stop};
 
 use super::Setup;
@@ -33,6 +36,9 @@ const MOST_ACTIONS: u32 = 1 << 15;
 
 /// The same maximum for a comparison that only checks whether there is something to find.
 const FEW_ACTIONS: u32 = 1 << 11;
+
+/// The most turns of loops that end by themselves in a completion. A loop that goes on longer is taken for one that may never end.
+const MOST_TURNS: u32 = 16;
 
 /// The values that the open reads of a completion return.
 #[derive(Clone, Copy)]
@@ -60,6 +66,8 @@ struct Path<'w> {
     kept: usize,
     /// The loops entered beyond that, and whether this iteration has read something atomic.
     loops: Vec<(u32, bool)>,
+    /// How many turns it has made of loops that end by themselves.
+    turns: u32,
     /// The last read of each place with which a later one may be merged.
     reads: Vec<(Address, EventId, u64)>,
     /// What the thread has stored plainly since it last synchronized.
@@ -145,7 +153,7 @@ pub(super) fn compare(setup: &Setup<'_>, state: &State<'_>, thread: usize, given
         let next = completions.alone(path);
         match &mut agreed {
             None => agreed = Some(next),
-            Some(agreed) => agree(agreed, next),
+            Some(agreed) => agree(setup.model, agreed, next),
         }
         if !cut && agreed.as_ref().is_some_and(Agreement::is_empty) {
             return agreed;
@@ -193,7 +201,7 @@ pub(super) fn orders(setup: &Setup<'_>, state: &State<'_>, thread: usize, values
     let is_fence = |event: EventId| state.graph.event(event).label.kind == Kind::Fence;
     let fences = runner.trail.iter().enumerate().filter(|&(_, &event)| is_fence(event));
     let fences: Vec<_> = fences.map(|(number, &event)| (number, state.graph.event(event).label)).collect();
-    in_each_order(all, &fences)
+    in_each_order(setup.model, all, &fences)
 }
 
 struct Completions<'a, 'w> {
@@ -215,6 +223,7 @@ impl<'w> Completions<'_, 'w> {
             at: 0,
             kept: 0,
             loops: Vec::new(),
+            turns: 0,
             reads: Vec::new(),
             stored: Stored::default(),
             ties: Vec::new(),
@@ -279,7 +288,7 @@ impl<'w> Completions<'_, 'w> {
     /// The event as which the path's last action was promised, if it was.
     fn promised(&self, path: &mut Path<'w>) -> Option<EventId> {
         let event = self.runner.promised.get(path.kept).copied()?;
-        let found = path.acts.last().is_some_and(|act| act.is(self.state, event));
+        let found = path.acts.last().is_some_and(|act| act.is(self.setup.model, self.state, event));
         path.kept += usize::from(found);
         found.then_some(event)
     }
@@ -383,8 +392,12 @@ impl<'w> Completions<'_, 'w> {
                         path.loops.push((label, false));
                     }
                 }
-                Action::BackEdge { label, .. } => {
+                Action::BackEdge { label, ends, .. } => {
                     if path.at < self.runner.trail.len() {
+                        continue;
+                    }
+                    path.turns += u32::from(ends);
+                    if ends && path.turns <= MOST_TURNS {
                         continue;
                     }
                     // A loop entered before may have read anything.

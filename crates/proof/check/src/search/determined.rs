@@ -91,7 +91,7 @@ pub(super) fn determine(
         }
         // Earlier guesses are in the graph.
         let promised = &state.runners[thread].promised;
-        let is_there = |act: &Act| promised.iter().any(|&event| act.is(state, event));
+        let is_there = |act: &Act| promised.iter().any(|&event| act.is(setup.model, state, event));
         ways.retain(|way| way.seen() > least && (way.known_ahead() > ahead || !way.seen_beyond().iter().all(is_there)));
         if !ways.is_empty() {
             return Ok(Some(Guess { thread, ways }));
@@ -174,7 +174,7 @@ fn add(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId, agreed: &Agre
     // Guessed actions are not among the certain ones; then the place of the rest is not known.
     let mut left = agreed.beyond.iter();
     let promised = state.runners[thread].promised.iter();
-    if !promised.into_iter().all(|&event| left.any(|act| act.is(state, event))) {
+    if !promised.into_iter().all(|&event| left.any(|act| act.is(setup.model, state, event))) {
         return Ok(());
     }
     let mut place = 0;
@@ -204,7 +204,7 @@ fn promise(
         }
     };
     let next = state.runners[thread].promised.get(place).copied();
-    if next.is_some_and(|event| act.is(state, event)) {
+    if next.is_some_and(|event| act.is(setup.model, state, event)) {
         return Ok(place + 1);
     }
     let add = |state: &mut State<'_>, label, next: Option<EventId>| match next {

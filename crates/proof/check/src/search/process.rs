@@ -192,8 +192,9 @@ pub enum Action {
     /// A loop that may go on for ever is about to begin. The process now holds only values that it will use again.
     LoopHead { label: u32 },
     /// Such a loop is about to begin again. If its exit depends on memory, it `waits`: other threads may prolong it
-    /// without limit, so the loop bound applies to it.
-    BackEdge { label: u32, source: u32, waits: bool },
+    /// without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever memory holds: then they
+    /// may prolong it as far as that.
+    BackEdge { label: u32, source: u32, waits: bool, ends: bool },
     /// The thread cannot continue before a value that it was not given is known. The next call repeats the attempt.
     NeedsValue,
     /// A fault happened; the thread continues. `fault` is a number that the process assigns.

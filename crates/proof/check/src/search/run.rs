@@ -107,7 +107,7 @@ pub(super) fn run<'w>(
                     break Status::Needs;
                 }
                 let what = target.map(|target| (target.address, None));
-                let (event, _) = event(state, thread, &mut run, label, source, what);
+                let (event, _) = event(setup, state, thread, &mut run, label, source, what);
                 locate(setup, state, event, target, source)?;
                 // The head is updated before the answer: heads are kept in this state if the thread is run from here
                 // again.
@@ -122,7 +122,7 @@ pub(super) fn run<'w>(
                     break Status::Needs;
                 }
                 let what = target.map(|target| (target.address, value));
-                let (event, _) = event(state, thread, &mut run, label, source, what);
+                let (event, _) = event(setup, state, thread, &mut run, label, source, what);
                 // Whether anybody has written its value may be known by now.
                 if state.graph.event(event).label.unwritten != label.unwritten {
                     state.graph.replace(event, label, source);
@@ -142,12 +142,15 @@ pub(super) fn run<'w>(
                     break Status::Needs;
                 }
                 let promised = target.filter(|_| is_new);
-                let promised = promised.and_then(|target| take_early(state, thread, target, change, [read, write]));
+                let promised =
+                    promised.and_then(|target| take_early(setup, state, thread, target, change, [read, write]));
                 let (first, second) = match promised {
                     Some([first, second]) => {
                         let read = change.read_label(read, state.graph.event(first).value);
                         state.graph.replace(first, read, source);
-                        let label = state.graph.event(second).label;
+                        // What it was promised to write may have been cancelled.
+                        let promised = state.graph.event(second).label;
+                        let label = if promised.kind == write.kind { write } else { promised };
                         state.graph.replace(second, label, source);
                         state.runners[thread].trail.extend([first, second]);
                         run.at += 2;
@@ -155,8 +158,8 @@ pub(super) fn run<'w>(
                         (first, second)
                     }
                     None => {
-                        let (first, _) = event(state, thread, &mut run, read, source, None);
-                        let (second, new) = event(state, thread, &mut run, write, source, None);
+                        let (first, _) = event(setup, state, thread, &mut run, read, source, None);
+                        let (second, new) = event(setup, state, thread, &mut run, write, source, None);
                         if new {
                             // The halves of an update whose write is cancelled are not joined again.
                             state.graph.join_halves(first, second);
@@ -180,14 +183,14 @@ pub(super) fn run<'w>(
                 }
             }
             Action::Fence { label, source } => {
-                let (event, _) = event(state, thread, &mut run, label, source, None);
+                let (event, _) = event(setup, state, thread, &mut run, label, source, None);
                 // An access that was to have more cells than it has stands for nothing.
                 if state.graph.event(event).label != label {
                     state.graph.replace(event, label, source);
                 }
             }
             Action::Barrier { barrier, label, source } => {
-                let (event, new) = event(state, thread, &mut run, label, source, None);
+                let (event, new) = event(setup, state, thread, &mut run, label, source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
                 meet(&mut run.heads, event, gate.filter(|_| barrier.waits), &barrier.members);
@@ -197,7 +200,7 @@ pub(super) fn run<'w>(
                 }
             }
             Action::Exchange { barrier, exchange, source } => {
-                let (event, new) = event(state, thread, &mut run, Label::fence(Level::Thread), source, None);
+                let (event, new) = event(setup, state, thread, &mut run, Label::fence(Level::Thread), source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
                 meet(&mut run.heads, event, gate, &barrier.members);
@@ -215,7 +218,7 @@ pub(super) fn run<'w>(
                 run.process.mark_pending();
                 run.heads.push(Head::new(label, run.process.clone()));
             }
-            Action::BackEdge { label, waits, source } => {
+            Action::BackEdge { label, waits, source, ends: _ } => {
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else {
                     // Compilers turn loops round: the first iteration may begin in the middle.
                     state.runners[thread].loops = true;
@@ -318,6 +321,7 @@ fn take_back_promises(state: &mut State<'_>, thread: ThreadId) {
 /// The next event of the thread: the one added by an earlier run, a promised one, or a new one. `what` is the address
 /// of a read or store, and the value that is stored.
 fn event(
+    setup: &Setup<'_>,
     state: &mut State<'_>,
     thread: ThreadId,
     run: &mut Run<'_>,
@@ -336,7 +340,7 @@ fn event(
     let event = known.unwrap_or_else(|| {
         let event = match state.runners[thread].promised.front().copied() {
             None => state.graph.add(thread, label, source),
-            Some(promised) if is_promise(state, promised, label, what) => {
+            Some(promised) if is_promise(setup, state, promised, label, what) => {
                 state.runners[thread].promised.pop_front();
                 state.graph.replace(promised, label, source);
                 promised
@@ -356,6 +360,7 @@ fn event(
 
 /// The two events of a read-modify-write that was added early, if the thread has come to it.
 fn take_early(
+    setup: &Setup<'_>,
     state: &mut State<'_>,
     thread: ThreadId,
     target: Target,
@@ -365,7 +370,10 @@ fn take_early(
     let promised = *state.runners[thread].promised.front()?;
     let place = state.graph.event(promised).location.and_then(|location| state.addresses.get(location)).copied();
     let is_it = |early: &EarlyUpdate| {
-        early.read == promised && place == Some(target.address) && early.change == change && early.labels == labels
+        early.read == promised
+            && place == Some(target.address)
+            && early.change == change
+            && early.has_labels(setup.model, labels)
     };
     let number = state.early.iter().position(is_it)?;
     state.runners[thread].promised.pop_front();
@@ -374,10 +382,16 @@ fn take_early(
 }
 
 /// Whether an action is the one that was promised for the thread.
-fn is_promise(state: &State<'_>, promised: EventId, label: Label, what: Option<(Address, Option<u64>)>) -> bool {
+fn is_promise(
+    setup: &Setup<'_>,
+    state: &State<'_>,
+    promised: EventId,
+    label: Label,
+    what: Option<(Address, Option<u64>)>,
+) -> bool {
     let event = state.graph.event(promised);
     let place = event.location.and_then(|location| state.addresses.get(location)).copied();
-    event.label == label
+    setup.model.merged(event.label, label).is_some()
         && state.early_update(promised).is_none()
         && match label.kind {
             Kind::Write => what == place.map(|place| (place, event.value)),

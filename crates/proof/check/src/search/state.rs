@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
+use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Model, Placement, Set, ThreadId};
 
 use super::boundaries::placements;
 use super::gates::Gate;
@@ -118,6 +118,13 @@ pub(super) struct EarlyUpdate {
     pub change: Change,
     /// The labels of its read and of its write.
     pub labels: [Label; 2],
+}
+
+impl EarlyUpdate {
+    /// Whether these are its labels, or those of one that may be made one with it.
+    pub fn has_labels(&self, model: Model, labels: [Label; 2]) -> bool {
+        self.labels.into_iter().zip(labels).all(|(own, other)| model.merged(own, other).is_some())
+    }
 }
 
 /// A fault of a thread.

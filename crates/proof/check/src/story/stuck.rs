@@ -14,11 +14,17 @@ pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], halted: &[(usize, u64)],
     let who: Vec<String> = stuck.iter().map(|stuck| names.thread(stuck.thread)).collect();
     let verb = if who.len() == 1 { "waits" } else { "wait" };
     let mut draft = Draft { headline: format!("stuck: {} {verb} for ever.", listed(&who)), ..Draft::default() };
+    let groups = arrivals(names, stuck);
     for one in stuck {
-        draft.cast.show(Some(one.thread));
         match &one.why {
-            Why::Spins(looks) => looks.iter().for_each(|&look| spins(names, one.thread, look, stuck, &mut draft)),
-            Why::Barrier(arrival) => barrier(names, one.thread, *arrival, stuck, &mut draft),
+            Why::Spins(looks) => {
+                draft.cast.show(Some(one.thread));
+                looks.iter().for_each(|&look| spins(names, one.thread, look, stuck, &mut draft));
+            }
+            Why::Barrier(_) => {
+                let group = groups.iter().find(|group| group.threads.first() == Some(&one.thread));
+                group.into_iter().for_each(|group| barrier(names, group, &groups, stuck, &mut draft));
+            }
         }
     }
     if stuck.iter().any(|one| diverges(names, one.thread, stuck)) {
@@ -93,50 +99,89 @@ fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId)
     draft.cast.wrong.push(read);
 }
 
-/// Explains a thread at a barrier that others of its block never reach.
-fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck], draft: &mut Draft) {
+/// The threads of a block that wait at one barrier.
+struct Group {
+    threads: Vec<ThreadId>,
+    /// The first one's arrival.
+    arrival: EventId,
+}
+
+/// The threads that wait at barriers, together with those of their blocks that wait at the same one.
+fn arrivals(names: &Names<'_>, all: &[Stuck]) -> Vec<Group> {
     let graph = &names.witness.graph;
-    draft.cast.keep.insert(arrival);
-    draft.cast.wrong.push(arrival);
-    let who = capital(&names.thread(thread));
-    let what = match graph.event(arrival).label.kind {
+    let block = |thread: ThreadId| &graph.threads()[thread];
+    let mut groups: Vec<Group> = Vec::new();
+    for stuck in all {
+        let Why::Barrier(arrival) = stuck.why else { continue };
+        let is_same = |group: &&mut Group| {
+            graph.event(group.arrival).source == graph.event(arrival).source
+                && block(group.threads[0]).shares(block(stuck.thread), wattle_memory::Level::Block)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.threads.push(stuck.thread),
+            None => groups.push(Group { threads: vec![stuck.thread], arrival }),
+        }
+    }
+    groups
+}
+
+/// The number of threads at one barrier that are all shown.
+const MOST_SHOWN: usize = 3;
+
+/// Explains threads at a barrier that others of their block never reach.
+fn barrier(names: &Names<'_>, group: &Group, groups: &[Group], all: &[Stuck], draft: &mut Draft) {
+    let graph = &names.witness.graph;
+    let Group { threads, arrival } = group;
+    let arrival_of = |thread: ThreadId| {
+        all.iter().find_map(|stuck| match stuck.why {
+            Why::Barrier(arrival) if stuck.thread == thread => Some(arrival),
+            Why::Barrier(_) | Why::Spins(_) => None,
+        })
+    };
+    let shown = if threads.len() > MOST_SHOWN { 1 } else { threads.len() };
+    for &thread in &threads[..shown] {
+        draft.cast.show(Some(thread));
+        draft.cast.keep.extend(arrival_of(thread));
+        draft.cast.wrong.extend(arrival_of(thread));
+    }
+    let what = match graph.event(*arrival).label.kind {
         Kind::Barrier => "barrier",
         // An operation of a warp orders nothing: a fence of the thread alone stands for it.
         Kind::Fence => "operation of its warp",
         Kind::Read | Kind::Write | Kind::MakeAvailable | Kind::MakeVisible => "statement",
     };
-    draft.reasons.say(format!("{who} waits at the {what} at {}.", names.at(arrival)), None);
-    let placement = graph.threads()[thread];
-    let source = |event: EventId| graph.event(event).source;
-    let elsewhere = all.iter().any(|stuck| matches!(stuck.why, Why::Barrier(at) if source(at) != source(arrival)));
-    if diverges(names, thread, all) && !elsewhere {
+    let placement = graph.threads()[threads[0]];
+    let together = |thread: ThreadId| placement.shares(&graph.threads()[thread], wattle_memory::Level::Block);
+    let before = groups.iter().find(|other| together(other.threads[0])).filter(|other| !std::ptr::eq(*other, group));
+    let who = capital(&listed(&threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>()));
+    let wait = if threads.len() == 1 { "waits" } else { "wait" };
+    // The others of the block have been told of with the first of its barriers.
+    if let Some(before) = before {
+        let sentence = if names.site(*arrival) == names.site(before.arrival) {
+            format!("{who} {wait} there too, by another call of the function around it: that is another barrier.")
+        } else {
+            let column = names.site(*arrival).filter(|_| names.at(*arrival) == names.at(before.arrival));
+            let column = column.map(|site| format!(", column {}", site.column)).unwrap_or_default();
+            format!("{who} {wait} at another barrier, at {}{column}.", names.at(*arrival))
+        };
+        return draft.reasons.say(sentence, None);
+    }
+    draft.reasons.say(format!("{who} {wait} at the {what} at {}.", names.at(*arrival)), None);
+    let elsewhere = groups.iter().filter(|other| together(other.threads[0])).nth(1).is_some();
+    if diverges(names, threads[0], all) && !elsewhere {
         draft.reasons.say(
             "All threads of the block wait at that line, in different iterations of the loops around it.".into(),
             None,
         );
     }
-    for (other, place) in graph.threads().iter().enumerate() {
-        let elsewhere = all.iter().find(|stuck| stuck.thread == other);
-        let together = placement.shares(place, wattle_memory::Level::Block) && other != thread;
-        let same = matches!(elsewhere.map(|stuck| &stuck.why), Some(Why::Barrier(at))
-            if graph.event(*at).source == graph.event(arrival).source);
-        if !together || same {
-            continue;
-        }
+    for other in (0..graph.threads().len()).filter(|&other| together(other) && arrival_of(other).is_none()) {
         let last = (0..graph.len()).rev().find(|&event| graph.event(event).thread == Some(other));
         let name = capital(&names.thread(other));
-        let sentence = match (elsewhere.map(|stuck| &stuck.why), last) {
-            (Some(Why::Barrier(at)), _) if names.site(*at) == names.site(arrival) => {
-                format!("{name} waits there too, by another call of the function around it: that is another barrier.")
-            }
-            (Some(Why::Barrier(at)), _) => {
-                let column = names.site(*at).filter(|_| names.at(*at) == names.at(arrival));
-                let column = column.map(|site| format!(", column {}", site.column)).unwrap_or_default();
-                format!("{name} waits at another barrier, at {}{column}.", names.at(*at))
-            }
-            (Some(Why::Spins(_)), Some(last)) => format!("{name} never reaches it: it waits at {}.", names.at(last)),
-            (None, Some(last)) => format!("{name} never reaches it: it has ended after {}.", names.at(last)),
-            (_, None) => format!("{name} never reaches it: it has ended."),
+        let spins = all.iter().any(|stuck| stuck.thread == other);
+        let sentence = match last {
+            Some(last) if spins => format!("{name} never reaches it: it waits at {}.", names.at(last)),
+            Some(last) => format!("{name} never reaches it: it has ended after {}.", names.at(last)),
+            None => format!("{name} never reaches it: it has ended."),
         };
         draft.reasons.say(sentence, None);
         draft.cast.show(Some(other));

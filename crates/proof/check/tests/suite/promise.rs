@@ -6,7 +6,7 @@ use crate::brute::random::{Case, Random, show};
 use crate::script::run_placed;
 use crate::small::drive::judge_all;
 use crate::small::{Family, SHAPES};
-use crate::source::{Statement, lower, placements};
+use crate::source::{Statement, lower, lower_arms, placements};
 use wattle_memory::{FenceOrder, LoadOrder, Placement, RmwOrder, Scope, StoreOrder, Target};
 
 type Outcomes = BTreeSet<Vec<Vec<u64>>>;
@@ -127,4 +127,51 @@ fn random_programs_keep_the_promise() {
     }
     println!("{programs} programs");
     assert!(found.is_empty(), "{}", found.join("\n\n"));
+}
+
+/// What a fence or none, and a store behind it, of any order and scope can be in an arm of a branch.
+fn arms() -> Vec<Vec<Statement>> {
+    let orders = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
+    let of_order = |order| [Scope::Block, Scope::Device].map(|scope| Some(Statement::Fence { order, scope }));
+    let fences = orders.into_iter().flat_map(of_order).chain([None]);
+    let store = |(order, scope)| Statement::Store { cell: 1, value: 1, order, scope };
+    let stores =
+        [StoreOrder::Relaxed, StoreOrder::Release].into_iter().flat_map(|order| Scope::ALL.map(|scope| (order, scope)));
+    let stores: Vec<Statement> = stores.map(store).collect();
+    let behind = |fence: Option<Statement>| {
+        stores.clone().into_iter().map(move |store| fence.into_iter().chain([store]).collect())
+    };
+    fences.flat_map(behind).collect()
+}
+
+/// A target may have one instruction for two scopes or orders, and its compiler makes one store of those in two arms.
+#[test]
+fn stores_in_both_arms_keep_the_promise() {
+    // In one block no scope is too narrow, so that nothing races.
+    let places = [Placement::new(0, 0), Placement::new(0, 1)];
+    let outcomes = |arms: [&[Statement]; 2], target: Target| {
+        let (found, _) = run_placed(&lower_arms(arms, target)?, places.to_vec(), target.model());
+        let read = |outcome: Vec<Vec<u64>>| [outcome[0][0], outcome[1][0]];
+        assert_eq!(found.races, 0, "{target}: {arms:?}");
+        Some(found.outcomes.into_iter().map(read).collect::<BTreeSet<_>>())
+    };
+    let all = arms();
+    let (mut judged, mut early, mut wrong) = (0, TARGETS.map(|_| 0), Vec::new());
+    for (number, one) in all.iter().enumerate() {
+        for other in &all[number..] {
+            let arms = [&one[..], other];
+            let promised = outcomes(arms, Target::Portable).expect("every scope is portable");
+            judged += 1;
+            for (target, early) in TARGETS.into_iter().zip(&mut early) {
+                let Some(found) = outcomes(arms, target) else { continue };
+                *early += u32::from(found.contains(&[1, 1]));
+                if !found.is_subset(&promised) {
+                    wrong.push(format!("{target}: {arms:?}"));
+                }
+            }
+        }
+    }
+    println!("{judged} pairs of arms; stores that come early: {early:?} for {TARGETS:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(early.iter().all(|&early| early > 0 && early < judged), "{early:?} of {judged}");
 }

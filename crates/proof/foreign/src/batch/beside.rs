@@ -124,7 +124,9 @@ impl Process for HostThread {
             Action::Exchange { barrier, exchange, source } => {
                 Action::Exchange { barrier, exchange, source: statement(source) }
             }
-            Action::BackEdge { label, source, waits } => Action::BackEdge { label, source: statement(source), waits },
+            Action::BackEdge { label, source, waits, ends } => {
+                Action::BackEdge { label, source: statement(source), waits, ends }
+            }
             Action::Fault { fault, source } => Action::Fault { fault, source: statement(source) },
             same @ (Action::LoopHead { .. } | Action::NeedsValue | Action::Halt | Action::Done) => same,
         }

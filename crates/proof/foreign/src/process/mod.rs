@@ -55,6 +55,9 @@ pub struct ModuleThread {
     ended: bool,
     /// Whether it has accessed memory, where others come from a barrier, since its way parted last.
     behind: bool,
+    /// Whether it has loaded or updated at a place that it does not know yet, which may be none: it would have ended there, so that
+    /// it is not known whether it goes round. (A store has an effect, and its iteration is built anyhow.)
+    unplaced: bool,
     /// The number of writes before it is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
     writes: u32,
@@ -81,6 +84,7 @@ impl ModuleThread {
             announced: false,
             ended: false,
             behind: false,
+            unplaced: false,
             halts_after: None,
             writes: 0,
             left: Vec::new(),
@@ -178,10 +182,14 @@ impl ModuleThread {
     /// as for the claims of a corpus, it goes on.
     fn fault(&mut self, world: &World, at: u32, wrong: Wrong) -> Action {
         let fault = Action::Fault { fault: world.number_of(wrong), source: self.statement(at) };
-        if self.part(world).spirv.as_ref().is_none_or(|spirv| spirv.checks_indices()) {
+        if self.ends_at_faults(world) {
             self.end();
         }
         fault
+    }
+
+    fn ends_at_faults(&self, world: &World) -> bool {
+        self.part(world).spirv.as_ref().is_none_or(|spirv| spirv.checks_indices())
     }
 }
 

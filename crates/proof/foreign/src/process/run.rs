@@ -48,6 +48,9 @@ impl ModuleThread {
                 return self.unwritten(world, at, number);
             }
             if let Some(next) = self.part(world).flow.passes_to(at as usize) {
+                if next <= at && self.unplaced {
+                    return Action::NeedsValue;
+                }
                 self.cursor.at = next;
                 self.announced = false;
                 self.part(world).flow.structure.go(at, next, &mut self.iterations);
@@ -69,6 +72,7 @@ impl ModuleThread {
                 world.compares(self.statement(at), a, b);
             }
             let before = self.cursor;
+            let kept = self.unplaced.then(|| (self.announced, self.iterations.clone()));
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
             if self.cursor.at != at {
                 self.announced = false;
@@ -77,12 +81,20 @@ impl ModuleThread {
             match effect {
                 Effect::None | Effect::Yield => {}
                 Effect::NeedsValue => return Action::NeedsValue,
+                Effect::Back if self.unplaced => {
+                    self.cursor = before;
+                    if let Some((announced, iterations)) = kept {
+                        (self.announced, self.iterations) = (announced, iterations);
+                    }
+                    return Action::NeedsValue;
+                }
                 Effect::Back => return self.go_back(world, at),
                 Effect::Load { access, address, .. } => {
                     if matches!(access.space, Space::Param | Space::Const) && address.known().is_none() {
                         self.cursor = before;
                         return Action::NeedsValue;
                     }
+                    self.note_place(world, address);
                     self.open = Some(Open::Load { at, address, read: Vec::new(), any: false });
                 }
                 Effect::Store { access, address, values } => {
@@ -103,6 +115,7 @@ impl ModuleThread {
                     }
                 }
                 Effect::Update { access, address, how, operand, .. } => {
+                    self.note_place(world, address);
                     let (op, ty) = operator(how, access.bytes);
                     let change = Change::Apply { op, ty, operand: operand.known() };
                     let operands = [operand, Deferred::Known(0)];
@@ -115,6 +128,7 @@ impl ModuleThread {
                     return Action::NeedsValue;
                 }
                 Effect::CompareExchange { access, address, expected, new, succeeded, .. } => {
+                    self.note_place(world, address);
                     // One that fails writes the old value back in PTX, whose atom is always a read and a write.
                     let operands = [expected, new];
                     let writes_back = self.part(world).spirv.is_none();
@@ -266,7 +280,13 @@ impl ModuleThread {
         self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
         (self.announced, self.behind) = (true, false);
         let waits = self.part(world).flow.exits_on_memory(head);
-        Action::BackEdge { label: head as u32, source: self.statement(from), waits }
+        Action::BackEdge { label: head as u32, source: self.statement(from), waits, ends: false }
+    }
+
+    /// Records that it may have ended at a load or update whose place it does not know yet: that may be out of bounds. What
+    /// Wattle emits has looked at each index itself.
+    fn note_place(&mut self, world: &World, address: Deferred) {
+        self.unplaced |= address.known().is_none() && !world.is_compiled && self.ends_at_faults(world);
     }
 
     /// Records whether it has gone on, since its way parted from that of others, where they come from a barrier.

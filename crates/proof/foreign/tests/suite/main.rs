@@ -11,6 +11,7 @@ mod cuda;
 mod damage;
 mod elements;
 mod emitted;
+mod failing_faults;
 mod functions;
 mod lanes;
 mod large;

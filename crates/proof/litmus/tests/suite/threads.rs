@@ -59,7 +59,7 @@ fn rounds_of_a_loop_look_alike_where_nothing_is_carried_over() {
     for value in [7, 9] {
         assert!(matches!(thread.next(&world), Action::Read { .. }));
         thread.answer(&world, Some(value));
-        assert_eq!(thread.next(&world), Action::BackEdge { label: 1, source: 3, waits: true });
+        assert_eq!(thread.next(&world), Action::BackEdge { label: 1, source: 3, waits: true, ends: false });
         assert_eq!(thread, before);
     }
     thread.next(&world);
@@ -73,9 +73,9 @@ fn a_count_that_is_carried_over_tells_rounds_apart() {
     let mut thread = first(&world);
     thread.next(&world);
     let before = thread.clone();
-    assert_eq!(thread.next(&world), Action::BackEdge { label: 0, source: 1, waits: true });
+    assert_eq!(thread.next(&world), Action::BackEdge { label: 0, source: 1, waits: true, ends: false });
     assert_ne!(thread, before);
-    assert_eq!(thread.next(&world), Action::BackEdge { label: 0, source: 1, waits: true });
+    assert_eq!(thread.next(&world), Action::BackEdge { label: 0, source: 1, waits: true, ends: false });
     assert_eq!(thread.next(&world), Action::Done);
 }
 

@@ -10,6 +10,7 @@
 
 mod coherence;
 mod definition;
+mod merging;
 mod portable;
 mod ptx;
 mod rust;
@@ -24,7 +25,7 @@ use definition::Definitions;
 pub use definition::Term;
 
 use crate::event::{EventId, Kind};
-use crate::{Clause, Graph, Relation, Target};
+use crate::{Clause, Graph, Label, Relation, Target};
 
 /// The functions that define a model. Each model's file sets all of them; none has a default.
 struct Rules {
@@ -53,6 +54,8 @@ struct Rules {
     orders_observed_additions: bool,
     /// Whether the read, which happens before the event `last`, reads from nothing that `last`'s thread does behind it.
     excludes_later_writes: fn(&Graph, EventId, EventId) -> bool,
+    /// What two events in the arms of a branch are that a compiler may make one, if it may.
+    merged: fn(Label, Label) -> Option<Label>,
     /// The conflicting accesses that race.
     races: Races,
     /// The specification's words for what stories explain.
@@ -200,6 +203,12 @@ impl Model {
     /// no accesses race that may not.
     pub fn excludes_later_writes(self, graph: &Graph, read: EventId, last: EventId) -> bool {
         (self.rules().excludes_later_writes)(graph, read, last)
+    }
+
+    /// What two events in the arms of a branch are together if they are one instruction: with the narrower scope, and the
+    /// order that both have. `None` if they are two.
+    pub fn merged(self, one: Label, other: Label) -> Option<Label> {
+        (self.rules().merged)(one, other)
     }
 
     /// Whether two fences take part in one order.

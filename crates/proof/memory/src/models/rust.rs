@@ -8,7 +8,9 @@
 //! has split each into a fence and a weaker access.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Definitions, Race, Races, Rules, barrier_hops, both_atomic, require, system_hops};
+use super::{
+    Analysis, Broken, Definitions, Race, Races, Rules, barrier_hops, both_atomic, merging, require, system_hops,
+};
 use crate::event::EventId;
 use crate::{Clause, Graph, Kind, Level, Relation, Target};
 
@@ -25,6 +27,7 @@ pub(super) const RULES: Rules = Rules {
     clocks_order_counters: true,
     orders_observed_additions: false,
     excludes_later_writes: |_, _, _| true,
+    merged: merging::of_any_scope,
     races: Races::Forbidden(Race { except: atomic_together, clause: DATA_RACE }),
     definitions: DEFINITIONS,
 };

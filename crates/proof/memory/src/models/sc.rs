@@ -1,7 +1,7 @@
 //! Sequential consistency (Lamport 1979): all interleavings that keep program order.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, require, system_hops};
+use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, merging, require, system_hops};
 use crate::{Graph, Relation, Target, stop};
 
 pub(super) const RULES: Rules = Rules {
@@ -17,6 +17,7 @@ pub(super) const RULES: Rules = Rules {
     clocks_order_counters: true,
     orders_observed_additions: false,
     excludes_later_writes: |_, _, _| true,
+    merged: merging::if_equal,
     races: Races::Never,
     definitions: Definitions::NONE,
 };

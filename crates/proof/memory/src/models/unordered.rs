@@ -6,7 +6,7 @@
 //! sequentially consistent fence keeps everything. Scopes are ignored: the textbook has none.
 
 use super::sc::interleaving;
-use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, system_hops};
+use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, merging, system_hops};
 use crate::{Graph, Kind, Relation, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -22,6 +22,7 @@ pub(super) const RULES: Rules = Rules {
     clocks_order_counters: false,
     orders_observed_additions: false,
     excludes_later_writes: |_, _, _| false,
+    merged: merging::if_equal,
     races: Races::Never,
     definitions: Definitions::NONE,
 };

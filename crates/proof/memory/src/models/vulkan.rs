@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use super::coherence::saturate;
-use super::{Analysis, Broken, Definitions, Race, Races, Rules, require};
+use super::{Analysis, Broken, Definitions, Race, Races, Rules, merging, require};
 use crate::event::{EventId, LocationId};
 use crate::{Classes, Clause, Graph, Kind, Label, Level, Relation, Set, Target};
 
@@ -32,6 +32,7 @@ pub(super) const RULES: Rules = Rules {
     clocks_order_counters: true,
     orders_observed_additions: false,
     excludes_later_writes,
+    merged: merging::if_equal,
     races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),
     definitions: DEFINITIONS,
 };

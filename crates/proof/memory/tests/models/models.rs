@@ -1,6 +1,6 @@
 //! Properties of the models themselves, apart from single executions.
 
-use wattle_memory::{Graph, Label, Level, Model, Placement, Term};
+use wattle_memory::{Classes, Graph, Label, Level, Model, Placement, Term};
 
 use crate::notation::case;
 
@@ -140,4 +140,51 @@ fn a_read_does_not_read_what_is_overwritten_before_it() {
          vulkan: hides a->e
          vulkan: not-hides b->e",
     );
+}
+
+/// A read finds nothing that comes after what it happens before; under Vulkan's model that needs an acquire about the class of
+/// its memory.
+#[test]
+fn which_reads_find_nothing_later() {
+    let places = vec![Placement::new(0, 0), Placement::new(1, 1)];
+    let storage = [Classes::BUFFER, Classes::BLOCK];
+    let excluding = |change: fn(&mut Label, &mut Label)| {
+        let (mut read, mut last) = (Label::plain_read(), Label::fence(Level::Device).acquiring());
+        change(&mut read, &mut last);
+        let mut graph = Graph::new(places.clone());
+        let (read, last) = (graph.add(0, read, 0), graph.add(1, last, 1));
+        Model::ALL.into_iter().filter(|model| model.excludes_later_writes(&graph, read, last)).collect::<Vec<_>>()
+    };
+    let others = [Model::Portable, Model::Ptx, Model::Rust, Model::Sc];
+    let all = [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust, Model::Sc];
+    assert_eq!(excluding(|_, _| {}), all);
+    assert_eq!(excluding(|_, last| *last = Label::barrier(Level::Block)), all);
+    assert_eq!(excluding(|read, last| (read.storage, last.semantics) = (Classes::BLOCK, Classes::BOTH)), all);
+    assert_eq!(excluding(|_, last| last.acquire = false), others);
+    assert_eq!(excluding(|_, last| *last = Label::atomic_read(Level::Device).acquiring()), others);
+    assert_eq!(excluding(|read, _| read.private = true), others);
+    assert_eq!(excluding(|read, _| read.semantics = Classes::BUFFER), others);
+    for [of, about] in [storage, [storage[1], storage[0]]] {
+        let mut graph = Graph::new(places.clone());
+        let read = graph.add(0, Label { storage: of, ..Label::plain_read() }, 0);
+        let last = graph.add(1, Label { semantics: about, ..Label::fence(Level::Device).acquiring() }, 1);
+        assert!(!Model::Vulkan.excludes_later_writes(&graph, read, last));
+    }
+}
+
+/// A read that is made again and again sees what is written in the end, unless the two race and may.
+#[test]
+fn which_reads_come_to_see_a_write() {
+    let seeing = |read: Label, write: Label| {
+        let mut graph = Graph::new(vec![Placement::new(0, 0), Placement::new(1, 1)]);
+        let location = graph.add_location(0, false);
+        let (read, write) = (graph.add(0, read, 0), graph.add(1, write, 1));
+        [read, write].into_iter().for_each(|event| graph.set_location(event, location, 0));
+        Model::ALL.into_iter().filter(|model| model.comes_to_see(&graph, read, write)).collect::<Vec<_>>()
+    };
+    let atomic = seeing(Label::atomic_read(Level::Device), Label::atomic_write(Level::Device));
+    assert_eq!(atomic, Model::ALL);
+    let but_ptx: Vec<Model> = Model::ALL.into_iter().filter(|&model| model != Model::Ptx).collect();
+    assert_eq!(seeing(Label::plain_read(), Label::atomic_write(Level::Device)), but_ptx);
+    assert_eq!(seeing(Label::atomic_read(Level::Device), Label::atomic_write(Level::Block)), but_ptx);
 }

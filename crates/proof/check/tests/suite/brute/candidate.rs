@@ -1,6 +1,6 @@
 //! Builds every candidate execution of a program: each path through its threads, each source of each read.
 
-use wattle_memory::Label;
+use wattle_memory::{Label, Model};
 
 use super::completion::{Kind, Reads, Runs};
 use crate::script::{Op, Program, Value};
@@ -53,13 +53,13 @@ struct Way {
     registers: Vec<Vec<Option<usize>>>,
 }
 
-pub fn candidates(program: &Program) -> Vec<Candidate> {
+pub fn candidates(program: &Program, model: Model) -> Vec<Candidate> {
     let mut ways = vec![Way::default()];
     for (thread, ops) in program.iter().enumerate() {
         ways.iter_mut().for_each(|way| way.registers.push(vec![None; 8]));
         ways = ways.into_iter().flat_map(|way| through(way, thread, ops, 0, Vec::new())).collect();
     }
-    let runs = Runs::of(program);
+    let runs = Runs::of(program, model);
     ways.iter().flat_map(|way| sources(way, &runs)).collect()
 }
 

@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use wattle_memory::{Label, Level};
+use wattle_memory::{Label, Level, Model};
 
 use crate::script::{Op, Program, Value};
 
@@ -63,17 +63,31 @@ impl Run {
     }
 
     /// Whether it makes this access of another run too: behind the same fences, after as many equal ones.
-    fn makes(&self, wanted: &Access, before: usize, with_value: bool) -> bool {
-        self.accesses.iter().filter(|access| alike(access, wanted, with_value)).count() > before
+    fn makes(&self, model: Model, wanted: &Access, before: usize, with_value: bool) -> bool {
+        self.accesses.iter().filter(|access| alike(model, access, wanted, with_value)).count() > before
     }
 }
 
-fn alike(access: &Access, wanted: &Access, with_value: bool) -> bool {
+fn alike(model: Model, access: &Access, wanted: &Access, with_value: bool) -> bool {
+    let instruction = |label: &Label| instruction(model, *label);
     access.kind == wanted.kind
         && access.cell == wanted.cell
-        && access.label == wanted.label
-        && access.fences == wanted.fences
+        && instruction(&access.label) == instruction(&wanted.label)
+        && access.fences.iter().map(instruction).eq(wanted.fences.iter().map(instruction))
         && (!with_value || access.value == wanted.value)
+}
+
+/// A label for all those that some target of the model has one instruction for: the portable model's targets together know
+/// neither the scopes nor, but for sequential consistency, the orders of fences apart; the host does not know the scopes of
+/// accesses apart.
+fn instruction(model: Model, label: Label) -> Label {
+    let is_fence = label.kind == wattle_memory::Kind::Fence;
+    match model {
+        Model::Portable if is_fence && !label.sc => Label::fence(Level::System),
+        Model::Portable => Label { level: Level::System, ..label },
+        Model::Rust if !is_fence => Label { level: Level::System, ..label },
+        Model::Rust | Model::Ptx | Model::Vulkan | Model::Sc | Model::Unordered => label,
+    }
 }
 
 /// What is known of the reads of a thread, by their statements.
@@ -90,13 +104,14 @@ type Question = (usize, Reads, usize, Kind);
 
 /// All runs of each thread.
 pub struct Runs {
+    model: Model,
     of: Vec<Vec<Run>>,
     /// The earlier answers.
     answers: RefCell<HashMap<Question, Option<u64>>>,
 }
 
 impl Runs {
-    pub fn of(program: &Program) -> Runs {
+    pub fn of(program: &Program, model: Model) -> Runs {
         let mut values: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         loop {
             let of: Vec<Vec<Run>> = program.iter().map(|ops| through(ops, &values)).collect();
@@ -113,7 +128,7 @@ impl Runs {
                 }
             }
             if values == before {
-                return Runs { of, answers: RefCell::default() };
+                return Runs { model, of, answers: RefCell::default() };
             }
         }
     }
@@ -148,8 +163,8 @@ impl Runs {
             if with_value && all.iter().filter_map(value).any(|other| other != run.accesses[at].value) {
                 return None;
             }
-            let before = run.accesses[..at].iter().filter(|other| alike(other, access, with_value)).count();
-            all.iter().all(|run| run.makes(access, before, with_value)).then_some(access.value)
+            let before = run.accesses[..at].iter().filter(|other| alike(self.model, other, access, with_value)).count();
+            all.iter().all(|run| run.makes(self.model, access, before, with_value)).then_some(access.value)
         })
     }
 

@@ -64,11 +64,11 @@ trait Axioms {
 
 /// The verdict of Khronos' Vulkan model, whose release sequences are those of the modification order.
 pub fn judge_as_khronos(program: &Program, places: &[Placement]) -> Verdict {
-    judge_by(program, places, |facts| by_axioms(&Vulkan { sequence: Sequence::Ordered }, facts))
+    judge_by(program, places, Model::Vulkan, |facts| by_axioms(&Vulkan { sequence: Sequence::Ordered }, facts))
 }
 
 pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
-    judge_by(program, places, |facts| match model {
+    judge_by(program, places, model, |facts| match model {
         Model::Portable => by_axioms(&ptx::Ptx { extended: false }, facts),
         Model::Ptx => by_axioms(&ptx::Ptx { extended: true }, facts),
         Model::Rust => by_axioms(&rust::Rust, facts),
@@ -79,9 +79,9 @@ pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
 }
 
 /// Judges each candidate: the number of its executions, and whether one has a race.
-fn judge_by(program: &Program, places: &[Placement], judge: impl Fn(&Facts) -> (usize, bool)) -> Verdict {
+fn judge_by(program: &Program, places: &[Placement], model: Model, judge: impl Fn(&Facts) -> (usize, bool)) -> Verdict {
     let mut verdict = Verdict::default();
-    for candidate in candidates(program) {
+    for candidate in candidates(program, model) {
         let facts = Facts::new(&candidate, places);
         let (count, racy) = judge(&facts);
         if count > 0 {

@@ -49,6 +49,24 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
     if candidates(&drawn.program) > 100_000 { case(random, accesses) } else { drawn }
 }
 
+/// The same, but that both ways of a branch come to the same only by equal statements.
+pub fn with_equal_arms(random: &mut Random, accesses: u64) -> Case {
+    loop {
+        let case = case(random, accesses);
+        if case.program.iter().all(|ops| have_equal_arms(ops)) {
+            return case;
+        }
+    }
+}
+
+/// Whether the statements that are done if a register has a value are those that are done if it has not, where both are there.
+fn have_equal_arms(ops: &[Op]) -> bool {
+    ops.iter().enumerate().all(|(at, op)| {
+        let Op::SkipUnless { equal: false, count, .. } = *op else { return true };
+        at >= count && ops[at - count..at] == ops[at + 1..at + 1 + count]
+    })
+}
+
 /// A program of two to four threads and up to ten accesses, half of which are plain: of some cells, or of any. It has no
 /// more candidate executions than `most`, about.
 pub fn half_plain(random: &mut Random, most: u64) -> Case {
@@ -130,9 +148,23 @@ fn draw(random: &mut Random, most: u64, accesses: u64, plainness: impl Fn(&mut R
             if random.one_in(3) {
                 let cell = random.below(2);
                 let op = access(random, cell, is_plain, number, program[thread].len());
-                program[thread].push(op.clone());
-                program[thread].push(Op::SkipUnless { register, value, equal: false, count: 1 });
+                let other = like(random, &op);
+                // Behind fences that may come to the same, too.
+                let fences: Vec<Op> = match random.one_in(4) {
+                    true => [fence(random), fence(random)].map(|label| Op::Fence { label }).to_vec(),
+                    false => Vec::new(),
+                };
+                if let Some(last) = program[thread].last_mut()
+                    && let Op::SkipUnless { count, .. } = last
+                {
+                    *count = 1 + fences.len() / 2;
+                }
+                program[thread].extend(fences.first().cloned());
                 program[thread].push(op);
+                let count = 1 + fences.len() / 2;
+                program[thread].push(Op::SkipUnless { register, value, equal: false, count });
+                program[thread].extend(fences.last().cloned());
+                program[thread].push(other);
             }
         }
     }
@@ -183,6 +215,23 @@ pub fn read_register(op: &Op) -> Option<usize> {
             Some(*to)
         }
         _ => None,
+    }
+}
+
+/// The same access, sometimes of another scope.
+fn like(random: &mut Random, op: &Op) -> Op {
+    let level = random.one_in(3).then(|| level(random));
+    let scoped = |label: &Label| Label { level: level.filter(|_| label.atomic).unwrap_or(label.level), ..*label };
+    match op.clone() {
+        Op::Load { to, cell, label } => Op::Load { to, cell, label: scoped(&label) },
+        Op::Store { cell, value, label } => Op::Store { cell, value, label: scoped(&label) },
+        Op::Exchange { to, cell, value, read, write } => {
+            Op::Exchange { to, cell, value, read: scoped(&read), write: scoped(&write) }
+        }
+        Op::Add { to, cell, value, read, write } => {
+            Op::Add { to, cell, value, read: scoped(&read), write: scoped(&write) }
+        }
+        other => other,
     }
 }
 

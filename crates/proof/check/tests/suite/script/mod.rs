@@ -64,7 +64,7 @@ impl Script {
                     return self.next(world);
                 }
                 self.step = 1;
-                Action::BackEdge { label: source, source, waits: true }
+                Action::BackEdge { label: source, source, waits: true, ends: false }
             }
         }
     }
@@ -110,7 +110,7 @@ impl Process for Script {
                     return self.next(world);
                 }
                 self.pc = self.pc.saturating_sub(*count);
-                Action::BackEdge { label: self.pc.saturating_sub(1) as u32, source, waits: true }
+                Action::BackEdge { label: self.pc.saturating_sub(1) as u32, source, waits: true, ends: false }
             }
             Op::SkipUnlessBelow { register, below, count } => {
                 let Some(known) = self.registers[*register] else { return Action::NeedsValue };
@@ -192,7 +192,7 @@ impl Process for Script {
                         return self.next(world);
                     }
                     self.step = 1;
-                    Action::BackEdge { label: source, source, waits: true }
+                    Action::BackEdge { label: source, source, waits: true, ends: false }
                 }
             },
             Op::SkipUnless { register, value, equal, count } => {

@@ -6,7 +6,7 @@ use wattle_memory::{
     Classes, FenceOrder, Label, LoadOrder, Lowered, Lowering, Placement, RmwOrder, Scope, StoreOrder, Target,
 };
 
-use crate::script::{Op, Program, constant};
+use crate::script::{Op, Program, constant, register};
 
 /// A statement. Cells are `Shared` (plain accesses) or `Atomic`, never both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +91,23 @@ pub fn lower(threads: &[Vec<Statement>], target: Target) -> Option<Program> {
     let scopes = threads.iter().flatten().filter_map(Statement::scope);
     let lowering = Lowering::new(target, scopes.max().unwrap_or(Scope::Block));
     threads.iter().map(|statements| thread(&lowering, statements)).collect()
+}
+
+/// Load buffering whose one thread does the one or the other behind its load of the first cell, which it compares with 1; the
+/// other thread copies the second cell to the first.
+pub fn lower_arms(arms: [&[Statement]; 2], target: Target) -> Option<Program> {
+    let scopes = arms.into_iter().flatten().filter_map(Statement::scope);
+    let lowering = Lowering::new(target, scopes.max().unwrap_or(Scope::Block).max(Scope::Device));
+    let load = |cell| thread(&lowering, &[Statement::Load { cell, order: LoadOrder::Relaxed, scope: Scope::Device }]);
+    let (mut first, mut second) = (load(0)?, load(1)?);
+    for (arm, equal) in arms.into_iter().zip([true, false]) {
+        let arm = thread(&lowering, arm)?;
+        first.push(Op::SkipUnless { register: 0, value: 1, equal, count: arm.len() });
+        first.extend(arm);
+    }
+    let label = lowering.atomic_write(StoreOrder::Relaxed.expand().order, Scope::Device, Classes::BUFFER).ok()?;
+    second.push(Op::Store { cell: 0, value: register(0), label });
+    Some(vec![first, second])
 }
 
 fn thread(lowering: &Lowering, statements: &[Statement]) -> Option<Vec<Op>> {
