@@ -224,7 +224,7 @@ fn wait_in_vain(kind: DeviceKind) -> bool {
 }
 
 /// A device whose launches end at the command's deadline.
-fn timed(device: &Device, limits: &Limits) -> Device {
+pub fn timed(device: &Device, limits: &Limits) -> Device {
     if limits.deadline.is_none() {
         return device.clone();
     }

@@ -10,6 +10,7 @@ use wattle_stress::{
     Bench, Environment, NotJudged, Options, Refused, Report, Shard, Sources, html, litmus_files, merge, test, written,
 };
 
+use crate::attempt::timed;
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::limits::{LimitArgs, Reached};
@@ -127,7 +128,8 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
             sources.add_file(path).map_err(|error| Input::new("litmus_file", error.to_string()))?;
         } else {
             let scenario = choice::scenario(session.scenarios, name)?;
-            sources.add_scenario(scenario, JUDGING.min(args.seconds.max(LEAST_JUDGING)));
+            let judging = JUDGING.min(args.seconds.max(LEAST_JUDGING));
+            sources.add_scenario(scenario, session.limits.left().map_or(judging, |left| left.min(judging)));
             scenarios.push(*scenario);
         }
     }
@@ -179,9 +181,17 @@ fn campaign(session: &mut Session<'_>, args: &StressArgs) -> Result<Report, Stop
             continue;
         }
         progress.doing(scenario.name);
-        match written(&bench, scenario, time()) {
-            Ok(done) => report.written.push(done),
-            Err(reason) => report.refused.push(Refused::unanswered(as_written, reason)),
+        // The scenario's own code on the host looks at no limit.
+        let (device, until) = (timed(bench.device(), &session.limits), session.limits.deadline);
+        let (scenario, share) = (*scenario, time());
+        let ran = session.limits.within(move || {
+            let bench = Bench::new(&device).map_err(|error| error.to_string())?.until(until);
+            written(&bench, &scenario, share)
+        });
+        match ran {
+            Ok(Ok(done)) => report.written.push(done),
+            Ok(Err(reason)) => report.refused.push(Refused::unanswered(as_written, reason)),
+            Err(reached) => report.refused.push(over(&as_written, reached)),
         }
         progress.step();
     }

@@ -49,10 +49,11 @@ impl Sources {
     /// Adds the launches of a scenario, as its litmus files have them for PTX.
     pub fn add_scenario(&mut self, scenario: &Scenario, time: Duration) {
         let refused = |reason: String| Refused::skipped(scenario.name, reason);
+        let until = Instant::now().checked_add(time);
         let checker = Checker::for_target(Target::Ptx { sm: 90 }).time(time);
         let programs = checker.check_scenario(scenario, None).map_err(|error| error.to_string()).and_then(|report| {
             let mut options = EmitOptions::default();
-            options.limits.deadline = Instant::now().checked_add(time);
+            options.limits.deadline = until;
             emit_scenario(&report, Dialect::Ptx, &options).map_err(|error| error.to_string())
         });
         match programs {

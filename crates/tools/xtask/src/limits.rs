@@ -37,6 +37,7 @@ const COMMANDS: &[&str] = &[
     "run stream --device host --repeat 1000000",
     "run stream --device simulated --repeat 1000000",
     "stress store-buffering --seconds 100000",
+    "stress last-block-sum --seconds 100000",
     "cost fences --device host",
 ];
 
