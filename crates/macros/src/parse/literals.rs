@@ -195,6 +195,33 @@ fn decides(x: &Expr) -> bool {
         ExprKind::If { then, otherwise, .. } => tail(then) || otherwise.as_deref().is_some_and(decides),
         ExprKind::Match { arms, .. } => arms.iter().any(|arm| tail(&arm.body)),
         ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_) => false,
-        _ => true,
+        ExprKind::Float { .. }
+        | ExprKind::Constant(_)
+        | ExprKind::Not(_)
+        | ExprKind::Deref(_)
+        | ExprKind::Exclusive(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Assign(..)
+        | ExprKind::AssignWith(..)
+        | ExprKind::Index(..)
+        | ExprKind::Method { .. }
+        | ExprKind::Math { .. }
+        | ExprKind::Call { .. }
+        | ExprKind::Function(_)
+        | ExprKind::Closure(_)
+        | ExprKind::Lent(_)
+        | ExprKind::FromBits { .. }
+        | ExprKind::Cast(..)
+        | ExprKind::RustCast(..)
+        | ExprKind::While { .. }
+        | ExprKind::Loop { .. }
+        | ExprKind::For { .. }
+        | ExprKind::Labelled { .. }
+        | ExprKind::Field(..)
+        | ExprKind::Element(..)
+        | ExprKind::Struct { .. }
+        | ExprKind::Range { .. }
+        | ExprKind::Assert { .. }
+        | ExprKind::Print(_) => true,
     }
 }

@@ -6,6 +6,14 @@ use wattle_memory::Target;
 
 use crate::dependencies::{TARGETS, judge};
 
+/// The other thread of load buffering.
+#[device_fn]
+fn copy_back(x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
+    let b = y.load(0);
+    x.store(0, b);
+    seen.store(1, b);
+}
+
 /// Load buffering whose one thread stores 1 in both arms of a branch on what it has read: with scopes and orders that
 /// differ.
 #[kernel]
@@ -56,9 +64,7 @@ fn arms(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>)
         }
         seen.store(0, a);
     } else {
-        let b = y.load(0);
-        x.store(0, b);
-        seen.store(1, b);
+        copy_back(x, y, seen);
     }
 }
 
@@ -84,9 +90,7 @@ fn system_arms(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, seen: Atomi
         }
         seen.store(0, a);
     } else {
-        let b = y.load(0);
-        x.store(0, b);
-        seen.store(1, b);
+        copy_back(x, y, seen);
     }
 }
 
@@ -207,9 +211,7 @@ fn counts(acc: &Acc, case: u32, most: u32, x: Atomic<u32>, y: Atomic<u32>, seen:
         y.store(0, 1);
         seen.store(0, a);
     } else {
-        let b = y.load(0);
-        x.store(0, b);
-        seen.store(1, b);
+        copy_back(x, y, seen);
     }
 }
 

@@ -19,10 +19,11 @@ use std::collections::VecDeque;
 
 #[cfg(doc)]
 use wattle_memory::Model;
-use wattle_memory::{EventId, Kind, Label, Level, stop};
+use wattle_memory::{EventId, Kind, Label, stop};
 
 use super::Setup;
 use super::agreement::{Act, Agreement, agree, in_each_order, trim};
+use super::forwarding::{Forwarded, Stored, synchronizes};
 use super::process::{Action, Address};
 use super::state::{Runner, State};
 use super::thread::Thread;
@@ -77,47 +78,6 @@ struct Path<'w> {
     ahead: usize,
     /// Whether it ended at an operation of its warp to which the thread has not come.
     met: bool,
-}
-
-/// What a thread has stored plainly, and would read again.
-#[derive(Clone, Default)]
-struct Stored {
-    /// The last store to each place, if it is known.
-    last: Vec<(Address, Option<Forwarded>)>,
-}
-
-/// A store, and what a read of its place gets.
-#[derive(Clone, Copy)]
-struct Forwarded {
-    value: u64,
-    /// If the thread has run ahead to it.
-    event: Option<EventId>,
-}
-
-impl Stored {
-    fn at(&self, address: Address) -> Option<Forwarded> {
-        self.last.iter().find(|(at, _)| *at == address)?.1
-    }
-
-    /// `address` is `None` where the store may be anywhere, `what` where it is not known or not plain.
-    fn store(&mut self, address: Option<Address>, what: Option<Forwarded>) {
-        self.last.retain(|(at, _)| address.is_some_and(|address| address != *at));
-        self.last.extend(address.map(|address| (address, what)));
-    }
-
-    /// What the thread sees from here on others may have written.
-    fn synchronize(&mut self) {
-        self.last.clear();
-    }
-}
-
-/// Whether what others have done may be seen behind it.
-fn synchronizes(label: Label) -> bool {
-    match label.kind {
-        Kind::Read | Kind::Write => label.acquire,
-        Kind::Fence => label.level > Level::Thread,
-        Kind::Barrier | Kind::MakeAvailable | Kind::MakeVisible => true,
-    }
 }
 
 /// The outcome of running a completion.
@@ -236,7 +196,7 @@ impl<'w> Completions<'_, 'w> {
         let mut open = VecDeque::new();
         self.answer(&mut start, first, address, label, &mut open);
         open.push_front(start);
-        let mut stored = if label.acquire { Stored::default() } else { self.stored_before(first) };
+        let mut stored = if label.acquire { Stored::default() } else { Stored::before(self.state, first) };
         // No later read is one with that of a read-modify-write, whose write comes between.
         if self.runner.update.is_some() {
             open.iter_mut().for_each(|path| path.reads.clear());
@@ -244,23 +204,6 @@ impl<'w> Completions<'_, 'w> {
         }
         open.iter_mut().for_each(|path| path.stored.clone_from(&stored));
         Some(open)
-    }
-
-    /// What the thread of an event has stored plainly before it, since it last synchronized.
-    fn stored_before(&self, first: EventId) -> Stored {
-        let graph = &self.state.graph;
-        let mut last: Vec<(Address, Option<Forwarded>)> = Vec::new();
-        let before = (0..first).rev().filter(|&event| graph.same_thread(event, first));
-        for event in before.take_while(|&event| !synchronizes(graph.event(event).label)) {
-            let store = graph.event(event);
-            let location = store.location.filter(|_| store.label.kind == Kind::Write);
-            let Some(&address) = location.and_then(|location| self.state.addresses.get(location)) else { continue };
-            if !last.iter().any(|(at, _)| *at == address) {
-                let value = store.value.filter(|_| !store.label.atomic && !store.label.unwritten);
-                last.push((address, value.map(|value| Forwarded { value, event: Some(event) })));
-            }
-        }
-        Stored { last }
     }
 
     /// The event to which the thread has run ahead, if it has. An access that is out of bounds in this completion has

@@ -28,6 +28,7 @@ mod exchange;
 mod execution;
 mod failed;
 mod feasibility;
+mod forwarding;
 mod gates;
 mod interleaving;
 mod leaf;

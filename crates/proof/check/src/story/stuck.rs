@@ -155,7 +155,7 @@ fn barrier(names: &Names<'_>, group: &Group, groups: &[Group], all: &[Stuck], dr
     let before = groups.iter().find(|other| together(other.threads[0])).filter(|other| !std::ptr::eq(*other, group));
     let who = capital(&listed(&threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>()));
     let wait = if threads.len() == 1 { "waits" } else { "wait" };
-    // The others of the block have been told of with the first of its barriers.
+    // Who never comes to a barrier of the block has been named with its first one.
     if let Some(before) = before {
         let sentence = if names.site(*arrival) == names.site(before.arrival) {
             format!("{who} {wait} there too, by another call of the function around it: that is another barrier.")

@@ -3,7 +3,7 @@
 use crate::meaning::half;
 use crate::types::{Sort, Type};
 
-/// The bits of a float of so many bits; `None` for a text that is none.
+/// The bits of the float that a text denotes, in the format of this width; `None` where the text denotes no float.
 pub fn bits(text: &str, bits: u32) -> Option<u64> {
     let value = match text.contains(['x', 'X']) {
         true => hexadecimal(text)?,
