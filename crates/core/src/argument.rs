@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use wattle_ir::builder::{self, Builder, IrValue};
 use wattle_ir::{
-    Access, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank, Type,
+    Access, ByValue, Dim, Element, ElementLayout, Field, KernelType, MAX_RANK, Param, ParamId, ParamKind, Rank, Type,
 };
 
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
@@ -25,9 +25,9 @@ pub struct Argument<'a> {
     pub name: &'static str,
     /// What is given for it.
     pub value: ArgumentValue<'a>,
-    /// Which number of which element it is, where the value or the view's elements have several: there is an argument for
-    /// each of them, in their order.
-    pub number: Option<(&'static Layout, usize)>,
+    /// Which number of which element it is, where the value or the view's elements have several: there is an argument
+    /// for each of them, in their order.
+    pub number: Option<(&'static ElementLayout, usize)>,
 }
 
 /// What is given for a parameter.

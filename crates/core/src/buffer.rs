@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use wattle_ir::format_index;
 
-use wattle_ir::{Access, Element, Layout, MAX_RANK, Site};
+use wattle_ir::{Access, Element, ElementLayout, MAX_RANK, Site};
 
 use crate::clock::{Region, User, Uses};
 use crate::device::Device;
@@ -21,7 +21,7 @@ pub struct RawBuffer {
     pub(crate) host: Option<NonNull<u8>>,
     pub(crate) uses: Uses,
     pub(crate) device: Device,
-    pub(crate) layout: &'static Layout,
+    pub(crate) layout: &'static ElementLayout,
     pub(crate) kind: MemoryKind,
     pub(crate) extent: [u64; MAX_RANK],
     /// Whether there are 2³² elements or more.

@@ -112,7 +112,7 @@ pub(crate) struct Share<W = u32> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Layout {
+pub(crate) enum ShareLayout {
     Contiguous,
     Strided,
 }
@@ -120,15 +120,15 @@ pub(crate) enum Layout {
 impl<W: IndexWord> Share<W> {
     /// The share of `worker` among `workers`. In one run, the first `count % workers` have one index more.
     #[inline(always)]
-    pub(crate) fn new((worker, workers): (W, W), count: W, layout: Layout) -> Share<W> {
+    pub(crate) fn new((worker, workers): (W, W), count: W, layout: ShareLayout) -> Share<W> {
         match layout {
-            Layout::Contiguous => {
+            ShareLayout::Contiguous => {
                 let (whole, rest) = (count / workers, count % workers);
                 let first = worker * whole + Ord::min(worker, rest);
                 let more = if worker < rest { W::ONE } else { W::ZERO };
                 Share { first, end: first + whole + more, stride: W::ONE }
             }
-            Layout::Strided => Share { first: Ord::min(worker, count), end: count, stride: workers },
+            ShareLayout::Strided => Share { first: Ord::min(worker, count), end: count, stride: workers },
         }
     }
 
@@ -145,7 +145,7 @@ pub struct Indices<R: Axes> {
     pub(crate) workers: [(R::Word, R::Word); MAX_RANK],
     pub(crate) linear: bool,
     pub(crate) dimensions: [Dimension<R::Word>; MAX_RANK],
-    pub(crate) layout: Layout,
+    pub(crate) layout: ShareLayout,
 }
 
 impl<R: Axes> Indices<R> {
@@ -200,7 +200,7 @@ impl<R: Axes> Indices<R> {
             dimensions = [Dimension::new(zero, zero, one); MAX_RANK];
         }
         // A range of one dimension needs no row-major numbers.
-        Indices { workers, linear: linear && d > 1, dimensions, layout: Layout::Contiguous }
+        Indices { workers, linear: linear && d > 1, dimensions, layout: ShareLayout::Contiguous }
     }
 
     /// The share of `thread` of all elements of a view with this extent.
@@ -214,13 +214,13 @@ impl<R: Axes> Indices<R> {
     /// Each worker takes every `workers`th index.
     #[inline(always)]
     pub fn strided(self) -> Self {
-        Indices { layout: Layout::Strided, ..self }
+        Indices { layout: ShareLayout::Strided, ..self }
     }
 
     /// Each worker takes one run of consecutive indices.
     #[inline(always)]
     pub fn contiguous(self) -> Self {
-        Indices { layout: Layout::Contiguous, ..self }
+        Indices { layout: ShareLayout::Contiguous, ..self }
     }
 }
 

@@ -23,7 +23,7 @@ pub enum MemoryKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
     /// The numbers that an element is made of.
-    pub layout: &'static wattle_ir::Layout,
+    pub layout: &'static wattle_ir::ElementLayout,
     /// The number of elements.
     pub len: usize,
     /// What the memory is for.
@@ -258,7 +258,8 @@ pub(crate) fn bytes<T: Element>(values: &[T]) -> &[u8] {
 /// The elements as bytes, to be written.
 ///
 /// # Safety
-/// What is written are bytes of elements, or such as [`Layout::settle`](wattle_ir::Layout::settle) has settled.
+/// What is written are bytes of elements, or such as [`ElementLayout::settle`](wattle_ir::ElementLayout::settle) has
+/// settled.
 pub(crate) unsafe fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
     // SAFETY: elements have no padding; settled bytes are a value, by the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
@@ -277,7 +278,7 @@ pub(crate) fn number_bytes_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
 /// The requirements are those of [`Memory::read_runs`], and the memory is of elements of this layout.
 pub(crate) unsafe fn read_elements(
     memory: &dyn Memory,
-    layout: &wattle_ir::Layout,
+    layout: &wattle_ir::ElementLayout,
     runs: &mut dyn Iterator<Item = (usize, usize)>,
     into: &mut [u8],
 ) -> Result<()> {
@@ -294,12 +295,12 @@ pub(crate) unsafe fn read_elements(
 }
 
 /// Settles the elements of memory that the host reaches, before it has references to them: see
-/// [`Layout::settle`](wattle_ir::Layout::settle).
+/// [`ElementLayout::settle`](wattle_ir::ElementLayout::settle).
 ///
 /// # Safety
-/// `count` elements of this layout begin at `start`, and nothing but kernels that read them uses them, and guards of the
-/// host for which they have been settled.
-pub(crate) unsafe fn settle_in_place(layout: &wattle_ir::Layout, start: NonNull<u8>, count: usize) {
+/// `count` elements of this layout begin at `start`, and nothing but kernels that read them uses them, and guards of
+/// the host for which they have been settled.
+pub(crate) unsafe fn settle_in_place(layout: &wattle_ir::ElementLayout, start: NonNull<u8>, count: usize) {
     for leaf in layout.bools() {
         for element in 0..count {
             // SAFETY: the byte is within the elements. It is written only if it is neither 0 nor 1, and then no guard has

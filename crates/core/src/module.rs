@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use wattle_ir::{Access, ByValue, Dim, Element, Layout, Rank, Site, Type};
+use wattle_ir::{Access, ByValue, Dim, Element, ElementLayout, Rank, Site, Type};
 
 use crate::argument::{Argument, ArgumentValue, ViewArgument};
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
@@ -209,7 +209,7 @@ enum Kind {
 struct Number {
     ty: Type,
     bytes: Vec<u8>,
-    of: Option<(&'static Layout, usize)>,
+    of: Option<(&'static ElementLayout, usize)>,
 }
 
 /// What a module's kernel can be given: `&buffer` and `&view`, which other launches may use at the same time;

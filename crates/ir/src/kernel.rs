@@ -10,7 +10,7 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::extents::SharedLen;
 use crate::fault::Fault;
-use crate::layout::Layout;
+use crate::layout::ElementLayout;
 use crate::message::Message;
 use crate::names::intern;
 use crate::specialize::DeviceProperty;
@@ -210,7 +210,7 @@ pub struct Field {
 
 impl Field {
     /// The number of this number in elements of this layout; `None` where the element is the number.
-    pub fn of(first: ParamId, layout: &Layout, number: usize) -> Option<Field> {
+    pub fn of(first: ParamId, layout: &ElementLayout, number: usize) -> Option<Field> {
         let leaf = layout.numbers().get(number)?;
         let path = leaf.path();
         (!path.is_empty()).then(|| Field { first, offset: leaf.offset, size: layout.size() as u32, path: intern(path) })

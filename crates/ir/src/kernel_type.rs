@@ -1,7 +1,7 @@
 //! What the types of a kernel's parameters and variables become while it is built.
 
 use crate::builder::{Array, Builder, Element, IrValue, Val};
-use crate::{Layout, Scalar, Type};
+use crate::{ElementLayout, Scalar, Type};
 
 /// A type that a parameter of a kernel or of a device function can have.
 ///
@@ -56,7 +56,7 @@ pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
     /// How many numbers it has: each is a parameter.
     const NUMBERS: usize;
     /// A number's type and bytes, and the layout of which it is a number, where there are several.
-    fn number(&self, number: usize) -> (Type, &[u8], Option<&'static Layout>);
+    fn number(&self, number: usize) -> (Type, &[u8], Option<&'static ElementLayout>);
     /// Declares the parameters.
     fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
@@ -66,7 +66,7 @@ pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
 unsafe impl<T: Scalar> ByValue for T {
     const NUMBERS: usize = 1;
     #[inline]
-    fn number(&self, _: usize) -> (Type, &[u8], Option<&'static Layout>) {
+    fn number(&self, _: usize) -> (Type, &[u8], Option<&'static ElementLayout>) {
         // SAFETY: a scalar has no padding, so all its bytes are initialized.
         let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<T>()) };
         (T::TYPE, bytes, None)
@@ -80,7 +80,7 @@ unsafe impl<T: Scalar> ByValue for T {
 unsafe impl<P: Element, const N: usize> ByValue for [P; N] {
     const NUMBERS: usize = <[P; N] as Element>::LAYOUT.count();
     #[inline]
-    fn number(&self, number: usize) -> (Type, &[u8], Option<&'static Layout>) {
+    fn number(&self, number: usize) -> (Type, &[u8], Option<&'static ElementLayout>) {
         number_of(self, number)
     }
     fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Array<'b, P, N> {
@@ -91,7 +91,7 @@ unsafe impl<P: Element, const N: usize> ByValue for [P; N] {
 /// A number of an element: see [`ByValue::number`].
 #[doc(hidden)]
 #[inline]
-pub fn number_of<T: Element>(value: &T, number: usize) -> (Type, &[u8], Option<&'static Layout>) {
+pub fn number_of<T: Element>(value: &T, number: usize) -> (Type, &[u8], Option<&'static ElementLayout>) {
     let leaf = &T::LAYOUT.numbers()[number];
     // SAFETY: an element has no padding, so all its bytes are initialized.
     let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) };

@@ -11,7 +11,7 @@ const MOST_STEPS: usize = 6;
 ///
 /// Its numbers are in the order of their offsets and fill it: no byte is padding.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct ElementLayout {
     /// The size in bytes.
     size: u32,
     len: usize,
@@ -84,19 +84,19 @@ impl Leaf {
     }
 }
 
-impl Layout {
+impl ElementLayout {
     /// The layout of a number or a truth value.
-    pub const fn number(ty: Type) -> Layout {
+    pub const fn number(ty: Type) -> ElementLayout {
         let mut numbers = [Leaf::NONE; MOST_NUMBERS];
         numbers[0].ty = ty.stored();
         numbers[0].is_bool = matches!(ty, Type::Bool);
-        Layout { size: ty.stored().size() as u32, len: 1, numbers }
+        ElementLayout { size: ty.stored().size() as u32, len: 1, numbers }
     }
 
     /// The layout of an array.
-    pub const fn array(of: &Layout, len: usize) -> Layout {
+    pub const fn array(of: &ElementLayout, len: usize) -> ElementLayout {
         assert!(len > 0, "an element of memory has at least one number");
-        let mut layout = Layout::structure();
+        let mut layout = ElementLayout::structure();
         let mut at = 0;
         while at < len {
             layout = layout.with(Step::Index(at as u32), of);
@@ -106,17 +106,17 @@ impl Layout {
     }
 
     /// The layout of a struct without fields, to which its fields are added.
-    pub const fn structure() -> Layout {
-        Layout { size: 0, len: 0, numbers: [Leaf::NONE; MOST_NUMBERS] }
+    pub const fn structure() -> ElementLayout {
+        ElementLayout { size: 0, len: 0, numbers: [Leaf::NONE; MOST_NUMBERS] }
     }
 
     /// The layout of a struct that has a further field behind its others.
     #[must_use]
-    pub const fn with_field(self, name: &'static str, of: &Layout) -> Layout {
+    pub const fn with_field(self, name: &'static str, of: &ElementLayout) -> ElementLayout {
         self.with(Step::Name(name), of)
     }
 
-    const fn with(mut self, step: Step, of: &Layout) -> Layout {
+    const fn with(mut self, step: Step, of: &ElementLayout) -> ElementLayout {
         assert!(
             self.len + of.len <= MOST_NUMBERS,
             "an element of memory has at most 32 numbers; put the others into a buffer of their own"
@@ -187,13 +187,13 @@ mod tests {
 
     #[test]
     fn truth_values_are_settled_and_nothing_else() {
-        let flags = Layout::array(&Layout::number(Type::Bool), 2);
-        let layout = Layout::structure()
-            .with_field("id", &Layout::number(Type::U16))
+        let flags = ElementLayout::array(&ElementLayout::number(Type::Bool), 2);
+        let layout = ElementLayout::structure()
+            .with_field("id", &ElementLayout::number(Type::U16))
             .with_field("flags", &flags)
-            .with_field("weight", &Layout::number(Type::F32));
+            .with_field("weight", &ElementLayout::number(Type::F32));
         assert_eq!((layout.size(), layout.count(), flags.size()), (8, 4, 2));
-        assert!(layout.has_bools() && flags.has_bools() && !Layout::number(Type::U8).has_bools());
+        assert!(layout.has_bools() && flags.has_bools() && !ElementLayout::number(Type::U8).has_bools());
         let mut elements = [[3u8, 4, 5, 0, 6, 7, 8, 9], [0, 9, 1, 0x80, 0, 2, 0, 255]];
         layout.settle(elements.as_flattened_mut());
         assert_eq!(elements, [[3u8, 4, 1, 0, 6, 7, 8, 9], [0, 9, 1, 1, 0, 2, 0, 255]]);

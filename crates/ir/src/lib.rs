@@ -61,7 +61,7 @@ pub use kernel::{
     Param, ParamId, ParamKind, Place, SharedArray, SharedId, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
-pub use layout::{Layout, Leaf, MOST_NUMBERS};
+pub use layout::{ElementLayout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};

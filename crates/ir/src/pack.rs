@@ -120,12 +120,12 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Access, Expr, Field, Layout, Param, Site, Slot};
+    use crate::{Access, ElementLayout, Expr, Field, Param, Site, Slot};
 
     /// Loads of both numbers of the element whose index slot 0 holds, into these slots.
     fn packs(slots: [u32; 2]) -> bool {
         let site = Site::caller();
-        let layout = Layout::array(&Layout::number(Type::U32), 2);
+        let layout = ElementLayout::array(&ElementLayout::number(Type::U32), 2);
         let kind = ParamKind::View { access: Access::Shared, element: Type::U32, rank: 1 };
         let param = |number| Param { name: "pairs", kind, field: Field::of(ParamId(0), &layout, number) };
         let load = |number: u32| {

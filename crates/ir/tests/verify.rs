@@ -2,8 +2,8 @@
 
 use wattle_ir::builder::{self, Builder, Variable};
 use wattle_ir::{
-    Access, BinaryOp, Builtin, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Param, ParamId,
-    ParamKind, Place, SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
+    Access, BinaryOp, Builtin, Const, ElementLayout, Expr, ExprId, Field, Kernel, Label, LocalArray, LocalId, Param,
+    ParamId, ParamKind, Place, SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
 };
 use wattle_memory::{Order, ReadOrder, Scope};
 
@@ -190,7 +190,7 @@ fn constants() {
 
 #[test]
 fn lanes_of_one_field() {
-    let layout = Layout::array(&Layout::number(Type::U32), 2);
+    let layout = ElementLayout::array(&ElementLayout::number(Type::U32), 2);
     let lanes = |place| Stmt::LoadLanes { dst: LocalId(0), place, index: U32, site: LINE };
     refused("lanes of `pairs`, which is one field of its elements", |kernel| {
         let first = ParamId(kernel.params.len() as u32);

@@ -167,7 +167,7 @@ pub struct Arm {
 }
 
 /// A loop or a labelled block, as `break` and `continue` name it; each has another number in its function.
-pub type Target = usize;
+pub type BreakTarget = usize;
 
 pub struct Expr {
     pub kind: ExprKind,
@@ -243,16 +243,16 @@ pub enum ExprKind {
         arms: Vec<Arm>,
     },
     While {
-        target: Target,
+        target: BreakTarget,
         condition: Box<Expr>,
         body: Block,
     },
     Loop {
-        target: Target,
+        target: BreakTarget,
         body: Block,
     },
     For {
-        target: Target,
+        target: BreakTarget,
         pattern: Pattern,
         source: Box<Expr>,
         body: Block,
@@ -260,14 +260,14 @@ pub enum ExprKind {
     Block(Block),
     /// `'label: { … }`.
     Labelled {
-        target: Target,
+        target: BreakTarget,
         body: Block,
     },
     Break {
-        target: Target,
+        target: BreakTarget,
         value: Option<Box<Expr>>,
     },
-    Continue(Target),
+    Continue(BreakTarget),
     Return(Option<Box<Expr>>),
     Tuple(Vec<Expr>),
     /// A part of a tuple or a struct.

@@ -115,7 +115,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     Ok(quote! {
         #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
         const _: () = {
-            // Under one name, so that a field may be of any type of the user's: of one called `Layout`, say.
+            // Under one name, so that a field may be of any type of the user's: of one called `ElementLayout`, say.
             use ::wattle::__private::element as __wattle;
 
             const _: () = {
@@ -161,7 +161,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             {
                 const NUMBERS: usize = <#name as __wattle::Element>::LAYOUT.count();
                 #[inline]
-                fn number(&self, number: usize) -> (__wattle::Type, &[u8], ::core::option::Option<&'static __wattle::Layout>) {
+                fn number(&self, number: usize) -> (__wattle::Type, &[u8], ::core::option::Option<&'static __wattle::ElementLayout>) {
                     __wattle::number_of(self, number)
                 }
                 fn declare_parameters<'b>(builder: &'b __wattle::Builder, name: &'static str) -> #built<__wattle::Values<'b>> {
@@ -173,8 +173,8 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             unsafe impl __wattle::Element for #name
             #where_copied
             {
-                const LAYOUT: &'static __wattle::Layout =
-                    &__wattle::Layout::structure() #(.with_field(#texts, <#types as __wattle::Element>::LAYOUT))*;
+                const LAYOUT: &'static __wattle::ElementLayout =
+                    &__wattle::ElementLayout::structure() #(.with_field(#texts, <#types as __wattle::Element>::LAYOUT))*;
                 type Ids = (#(<#types as __wattle::Element>::Ids,)*);
                 type Memory = (#(<#types as __wattle::Element>::Memory,)*);
                 type Fields<__F: __wattle::Family> = #built<__F>;

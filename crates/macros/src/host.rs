@@ -22,7 +22,7 @@ use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
 use crate::ast::{
-    Block, Callee, Class, Expr, ExprKind, Function, Local, Operands, Operator, Pattern, Statement, Target, View,
+    Block, BreakTarget, Callee, Class, Expr, ExprKind, Function, Local, Operands, Operator, Pattern, Statement, View,
 };
 use crate::emit;
 use crate::names;
@@ -51,7 +51,7 @@ pub struct Host {
 /// The labels of a loop or labelled block that is being written: what `break` and `continue` name.
 #[derive(Clone)]
 struct Labels {
-    target: Target,
+    target: BreakTarget,
     out: Lifetime,
     again: Lifetime,
 }

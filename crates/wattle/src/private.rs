@@ -54,7 +54,7 @@ pub mod element {
         Builder, Element, Family, IrValue, Memory, OfElement, Places, Val, Values, Variable, Variables,
     };
     pub use wattle_ir::{
-        ByValue, ExprId, KernelType, KernelValue, Layout, Padding, Site, Type, assert_aligned, number_of,
+        ByValue, ElementLayout, ExprId, KernelType, KernelValue, Padding, Site, Type, assert_aligned, number_of,
     };
 
     /// What `part` gives for each constant.

@@ -217,7 +217,7 @@ pub struct EmitArgs {
     pub name: String,
     /// What to print
     #[arg(long, short, default_value = "ir")]
-    pub target: Target,
+    pub target: CodeForm,
     /// Only the kernels of this name
     #[arg(long, short)]
     pub kernel: Option<String>,
@@ -236,7 +236,7 @@ pub struct EmitArgs {
 
 /// The forms in which kernels can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Target {
+pub enum CodeForm {
     /// The intermediate representation, with source lines
     Ir,
     /// SPIR-V with the Vulkan memory model, disassembled, with names and source lines
@@ -247,14 +247,14 @@ pub enum Target {
     Ptx,
 }
 
-impl Target {
+impl CodeForm {
     /// The name that the option takes.
     pub fn name(self) -> &'static str {
         match self {
-            Target::Ir => "ir",
-            Target::Spirv => "spirv",
-            Target::SpirvBin => "spirv-bin",
-            Target::Ptx => "ptx",
+            CodeForm::Ir => "ir",
+            CodeForm::Spirv => "spirv",
+            CodeForm::SpirvBin => "spirv-bin",
+            CodeForm::Ptx => "ptx",
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use wattle::{Device, DeviceKind, ErrorKind, Kernel, Scenario, Work, interrupt};
 use wattle_spirv::Features;
 
-use crate::args::{EmitArgs, Target};
+use crate::args::{CodeForm, EmitArgs};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::session::Session;
@@ -51,13 +51,13 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
             return Err(Input { message, ..Input::unknown("unknown_kernel", "kernel", name, known) }.into());
         }
     }
-    if args.target == Target::SpirvBin && !session.json {
+    if args.target == CodeForm::SpirvBin && !session.json {
         return module(session, args, &kernels);
     }
-    if args.target != Target::Ptx && (args.arch.is_some() || args.ptx.is_some()) {
+    if args.target != CodeForm::Ptx && (args.arch.is_some() || args.ptx.is_some()) {
         return Err(Input::new("not_ptx", "--arch and --ptx are about PTX: give --target ptx with them").into());
     }
-    if args.target == Target::Ptx && !session.json {
+    if args.target == CodeForm::Ptx && !session.json {
         let text = ptx_together(&kernels, args)?;
         return print(session, args, &text);
     }
@@ -101,7 +101,7 @@ fn ptx_together(kernels: &[Arc<dyn Kernel>], args: &EmitArgs) -> Result<String, 
 }
 
 fn ptx(kernel: &wattle::ir::Kernel, args: &EmitArgs) -> Result<wattle_ptx::Module, Input> {
-    let target = wattle_ptx::Target::new(args.arch.unwrap_or(90));
+    let target = wattle_ptx::PtxTarget::new(args.arch.unwrap_or(90));
     let target = args.ptx.map_or(target, |(major, minor)| target.with_ptx(major, minor));
     wattle_ptx::build(kernel, &target).map_err(|lacking| {
         let instead = match lacking {
@@ -138,13 +138,13 @@ fn report(kernel: &dyn Kernel, args: &EmitArgs) -> Result<KernelReport, Input> {
     let info = kernel.info();
     let (mut text, mut words) = (None, None);
     match args.target {
-        Target::Ir => text = Some(built(kernel)?.to_string()),
-        Target::Spirv => {
+        CodeForm::Ir => text = Some(built(kernel)?.to_string()),
+        CodeForm::Spirv => {
             let disassembled = wattle_spirv::disassemble(&spirv(kernel)?);
             text = Some(disassembled.map_err(|error| Input::new("spirv", error))?);
         }
-        Target::SpirvBin => words = Some(spirv(kernel)?),
-        Target::Ptx => text = Some(ptx(&built(kernel)?, args)?.text()),
+        CodeForm::SpirvBin => words = Some(spirv(kernel)?),
+        CodeForm::Ptx => text = Some(ptx(&built(kernel)?, args)?.text()),
     }
     Ok(KernelReport { name: info.name, file: info.site.file, line: info.site.line, rank: kernel.rank(), text, words })
 }

@@ -59,7 +59,7 @@ impl Bench {
         let built = match self.target {
             Target::Portable | Target::Host => return program.to_string(),
             Target::Ptx { sm } => {
-                let module = wattle_ptx::build(kernel().kernel(), &wattle_ptx::Target::new(sm));
+                let module = wattle_ptx::build(kernel().kernel(), &wattle_ptx::PtxTarget::new(sm));
                 module.map(|module| module.text()).map_err(|lacking| lacking.to_string())
             }
             Target::Vulkan => match wattle_spirv::build(kernel().kernel(), &wattle_spirv::Features::all()) {

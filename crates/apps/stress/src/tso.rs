@@ -26,11 +26,11 @@ struct Machine {
     memory: Vec<i32>,
     /// For each block the stores that memory does not have yet, the oldest first.
     buffers: Vec<VecDeque<(WordId, i32)>>,
-    threads: Vec<State>,
+    threads: Vec<ThreadState>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct State {
+struct ThreadState {
     at: usize,
     registers: Vec<i32>,
     /// Whether the thread waits at a barrier.
@@ -39,7 +39,7 @@ struct State {
 
 /// The outcomes of a program on the machine; `None` where it has too many states.
 pub fn outcomes(program: &Program) -> Option<BTreeSet<Vec<i32>>> {
-    let threads = program.threads.iter().map(|thread| State {
+    let threads = program.threads.iter().map(|thread| ThreadState {
         at: 0,
         registers: thread.registers.iter().map(|(_, value)| *value).collect(),
         waits: false,
@@ -93,7 +93,7 @@ impl Machine {
     fn does(&mut self, program: &Program, thread: usize, op: &Op) -> bool {
         let block = program.threads[thread].block;
         let is_drained = self.buffers[block].is_empty();
-        let value = |state: &State, operand| match operand {
+        let value = |state: &ThreadState, operand| match operand {
             Operand::Register(register) => state.registers[register],
             Operand::Constant(value) => value,
         };

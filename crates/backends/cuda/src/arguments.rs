@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wattle_core::{ArgumentValue, Grid, Kernel, ModuleCall, Result, ViewArgument};
 use wattle_ir::{MAX_RANK, ParamId};
-use wattle_ptx::{Argument, Layout};
+use wattle_ptx::{Argument, LaunchLayout};
 
 use crate::context::Context;
 use crate::driver::Address;
@@ -33,7 +33,7 @@ pub(crate) struct Setting<'s> {
 pub(crate) fn lay_out(
     bytes: &mut Vec<u8>,
     context: &Arc<Context>,
-    layout: &Layout,
+    layout: &LaunchLayout,
     kernel: &dyn Kernel,
     setting: &Setting<'_>,
 ) -> Result<()> {
@@ -87,7 +87,7 @@ fn address(view: &ViewArgument<'_>, context: &Arc<Context>) -> Result<Address> {
 /// Those of `scalar` and `view`.
 pub(crate) fn lay_out_of<'k>(
     bytes: &mut Vec<u8>,
-    layout: &Layout,
+    layout: &LaunchLayout,
     setting: &Setting<'_>,
     scalar: impl Fn(ParamId) -> Result<&'k [u8]>,
     view: impl Fn(ParamId) -> Result<DeviceView>,

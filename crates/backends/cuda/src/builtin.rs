@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use wattle_core::{RawPart, Result, Shape, ShapeKind, Transfer, TransferSource, system};
 use wattle_ir::builder::{Acc, Builder, PerItem, Read, get};
 use wattle_ir::{Access, MAX_RANK, ParamId, Site};
-use wattle_ptx::Layout;
+use wattle_ptx::LaunchLayout;
 
 use crate::arguments::{DeviceView, Setting, lay_out_of};
 use crate::context::Context;
@@ -69,7 +69,7 @@ impl Builtin {
     }
 
     /// Lays out the arguments of the kernel in `bytes`.
-    pub(crate) fn lay_out(self, bytes: &mut Vec<u8>, layout: &Layout, setting: &Setting<'_>) -> Result<()> {
+    pub(crate) fn lay_out(self, bytes: &mut Vec<u8>, layout: &LaunchLayout, setting: &Setting<'_>) -> Result<()> {
         let (value, from, to, count) = match self {
             Builtin::Fill { value, to, count } => (value, to, to, count),
             Builtin::Copy { from, to, count } => (0, from, to, count),

@@ -11,7 +11,7 @@ use wattle_core::{
 use wattle_gpu::{CacheFolder, cannot};
 use wattle_ir::builder::Builder;
 use wattle_ir::{MAX_RANK, Site};
-use wattle_ptx::{FaultSite, Lacking, Layout};
+use wattle_ptx::{FaultSite, Lacking, LaunchLayout};
 
 use crate::builtin::Builtins;
 use crate::context::Context;
@@ -49,7 +49,7 @@ impl Built {
 
 /// A kernel as machine code, for a limited number of threads per block.
 pub(crate) struct Code {
-    pub(crate) layout: Layout,
+    pub(crate) layout: LaunchLayout,
     pub(crate) sites: Vec<FaultSite>,
     pub(crate) function: Function,
     /// The most threads per block.
@@ -131,8 +131,12 @@ impl Context {
             }
         };
         // What a launch gives is all at launch: each byte of `shared_len`.
-        let layout =
-            Layout { arguments: Vec::new(), shared_bytes: 0, shared_bytes_at_launch: 0, launch_sized_element: Some(1) };
+        let layout = LaunchLayout {
+            arguments: Vec::new(),
+            shared_bytes: 0,
+            shared_bytes_at_launch: 0,
+            launch_sized_element: Some(1),
+        };
         self.function(module, entry.name(), &named(entry.name().as_bytes())?, layout, u32::MAX)
     }
 
@@ -148,7 +152,7 @@ impl Context {
     }
 
     /// A function of loaded code, for at most `threads` threads per block.
-    fn function(&self, module: Module, name: &str, entry: &CStr, layout: Layout, threads: u32) -> Result<Code> {
+    fn function(&self, module: Module, name: &str, entry: &CStr, layout: LaunchLayout, threads: u32) -> Result<Code> {
         let what = format!("loading kernel `{name}`");
         let function = self.check(&what, module.function(entry))?;
         let most_threads = self.check(&what, function.most_threads())?.min(threads);

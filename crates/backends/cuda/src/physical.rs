@@ -2,7 +2,7 @@
 
 use wattle_core::{DeviceKind, ModuleLanguage, Properties};
 use wattle_memory::Scope;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 use crate::driver::{self, Attribute, Ordinal, Refusal};
 use crate::targets;
@@ -32,7 +32,7 @@ pub(crate) struct Physical {
     /// The compute capability, in tenths.
     pub(crate) capability: u32,
     /// The target that code for the device is built for.
-    pub(crate) target: Target,
+    pub(crate) target: PtxTarget,
     /// The driver's version, as `cuDriverGetVersion` numbers it.
     pub(crate) driver: i32,
     pub(crate) multiprocessors: u32,

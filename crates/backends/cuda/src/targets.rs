@@ -1,7 +1,7 @@
 //! Which code a device gets: for the greatest compute capability whose code it runs, in a version of PTX that its
 //! driver reads.
 
-use wattle_ptx::{CAPABILITIES, LEAST_SM, Target, least_version};
+use wattle_ptx::{CAPABILITIES, LEAST_SM, PtxTarget, least_version};
 
 /// The versions of PTX that drivers read, by the version of CUDA that they are for (PTX ISA 8.8, 13 "Release notes":
 /// each version of PTX came with one of CUDA; that of 8.6 was 12.7, of which there was a driver and no toolkit). Newer
@@ -27,7 +27,7 @@ fn ptx_of_driver(version: i32) -> (u32, u32) {
 ///
 /// # Errors
 /// There is no such code; the text says what to do.
-pub(crate) fn target(capability: u32, driver: i32) -> Result<Target, String> {
+pub(crate) fn target(capability: u32, driver: i32) -> Result<PtxTarget, String> {
     let words = format!("{}.{}", capability / 10, capability % 10);
     if capability < LEAST_SM {
         let least = format!("{}.{}", LEAST_SM / 10, LEAST_SM % 10);
@@ -39,7 +39,7 @@ pub(crate) fn target(capability: u32, driver: i32) -> Result<Target, String> {
     let ptx = ptx_of_driver(driver);
     let readable = CAPABILITIES.into_iter().rev().find(|&sm| sm <= capability && needs(sm) <= ptx);
     match readable {
-        Some(sm) => Ok(Target::new(sm).with_ptx(ptx.0, ptx.1)),
+        Some(sm) => Ok(PtxTarget::new(sm).with_ptx(ptx.0, ptx.1)),
         None => Err(format!("its driver reads no code for compute capability {words}; install a newer driver")),
     }
 }

@@ -109,8 +109,8 @@ impl Emitter<'_> {
     /// Emits code that hardly ever runs, behind the kernel's end: from `start`, and then back to `end`.
     pub(crate) fn apart(
         &mut self,
-        start: crate::assemble::Target,
-        end: crate::assemble::Target,
+        start: crate::assemble::BranchTarget,
+        end: crate::assemble::BranchTarget,
         make: impl FnOnce(&mut Self),
     ) {
         let section = self.asm.go_to(Section::Cold);

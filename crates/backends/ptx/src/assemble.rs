@@ -109,9 +109,9 @@ impl fmt::Display for Value {
 
 /// A label of the entry, to which branches go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target(u32);
+pub struct BranchTarget(u32);
 
-impl fmt::Display for Target {
+impl fmt::Display for BranchTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$L")?;
         fmt::Display::fmt(&self.0, f)
@@ -162,9 +162,9 @@ impl Assembler {
         self.register(Class::of(ty))
     }
 
-    pub fn target(&mut self) -> Target {
+    pub fn target(&mut self) -> BranchTarget {
         self.labels += 1;
-        Target(self.labels - 1)
+        BranchTarget(self.labels - 1)
     }
 
     fn text(&mut self) -> &mut String {
@@ -197,7 +197,7 @@ impl Assembler {
         }
     }
 
-    pub fn place(&mut self, target: Target) {
+    pub fn place(&mut self, target: BranchTarget) {
         let to = self.text();
         let _ = writeln!(to, "{target}:");
         if self.section == Section::Body {
@@ -206,7 +206,7 @@ impl Assembler {
     }
 
     /// Emits an unconditional branch to `target`.
-    pub fn branch(&mut self, target: Target) {
+    pub fn branch(&mut self, target: BranchTarget) {
         self.line(format_args!("bra {target}"));
         if self.section == Section::Body {
             self.open = false;

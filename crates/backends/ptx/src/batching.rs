@@ -15,7 +15,7 @@ use wattle_ir::counted::{Counted, Counter};
 use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
-use crate::assemble::{Class, Target, Value, ins};
+use crate::assemble::{BranchTarget, Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
 use crate::expr::int_type;
 
@@ -295,7 +295,7 @@ impl Emitter<'_> {
 
     /// Emits a load, or a statement that a load needs, for all turns; an index that is out of bounds in any of them
     /// goes to `end`.
-    fn in_all_turns(&mut self, stmt: &Stmt, slot: SlotId, turns: &[Vec<Value>], end: Target) {
+    fn in_all_turns(&mut self, stmt: &Stmt, slot: SlotId, turns: &[Vec<Value>], end: BranchTarget) {
         if let Some(site) = stmt.site() {
             self.asm.site(site);
         }

@@ -11,11 +11,11 @@ use wattle_memory::Lowering;
 pub use crate::assemble::memory_type;
 use crate::assemble::{Assembler, Class, Section, Value, ins};
 use crate::flow::Flow;
-use crate::layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module};
+use crate::layout::{Argument, LaunchLayout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module};
 use crate::locals::{Local, constants};
 use crate::parameters::layout;
 use crate::report::Reports;
-use crate::target::{Lacking, Target};
+use crate::target::{Lacking, PtxTarget};
 use crate::warp::Lanes;
 
 /// The emitter's state while a kernel's statements become instructions.
@@ -26,7 +26,7 @@ pub struct Emitter<'k> {
     pub(crate) lowering: Lowering,
     /// The types of the kernel's expressions.
     pub(crate) types: Vec<Type>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: LaunchLayout,
     pub(crate) entry: String,
     /// The values that the prologue has loaded and computed.
     pub(crate) arguments: FxHashMap<Argument, Value>,
@@ -58,7 +58,7 @@ pub struct Emitter<'k> {
 }
 
 /// Makes a module of a kernel that PTX can do.
-pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
+pub fn emit(kernel: &Legal, target: &PtxTarget) -> Result<Module, Lacking> {
     let layout = layout(kernel);
     let bytes = layout.parameter_bytes();
     if bytes > MOST_PARAMETER_BYTES {
@@ -107,7 +107,7 @@ fn entry_name(name: &str) -> String {
 }
 
 impl Emitter<'_> {
-    fn finish(self, target: &Target) -> Module {
+    fn finish(self, target: &PtxTarget) -> Module {
         let Emitter { asm, kernel, layout, entry, sites, locals, .. } = self;
         let header = format!(
             "// Wattle\n.version {}.{}\n.target sm_{}\n.address_size 64\n",

@@ -5,7 +5,7 @@ use wattle_ir::visit::Jump;
 use wattle_ir::{Check, ExprId, Label, Site, Stmt};
 
 use crate::Lacking;
-use crate::assemble::{Target, Value, ins};
+use crate::assemble::{BranchTarget, Value, ins};
 use crate::batching::batch;
 use crate::emit::Emitter;
 use crate::hoisting::{WITHOUT_CHECKS, hoisted};
@@ -15,14 +15,14 @@ use crate::unroll::unrollable;
 #[derive(Default)]
 pub struct Flow {
     /// For each loop or block around the current code: its end, and where a loop continues.
-    labels: FxHashMap<Label, (Target, Option<Target>)>,
+    labels: FxHashMap<Label, (BranchTarget, Option<BranchTarget>)>,
     /// The thread's end, `None` until something goes there.
-    end: Option<Target>,
+    end: Option<BranchTarget>,
 }
 
 impl Flow {
     /// Enters a loop or block.
-    pub(crate) fn surround(&mut self, label: Label, end: Target, continues: Option<Target>) {
+    pub(crate) fn surround(&mut self, label: Label, end: BranchTarget, continues: Option<BranchTarget>) {
         self.labels.insert(label, (end, continues));
     }
 }
@@ -83,7 +83,7 @@ impl Emitter<'_> {
     }
 
     /// The thread's end, which reports its first fault.
-    pub(crate) fn end_target(&mut self) -> Target {
+    pub(crate) fn end_target(&mut self) -> BranchTarget {
         match self.flow.end {
             Some(end) => end,
             None => *self.flow.end.insert(self.asm.target()),
@@ -101,7 +101,7 @@ impl Emitter<'_> {
     }
 
     /// The label that a jump goes to.
-    fn target_of(&mut self, jump: Jump) -> Option<Target> {
+    fn target_of(&mut self, jump: Jump) -> Option<BranchTarget> {
         match jump {
             Jump::Break(label) => self.flow.labels.get(&label).map(|(end, _)| *end),
             Jump::Continue(label) => self.flow.labels.get(&label).and_then(|(_, continues)| *continues),
@@ -231,7 +231,13 @@ impl Emitter<'_> {
     }
 
     /// Emits a loop that has a bound, several turns at a time where it can be.
-    fn counted_turns(&mut self, label: Label, body: &[Stmt], continuing: &[Stmt], end: Target) -> Result<(), Lacking> {
+    fn counted_turns(
+        &mut self,
+        label: Label,
+        body: &[Stmt],
+        continuing: &[Stmt],
+        end: BranchTarget,
+    ) -> Result<(), Lacking> {
         if let Some(found) = batch(self.kernel, label, body, continuing) {
             self.batched_turns(&found)?;
         }
@@ -245,7 +251,7 @@ impl Emitter<'_> {
         body: &[Stmt],
         continuing: &[Stmt],
         polls: Option<Site>,
-        end: Target,
+        end: BranchTarget,
     ) -> Result<(), Lacking> {
         let [head, continues] = [(); 2].map(|()| self.asm.target());
         self.flow.surround(label, end, Some(continues));

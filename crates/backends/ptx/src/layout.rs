@@ -1,12 +1,12 @@
 //! The layout of a launch: the parameters, the shape and the shared memory that a module expects.
 //!
-//! - The parameters of the entry are those of [`Layout::arguments`], in that order: what `cuLaunchKernel` takes an array
-//!   of pointers to.
+//! - The parameters of the entry are those of [`LaunchLayout::arguments`], in that order: what `cuLaunchKernel` takes
+//!   an array of pointers to.
 //! - Blocks and threads are numbered row-major, dimension 0 slowest, and launched in x alone: the grid is
 //!   `(blocks, 1, 1)` and a block `(threads, 1, 1)`. A launch of more than 2^31 - 1 blocks is none.
 //! - Arrays in shared memory are the module's own, but for the one that is sized at launch and where all of them are
-//!   larger than [`MOST_STATIC_SHARED`]: then the launch gives [`Layout::shared_bytes_at_launch`] bytes and those of the
-//!   array that is sized at launch behind them.
+//!   larger than [`MOST_STATIC_SHARED`]: then the launch gives [`LaunchLayout::shared_bytes_at_launch`] bytes and those
+//!   of the array that is sized at launch behind them.
 
 use wattle_ir::ParamId;
 use wattle_ir::fault::FaultSite;
@@ -28,7 +28,7 @@ pub struct Module {
     /// The entry's name: the kernel's, with all that PTX cannot write in a name replaced.
     pub entry: String,
     /// The layout of a launch of the module.
-    pub layout: Layout,
+    pub layout: LaunchLayout,
     /// The fault sites that the numbers in the control block stand for.
     pub sites: Vec<FaultSite>,
     /// Whether a thread may wait for others outside its block: whether there is a loop without a bound.
@@ -44,7 +44,7 @@ impl Module {
 
 /// The layout of a launch: the parameters and the shared memory that a module expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct LaunchLayout {
     /// The parameters of the entry, in order.
     pub arguments: Vec<Parameter>,
     /// The bytes of shared memory of a block, without the array that is sized at launch.
@@ -55,7 +55,7 @@ pub struct Layout {
     pub launch_sized_element: Option<u32>,
 }
 
-impl Layout {
+impl LaunchLayout {
     /// The bytes of all parameters, each at a multiple of its size.
     pub fn parameter_bytes(&self) -> u32 {
         self.arguments.last().map_or(0, |last| last.offset + last.size)

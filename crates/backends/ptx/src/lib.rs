@@ -1,8 +1,8 @@
 //! Wattle's kernels as PTX.
 //!
-//! [`build`] makes a [`Module`] of a kernel for a [`Target`], a compute capability and a version of PTX; what that
-//! lacks is reported before anything is built. [`Layout`] says how a launch gives the module its buffers and values,
-//! and [`control`] how the module reports errors. Fences, orders and scopes are those of the lowering table
+//! [`build`] makes a [`Module`] of a kernel for a [`PtxTarget`], a compute capability and a version of PTX; what that
+//! lacks is reported before anything is built. [`LaunchLayout`] says how a launch gives the module its buffers and
+//! values, and [`control`] how the module reports errors. Fences, orders and scopes are those of the lowering table
 //! ([`wattle_memory::Lowering`]), which the checker reads too. What never will live here: a driver.
 //!
 //! The source is the PTX ISA, version 8.8; the parts that matter are named where they do.
@@ -28,8 +28,8 @@ mod together;
 mod unroll;
 mod warp;
 
-pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
-pub use target::{CAPABILITIES, GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
+pub use layout::{Argument, LaunchLayout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
+pub use target::{CAPABILITIES, GREATEST_SM, LEAST_SM, Lacking, PtxTarget, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Native, Type, Warps, legalize, specialize};
@@ -38,14 +38,14 @@ use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Nativ
 ///
 /// # Errors
 /// The target lacks something that the kernel uses.
-pub fn build(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
+pub fn build(kernel: &Kernel, target: &PtxTarget) -> Result<Module, Lacking> {
     target.check(&kernel.name)?;
     emit::emit(&legal(kernel, target), target)
 }
 
 /// The kernel in what a target has by itself.
 #[doc(hidden)]
-pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
+pub fn legal(kernel: &Kernel, target: &PtxTarget) -> Legal {
     let warps = Warps {
         size: Some(warp::WARP_SIZE),
         are_whole: false,

@@ -3,10 +3,10 @@
 use wattle_ir::{Builtin, Expr, Kernel, ParamId, ParamKind, Place, SharedLen};
 
 use crate::emit::shared_at_launch;
-use crate::layout::{Argument, Layout, Parameter};
+use crate::layout::{Argument, LaunchLayout, Parameter};
 
 /// The parameters of a kernel's entry, and its shared memory.
-pub fn layout(kernel: &Kernel) -> Layout {
+pub fn layout(kernel: &Kernel) -> LaunchLayout {
     let mut arguments = vec![(Argument::Control, 8), (Argument::Host, 8), (Argument::Number, 4)];
     for (number, param) in kernel.params.iter().enumerate() {
         let id = ParamId(number as u32);
@@ -35,7 +35,7 @@ pub fn layout(kernel: &Kernel) -> Layout {
         }
     }
     let shared_bytes = shared_offsets(kernel).1;
-    Layout {
+    LaunchLayout {
         arguments: placed(&arguments),
         shared_bytes,
         shared_bytes_at_launch: if shared_at_launch(shared_bytes) { shared_bytes } else { 0 },

@@ -3,7 +3,7 @@
 use wattle_ir::fault::Fault;
 use wattle_ir::{MAX_RANK, Site};
 
-use crate::assemble::{Class, Section, Target, Value, ins};
+use crate::assemble::{BranchTarget, Class, Section, Value, ins};
 use crate::control;
 use crate::emit::Emitter;
 use crate::layout::Argument;
@@ -23,7 +23,7 @@ pub struct Reports {
     /// How many back edges the thread has passed.
     polls: Option<Value>,
     /// The number of the site of the loop in which the thread was stopped, and the label of the code that reports it.
-    stopped: Option<(Value, Target)>,
+    stopped: Option<(Value, BranchTarget)>,
 }
 
 impl Emitter<'_> {

@@ -27,7 +27,7 @@ const FAST: &[UnaryOp] = &[
 
 /// A compute capability and a version of PTX that code is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct PtxTarget {
     /// The compute capability, in tenths: 90 for sm_90. From [`LEAST_SM`] to [`GREATEST_SM`].
     pub sm: u32,
     /// The version of PTX, as (major, minor).
@@ -38,27 +38,27 @@ pub struct Target {
     pub watched: bool,
 }
 
-impl Target {
+impl PtxTarget {
     /// A compute capability, in the version of PTX that code is best made in: 8.6, which has one-sided fences, or the
     /// first that knows the capability.
-    pub fn new(sm: u32) -> Target {
-        Target { sm, ptx: least_version(sm).max((8, 6)), max_threads: None, watched: true }
+    pub fn new(sm: u32) -> PtxTarget {
+        PtxTarget { sm, ptx: least_version(sm).max((8, 6)), max_threads: None, watched: true }
     }
 
     /// The same target with another version of PTX.
-    pub fn with_ptx(self, major: u32, minor: u32) -> Target {
-        Target { ptx: (major, minor), ..self }
+    pub fn with_ptx(self, major: u32, minor: u32) -> PtxTarget {
+        PtxTarget { ptx: (major, minor), ..self }
     }
 
     /// The same target for blocks of at most `threads` threads.
-    pub fn with_max_threads(self, threads: u32) -> Target {
-        Target { max_threads: Some(threads), ..self }
+    pub fn with_max_threads(self, threads: u32) -> PtxTarget {
+        PtxTarget { max_threads: Some(threads), ..self }
     }
 
     /// The same target for launches that no host watches: without the looks at words that none of their threads writes,
     /// and without the mark that nobody reads. It is for a search of all executions.
-    pub fn unwatched(self) -> Target {
-        Target { watched: false, ..self }
+    pub fn unwatched(self) -> PtxTarget {
+        PtxTarget { watched: false, ..self }
     }
 
     /// The target's row of the lowering table. `fence.acquire` and `fence.release` need PTX 8.6 besides sm_90 (PTX ISA
@@ -210,7 +210,7 @@ mod tests {
     fn kernels_are_answered_what_the_checker_answers() {
         for sm in CAPABILITIES {
             for property in DeviceProperty::ALL {
-                assert_eq!(Target::new(sm).answer(property), property.on_cuda(sm), "{} on sm_{sm}", property.name());
+                assert_eq!(PtxTarget::new(sm).answer(property), property.on_cuda(sm), "{} on sm_{sm}", property.name());
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::control;
 use crate::features::{Features, Lacking, needs};
 use crate::flow::Flow;
 use crate::interface::{Entry, Interface, layout};
-use crate::layout::{ArgumentWord, Layout, Module, SpecConstant};
+use crate::layout::{ArgumentWord, LaunchLayout, Module, SpecConstant};
 use crate::report::Reports;
 
 /// The emitter's state while a kernel's statements become instructions.
@@ -24,7 +24,7 @@ pub struct Emitter<'k> {
     pub(crate) lowering: Lowering,
     /// The types of the kernel's expressions.
     pub(crate) types: Vec<Type>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: LaunchLayout,
     pub(crate) interface: Interface,
     pub(crate) entry: Entry,
     /// The variables of slots and of the thread's own arrays.

@@ -8,7 +8,7 @@ use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedArray, SharedLen, Type
 use crate::assemble::Assembler;
 use crate::control;
 use crate::features::{Features, Workarounds};
-use crate::layout::{ArgumentWord, Layout, SpecConstant, ViewBinding};
+use crate::layout::{ArgumentWord, LaunchLayout, SpecConstant, ViewBinding};
 
 /// A place in memory that the kernel can name.
 #[derive(Clone, Copy)]
@@ -61,9 +61,9 @@ impl Entry {
     }
 }
 
-/// The layout of a kernel's arguments, its views and its shared memory; `same` has the views of the buffer of another one before
-/// them, each with that.
-pub fn layout(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> Layout {
+/// The layout of a kernel's arguments, its views and its shared memory; `same` has the views of the buffer of another
+/// one before them, each with that.
+pub fn layout(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> LaunchLayout {
     let mut arguments = vec![ArgumentWord::Blocks, ArgumentWord::Number];
     if features.workarounds.hides() {
         arguments.push(ArgumentWord::Zero);
@@ -114,7 +114,7 @@ pub fn layout(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> La
     let bytes = |array: &SharedArray| Some(array.len.known()?.saturating_mul(array.element.size() as u32));
     let statics = kernel.shared.iter().filter_map(bytes);
     let at_launch = kernel.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
-    Layout {
+    LaunchLayout {
         in_push_constants: arguments.len() as u32 * 4 <= features.push_constant_bytes,
         arguments,
         views,
@@ -144,7 +144,7 @@ impl Interface {
         asm: &mut Assembler,
         kernel: &Kernel,
         workarounds: &Workarounds,
-        layout: &Layout,
+        layout: &LaunchLayout,
         same: &[[ParamId; 2]],
     ) -> Interface {
         let word = asm.u32();
@@ -314,7 +314,7 @@ impl Interface {
     }
 
     /// Loads the arguments.
-    pub fn enter(&self, asm: &mut Assembler, kernel: &Kernel, layout: &Layout) -> Entry {
+    pub fn enter(&self, asm: &mut Assembler, kernel: &Kernel, layout: &LaunchLayout) -> Entry {
         let (block, thread) = self.position(asm);
         asm.name(block, "block");
         asm.name(thread, "thread");

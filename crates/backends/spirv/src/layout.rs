@@ -2,8 +2,8 @@
 //!
 //! - Descriptor set 0 is the queue's: binding 0 the launch's control block ([`crate::control`]), a storage buffer with
 //!   a dynamic offset; binding 1 the device's hidden word; binding 2 the queue's gate.
-//! - Descriptor set 1 holds the kernel's views, one storage buffer each, in the order of [`Layout::views`]; views of one buffer
-//!   have one, which is the first's ([`crate::build_for`]).
+//! - Descriptor set 1 holds the kernel's views, one storage buffer each, in the order of [`LaunchLayout::views`]; views
+//!   of one buffer have one, which is the first's ([`crate::build_for`]).
 //! - The argument words are push constants, or stand in the control block where there are too many for that.
 //! - [`SpecConstant`]s give the block's extents and the length of the shared array that is sized at launch.
 //! - A launch is dispatched in x and, where that is not enough, y: a block's number is `x + y * the extent in x`, and
@@ -19,7 +19,7 @@ pub struct Module {
     /// SPIR-V, version 1.5. The entry point is `main`.
     pub words: Vec<u32>,
     /// The layout of a launch of the module.
-    pub layout: Layout,
+    pub layout: LaunchLayout,
     /// The fault sites that the numbers in the control block stand for.
     pub sites: Vec<FaultSite>,
     /// Whether a thread may wait for others outside its block: whether a loop without a bound reads a view.
@@ -33,7 +33,7 @@ pub struct Module {
 
 /// The layout of a launch: the arguments, the views and the shared memory that a module expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct LaunchLayout {
     /// The 32-bit words of the arguments, in order.
     pub arguments: Vec<ArgumentWord>,
     /// Whether the arguments are push constants, from byte 0; else they stand in the control block, from word

@@ -1,8 +1,8 @@
 //! Wattle's kernels as SPIR-V with the Vulkan memory model.
 //!
 //! [`build`] makes a [`Module`] of a kernel for a device with certain [`Features`]; what the device lacks is reported
-//! before anything is built. [`Layout`] says how a launch gives the module its buffers and values, and [`control`] how
-//! the module reports errors. What never will live here: a driver.
+//! before anything is built. [`LaunchLayout`] says how a launch gives the module its buffers and values, and
+//! [`control`] how the module reports errors. What never will live here: a driver.
 
 mod access;
 mod assemble;
@@ -24,7 +24,7 @@ mod text;
 mod warp;
 
 pub use features::{Features, Lacking, Subgroups, Workarounds};
-pub use layout::{ArgumentWord, Layout, Module, SpecConstant, ViewBinding};
+pub use layout::{ArgumentWord, LaunchLayout, Module, SpecConstant, ViewBinding};
 pub use lint::lint;
 pub use text::disassemble;
 

@@ -18,7 +18,7 @@ const SPIN: Duration = Duration::from_micros(20);
 /// A Vulkan queue. Several Wattle queues may share it; submissions begin, and are reported as done, in the order of
 /// their submission.
 pub(crate) struct Lane {
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
     /// The timeline of finished submissions. Submission number n raises it to n.
     pub(crate) timeline: vk::Semaphore,
     /// The value of the timeline when this process last read it.
@@ -27,7 +27,7 @@ pub(crate) struct Lane {
     pub(crate) clock: u64,
 }
 
-struct State {
+struct LaneState {
     queue: vk::Queue,
     submitted: u64,
     /// For each lane, the number of submissions that this lane's work is ordered after.
@@ -38,7 +38,7 @@ impl Lane {
     pub(crate) fn new(queue: vk::Queue, timeline: vk::Semaphore, lanes: usize) -> Lane {
         static NEXT_CLOCK: AtomicU64 = AtomicU64::new(FIRST_CLOCK);
         Lane {
-            state: Mutex::new(State { queue, submitted: 0, after: vec![0; lanes] }),
+            state: Mutex::new(LaneState { queue, submitted: 0, after: vec![0; lanes] }),
             timeline,
             completed: AtomicU64::new(0),
             clock: NEXT_CLOCK.fetch_add(1, Ordering::Relaxed),

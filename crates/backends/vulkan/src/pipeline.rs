@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, lock, system};
 use wattle_gpu::cannot;
 use wattle_ir::{MAX_RANK, ParamId, Stmt};
-use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
+use wattle_spirv::{FaultSite, Lacking, LaunchLayout, SpecConstant};
 
 use crate::cache;
 use crate::context::Context;
@@ -40,7 +40,7 @@ type Code = (KernelIdentity, Vec<[ParamId; 2]>);
 /// A kernel compiled to a shader module.
 pub(crate) struct Compiled {
     pub(crate) kernel: wattle_ir::Kernel,
-    pub(crate) layout: Layout,
+    pub(crate) layout: LaunchLayout,
     pub(crate) sites: Vec<FaultSite>,
     /// Whether blocks of the kernel may wait for each other.
     pub(crate) waits: bool,

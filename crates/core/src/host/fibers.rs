@@ -62,11 +62,11 @@ pub(crate) type Turns = Yielder<(), Wait>;
 /// A thread on a stack of its own.
 struct Fiber<'b> {
     routine: Coroutine<(), Wait, (), &'b mut DefaultStack>,
-    state: State,
+    state: FiberState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FiberState {
     CanRun,
     AtBarrier,
     AtWarp,
@@ -94,7 +94,7 @@ impl<'b> Fiber<'b> {
         };
         // SAFETY: what the function borrows outlives the fiber, which is reset when it is dropped.
         let routine = unsafe { Coroutine::with_stack_unchecked(stack, body) };
-        Fiber { routine, state: State::CanRun }
+        Fiber { routine, state: FiberState::CanRun }
     }
 }
 
@@ -123,23 +123,23 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
         let mut is_idle = true;
         for (number, thread) in threads.iter().enumerate() {
             let (fiber, warp) = (&mut fibers[number], &mut warps[number / size]);
-            if fiber.state != State::CanRun {
+            if fiber.state != FiberState::CanRun {
                 continue;
             }
             match fiber.routine.resume(()) {
                 CoroutineResult::Yield(Wait::Turn) => continue,
                 CoroutineResult::Yield(Wait::Barrier) => {
-                    fiber.state = State::AtBarrier;
+                    fiber.state = FiberState::AtBarrier;
                     arrived += 1;
                     warp.at_barrier += 1;
                 }
                 CoroutineResult::Yield(Wait::Warp) => {
-                    fiber.state = State::AtWarp;
+                    fiber.state = FiberState::AtWarp;
                     warp.at_warp += 1;
                 }
                 CoroutineResult::Yield(Wait::Stopped) => return stop(&block, &fibers, &threads),
                 CoroutineResult::Return(()) => {
-                    fiber.state = State::Ended;
+                    fiber.state = FiberState::Ended;
                     live -= 1;
                     ended = Some(thread);
                     warp.ended += 1;
@@ -161,7 +161,7 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
             if let Some(divergence) = divergence(&fibers, &threads, ended) {
                 return launch.diverged(divergence);
             }
-            fibers.iter_mut().for_each(|fiber| fiber.state = State::CanRun);
+            fibers.iter_mut().for_each(|fiber| fiber.state = FiberState::CanRun);
             warps.iter_mut().for_each(|warp| warp.at_barrier = 0);
             arrived = 0;
         }
@@ -181,14 +181,14 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
 /// Keeps the lines at which the block's threads were stopped.
 #[cold]
 fn stop(block: &Block<'_>, fibers: &[Fiber<'_>], threads: &[Thread<'_>]) {
-    let live = fibers.iter().zip(threads).filter(|(fiber, _)| fiber.state != State::Ended);
+    let live = fibers.iter().zip(threads).filter(|(fiber, _)| fiber.state != FiberState::Ended);
     let sites = live.filter_map(|(_, thread)| thread.waits_at()).map(Into::into);
     block.launch().keep_lines(block.index(), sites);
 }
 
 /// What is wrong with the barrier at which threads of the block wait; `None` where it opens.
 fn divergence(fibers: &[Fiber<'_>], threads: &[Thread<'_>], ended: Option<&Thread<'_>>) -> Option<Divergence<String>> {
-    let mut waiting = fibers.iter().zip(threads).filter(|(fiber, _)| fiber.state == State::AtBarrier);
+    let mut waiting = fibers.iter().zip(threads).filter(|(fiber, _)| fiber.state == FiberState::AtBarrier);
     let (_, first) = waiting.next()?;
     let at = first.waits_at()?;
     if let Some(ended) = ended {
@@ -216,9 +216,9 @@ fn meet(fibers: &mut [Fiber<'_>], threads: &[Thread<'_>], warp: &mut Lanes) -> O
         return None;
     }
     let at = |state| fibers.iter().zip(threads).find(|(fiber, _)| fiber.state == state).map(|(_, thread)| thread);
-    let waiting = at(State::AtWarp)?;
+    let waiting = at(FiberState::AtWarp)?;
     let site = waiting.waits_at()?;
-    if let Some(ended) = at(State::Ended) {
+    if let Some(ended) = at(FiberState::Ended) {
         let (waiting, ended) = (waiting.name(), ended.name());
         return Some(Divergence::Missed { waiting, barrier: site.into(), ended, last: None, in_warp: true });
     }
@@ -226,7 +226,7 @@ fn meet(fibers: &mut [Fiber<'_>], threads: &[Thread<'_>], warp: &mut Lanes) -> O
         let op = |thread: &Thread<'_>| thread.part().map(|part| part.op);
         thread.waits_at() != Some(site) || op(thread) != op(waiting)
     };
-    if let Some(other) = at(State::AtBarrier).or_else(|| threads.iter().find(is_elsewhere)) {
+    if let Some(other) = at(FiberState::AtBarrier).or_else(|| threads.iter().find(is_elsewhere)) {
         return Some(Divergence::Mismatch {
             first: waiting.name(),
             first_site: site.into(),
@@ -239,7 +239,7 @@ fn meet(fibers: &mut [Fiber<'_>], threads: &[Thread<'_>], warp: &mut Lanes) -> O
     let parts: Vec<Part> = threads.iter().filter_map(Thread::part).collect();
     let results = Part::results(&parts).unwrap_or_else(|| vec![0; parts.len()]);
     threads.iter().zip(results).for_each(|(thread, result)| thread.give_result(result));
-    fibers.iter_mut().for_each(|fiber| fiber.state = State::CanRun);
+    fibers.iter_mut().for_each(|fiber| fiber.state = FiberState::CanRun);
     warp.at_warp = 0;
     None
 }

@@ -6,7 +6,9 @@
 //! taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
 
 use super::{Array, Builder, Val, Variable};
-use crate::{ByValue, Const, Expr, ExprId, KernelType, KernelValue, Layout, LocalId, Place, Scalar, Site, Stmt, Type};
+use crate::{
+    ByValue, Const, ElementLayout, Expr, ExprId, KernelType, KernelValue, LocalId, Place, Scalar, Site, Stmt, Type,
+};
 
 /// What memory can hold: a number, a `bool`, an array `[T; N]` of elements, or a struct of elements with
 /// `#[derive(Element)]`.
@@ -77,7 +79,7 @@ pub unsafe trait Element:
     KernelValue + ByValue + for<'b> KernelType<Built<'b>: OfElement<'b, Element = Self>>
 {
     /// The numbers that it is made of.
-    const LAYOUT: &'static Layout;
+    const LAYOUT: &'static ElementLayout;
     /// The expressions of its numbers.
     #[doc(hidden)]
     type Ids: Copy;
@@ -259,7 +261,7 @@ pub(crate) fn constant_ids<T: Element>(builder: &Builder, constant: &T) -> T::Id
 // SAFETY: it is a number, or a truth value, whose bytes are 0 and 1.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Scalar> Element for T {
-    const LAYOUT: &'static Layout = &Layout::number(T::TYPE);
+    const LAYOUT: &'static ElementLayout = &ElementLayout::number(T::TYPE);
     type Ids = ExprId;
     type Memory = Memory;
     type Fields<F: Family> = ();
@@ -338,7 +340,7 @@ unsafe impl<T: Scalar> Element for T {
 
 // SAFETY: its elements stand one behind the other.
 unsafe impl<P: Element, const N: usize> Element for [P; N] {
-    const LAYOUT: &'static Layout = &Layout::array(P::LAYOUT, N);
+    const LAYOUT: &'static ElementLayout = &ElementLayout::array(P::LAYOUT, N);
     type Ids = [P::Ids; N];
     type Memory = P::Memory;
     type Fields<F: Family> = ();

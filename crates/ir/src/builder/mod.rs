@@ -63,8 +63,9 @@ pub use warp::{Mask, Warp};
 use crate::expand::drop_unused;
 use crate::message::Text;
 use crate::{
-    Access, Axes, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Number, Param, ParamId,
-    ParamKind, Place, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
+    Access, Axes, Const, ElementLayout, Expr, ExprId, Field, Kernel, Label, LocalArray, LocalId, Number, Param,
+    ParamId, ParamKind, Place, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError,
+    verify,
 };
 
 /// How deep device functions may call each other; each call is built in place, so recursion has no end.
@@ -72,7 +73,7 @@ const MAX_CALL_DEPTH: usize = 64;
 
 /// A kernel that is being built.
 pub struct Builder {
-    state: RefCell<State>,
+    state: RefCell<BuilderState>,
     /// How loops over indices are dealt out where the kernel does not say it.
     index_layout: IndexLayout,
 }
@@ -89,7 +90,7 @@ pub enum IndexWidth {
     Long,
 }
 
-struct State {
+struct BuilderState {
     kernel: Kernel,
     width: IndexWidth,
     /// The types of the expressions, of a kernel with `u64` in its source.
@@ -120,7 +121,7 @@ impl Builder {
     pub fn new(name: &str, site: Site, rank: usize) -> Builder {
         let kernel = Kernel::new(name, site, rank);
         Builder {
-            state: RefCell::new(State {
+            state: RefCell::new(BuilderState {
                 kernel,
                 width: IndexWidth::Word,
                 types: Vec::new(),
@@ -208,7 +209,7 @@ impl Builder {
     }
 
     /// What the next parameter says of itself as this number of an element; `None` where the element is the number.
-    fn field(&self, layout: &'static Layout, number: usize) -> Option<Field> {
+    fn field(&self, layout: &'static ElementLayout, number: usize) -> Option<Field> {
         let first = self.state.borrow().kernel.params.len() as u32 - number as u32;
         Field::of(ParamId(first), layout, number)
     }

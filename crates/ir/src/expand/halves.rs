@@ -10,7 +10,7 @@ use wattle_math::{self as math, Bfloat16, Binary16, HalfFormat};
 
 use super::setup::Setups;
 use super::template::Template;
-use super::term::{Target, Term};
+use super::term::{Construction, Term};
 use super::{Arena, drop_unused, renamed};
 use crate::visit::walk_mut;
 use crate::{
@@ -109,7 +109,7 @@ impl Part {
     }
 }
 
-impl Target {
+impl Construction {
     fn param<'b, T: crate::Scalar>(&'b self, number: u32) -> Term<'b, T> {
         Term { val: self.builder.val(Expr::Param(crate::ParamId(number))), target: self }
     }

@@ -4,7 +4,7 @@ use wattle_math as math;
 use wattle_operations::operations;
 
 use super::setup::Setups;
-use super::term::{Target, Term};
+use super::term::{Construction, Term};
 use super::{Arena, Exact, Format, Replaced, div, rename, renamed};
 use crate::builder::Builder;
 use crate::{BinaryOp, Expr, ExprId, FloatFormat, Kernel, ParamId, Scalar, Site, SlotId, Type, UnaryOp};
@@ -80,8 +80,8 @@ impl Template {
     }
 
     /// The replacement that expressions over parameters give.
-    pub(super) fn build(result: impl FnOnce(&Target) -> ExprId) -> Template {
-        let target = Target { builder: Builder::new("expansion", Site::caller(), 1), exact: Exact::ALL };
+    pub(super) fn build(result: impl FnOnce(&Construction) -> ExprId) -> Template {
+        let target = Construction { builder: Builder::new("expansion", Site::caller(), 1), exact: Exact::ALL };
         let result = result(&target);
         let mut kernel = target.builder.unverified();
         kernel.exprs.truncate(result.index() + 1);
@@ -89,8 +89,8 @@ impl Template {
     }
 
     fn of<T: Format>(replaced: Replaced, exact: Exact) -> Template {
-        let target = Target { builder: Builder::new("expansion", Site::caller(), 1), exact };
-        fn param<'b, T: Scalar>(target: &'b Target, number: u32) -> Term<'b, T> {
+        let target = Construction { builder: Builder::new("expansion", Site::caller(), 1), exact };
+        fn param<'b, T: Scalar>(target: &'b Construction, number: u32) -> Term<'b, T> {
             let builder = &target.builder;
             Term { val: builder.val(Expr::Param(ParamId(number))), target }
         }

@@ -12,7 +12,7 @@ use crate::builder::{Builder, Logic, Val};
 use crate::{Number, Scalar, SlotId, Stmt};
 
 /// What an expansion is built in, and for.
-pub(super) struct Target {
+pub(super) struct Construction {
     pub(super) builder: Builder,
     pub(super) exact: Exact,
 }
@@ -20,7 +20,7 @@ pub(super) struct Target {
 /// An expression of type `T`.
 pub(super) struct Term<'b, T> {
     pub(super) val: Val<'b, T>,
-    pub(super) target: &'b Target,
+    pub(super) target: &'b Construction,
 }
 
 impl<T> Clone for Term<'_, T> {
@@ -215,7 +215,7 @@ impl<'b, T: Format> Real for Term<'b, T> {
 /// A variable of an expansion: what it holds is set by statements that are done before the expansion's value is used.
 struct Variable<'b, T> {
     slot: SlotId,
-    target: &'b Target,
+    target: &'b Construction,
     ty: PhantomData<fn() -> T>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use syn::BinOp;
 
-use super::{Block, Expr, ExprKind, Operands, Operator, Place, Statement, Step, Target};
+use super::{Block, BreakTarget, Expr, ExprKind, Operands, Operator, Place, Statement, Step};
 use crate::parse::is_faulting;
 
 impl Expr {
@@ -182,12 +182,12 @@ impl Block {
     }
 
     /// Whether some `break` within leaves that loop or block.
-    pub fn breaks_to(&self, target: Target) -> bool {
+    pub fn breaks_to(&self, target: BreakTarget) -> bool {
         self.any(&|x| matches!(x.kind, ExprKind::Break { target: to, .. } if to == target))
     }
 
     /// Whether some `break` out of that loop or block has a value.
-    pub fn gives_value(&self, target: Target) -> bool {
+    pub fn gives_value(&self, target: BreakTarget) -> bool {
         self.any(&|x| matches!(x.kind, ExprKind::Break { target: to, value: Some(_) } if to == target))
     }
 

@@ -4,12 +4,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Build, builder};
-use crate::ast::{Block, Expr, ExprKind, Target};
+use crate::ast::{Block, BreakTarget, Expr, ExprKind};
 use crate::names::private;
 
 /// A loop or labelled block around what is being written.
 pub(super) struct Around {
-    target: Target,
+    target: BreakTarget,
     /// The variable that holds the loop, or the block's label.
     handle: Ident,
     is_loop: bool,
@@ -134,7 +134,7 @@ impl Build {
     }
 
     /// A labelled block with a value.
-    pub(super) fn labelled(&mut self, target: Target, body: &Block) -> TokenStream {
+    pub(super) fn labelled(&mut self, target: BreakTarget, body: &Block) -> TokenStream {
         if !body.gives_value(target) && (body.breaks_to(target) || body.value.is_none()) {
             let (effect, builder) = (self.labelled_effect(target, body), builder());
             let value =
@@ -156,7 +156,7 @@ impl Build {
     }
 
     /// A labelled block without a value.
-    pub(super) fn labelled_effect(&mut self, target: Target, body: &Block) -> TokenStream {
+    pub(super) fn labelled_effect(&mut self, target: BreakTarget, body: &Block) -> TokenStream {
         let (builder, handle) = (builder(), self.fresh("block"));
         let around = Around { target, handle: handle.clone(), is_loop: false, given: None };
         let body = self.within(around, body, false);

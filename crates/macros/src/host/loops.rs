@@ -11,7 +11,7 @@ use syn::Lifetime;
 
 use super::rows::{Over, Plain};
 use super::{Host, Labels, support};
-use crate::ast::{Block, Expr, ExprKind, Pattern, Target};
+use crate::ast::{Block, BreakTarget, Expr, ExprKind, Pattern};
 use crate::names::{self, private};
 
 /// The most numbers, known when it is compiled, of a loop that does not look whether to end: such a loop is often
@@ -22,7 +22,7 @@ impl Host {
     /// Writes what is within a loop, which has pieces of its own where `in_pieces`.
     pub(super) fn within<T>(
         &mut self,
-        target: Target,
+        target: BreakTarget,
         in_pieces: bool,
         write: impl FnOnce(&mut Self) -> T,
     ) -> (Labels, T) {
@@ -41,7 +41,7 @@ impl Host {
     }
 
     /// The labels of the loop or block that a jump names. The parser has refused what is outside of it.
-    pub(super) fn around(&self, target: Target) -> Labels {
+    pub(super) fn around(&self, target: BreakTarget) -> Labels {
         let found = self.loops.iter().rev().find(|around| around.target == target);
         found.cloned().unwrap_or_else(|| {
             let none = Lifetime::new("'__wattle_none", Span::mixed_site());
@@ -85,7 +85,7 @@ impl Host {
 
     pub(super) fn repeat(
         &mut self,
-        target: Target,
+        target: BreakTarget,
         pattern: &Pattern,
         source: &Expr,
         body: &Block,

@@ -13,7 +13,7 @@ use super::cuts::{Cut, Decided};
 use super::loops::is_innermost;
 use super::windows::{Moving, Windows};
 use super::{Host, Labels, support};
-use crate::ast::{Block, Expr, ExprKind, Pattern, Target};
+use crate::ast::{Block, BreakTarget, Expr, ExprKind, Pattern};
 use crate::names::private;
 
 /// The plain form of a loop in rows.
@@ -59,7 +59,7 @@ impl Host {
     /// bounds, so that it is a loop that compilers vectorize; and checked, for all other indices.
     pub(super) fn in_rows(
         &mut self,
-        target: Target,
+        target: BreakTarget,
         pattern: &Pattern,
         rows: TokenStream,
         (over, plain): (Over, Plain),

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Pat, Result};
 
 use super::{Parser, error};
-use crate::ast::{Arm, Block, Expr, ExprKind, Pattern, Statement, Target};
+use crate::ast::{Arm, Block, BreakTarget, Expr, ExprKind, Pattern, Statement};
 
 impl Parser {
     pub(super) fn choice(&mut self, choice: &syn::ExprMatch) -> Result<ExprKind> {
@@ -66,7 +66,7 @@ impl Parser {
         &mut self,
         binding: &syn::ExprLet,
         repeat: &syn::ExprWhile,
-        target: Target,
+        target: BreakTarget,
     ) -> Result<ExprKind> {
         let span = repeat.body.span();
         let value = self.boxed(&binding.expr)?;
@@ -103,7 +103,7 @@ impl Parser {
     }
 
     /// `while a && let b = c { … }`: a `loop` that is left where one of the links does not hold.
-    pub(super) fn while_chain(&mut self, repeat: &syn::ExprWhile, target: Target) -> Result<ExprKind> {
+    pub(super) fn while_chain(&mut self, repeat: &syn::ExprWhile, target: BreakTarget) -> Result<ExprKind> {
         let (held, span) = (self.targets, repeat.body.span());
         self.targets += 1;
         let leave = |target| Statement::Do(Expr { kind: ExprKind::Break { target, value: None }, span });

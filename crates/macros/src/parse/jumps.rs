@@ -4,11 +4,11 @@ use syn::Result;
 
 use super::scope::Name;
 use super::{Parser, error};
-use crate::ast::Target;
+use crate::ast::BreakTarget;
 
 /// A loop or a labelled block around what is parsed.
 pub(super) struct Around {
-    target: Target,
+    target: BreakTarget,
     label: Option<Name>,
     kind: AroundKind,
 }
@@ -38,7 +38,7 @@ impl Parser {
         &mut self,
         label: &Option<syn::Label>,
         kind: AroundKind,
-        parse: impl FnOnce(&mut Self, Target) -> Result<T>,
+        parse: impl FnOnce(&mut Self, BreakTarget) -> Result<T>,
     ) -> Result<T> {
         let (target, label) = (self.targets, label.as_ref().map(|label| Name::of(&label.name.ident)));
         self.targets += 1;
@@ -49,7 +49,7 @@ impl Parser {
     }
 
     /// Refuses a `break` with a value out of a loop that gives none.
-    pub(super) fn check_break(&self, leave: &syn::ExprBreak, target: Target) -> Result<()> {
+    pub(super) fn check_break(&self, leave: &syn::ExprBreak, target: BreakTarget) -> Result<()> {
         let around = self.around.iter().find(|around| around.target == target);
         let name = match around.map(|around| around.kind) {
             Some(AroundKind::While) => "while",
@@ -66,7 +66,12 @@ impl Parser {
     }
 
     /// The loop or block that a jump names.
-    pub(super) fn target(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>, is_break: bool) -> Result<Target> {
+    pub(super) fn target(
+        &self,
+        jump: &syn::Expr,
+        label: &Option<syn::Lifetime>,
+        is_break: bool,
+    ) -> Result<BreakTarget> {
         let name = label.as_ref().map(|label| Name::of(&label.ident));
         let mut around = self.around.iter().rev();
         let found = around.find(|around| if name.is_some() { around.label == name } else { around.kind.is_loop() });

@@ -32,7 +32,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Error, Result, UnOp};
 
-use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Statement, Target, View};
+use crate::ast::{Block, BreakTarget, Change, Expr, ExprKind, Local, Pattern, Statement, View};
 use crate::rules::{Rules, contracted, contracted_assignment};
 pub use bounds::{is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 pub use calls::is_range_or_map;
@@ -58,7 +58,7 @@ pub struct Parser {
     scopes: Vec<Scope>,
     /// The loops and labelled blocks around, outermost first.
     around: Vec<Around>,
-    targets: Target,
+    targets: BreakTarget,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
     /// The variables that are the `Acc`, by number.

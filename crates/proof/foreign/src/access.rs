@@ -1,7 +1,7 @@
 //! The cells that an access touches.
 
 use smallvec::SmallVec;
-use wattle_check::search::{Address, Target};
+use wattle_check::search::{AccessTarget, Address};
 use wattle_modules::code::{Access, Strength};
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Value};
@@ -166,9 +166,9 @@ impl Cells {
     }
 
     /// The cell of that number as the search has it.
-    pub(crate) fn target(&self, number: usize) -> Option<Target> {
+    pub(crate) fn target(&self, number: usize) -> Option<AccessTarget> {
         let (_, element, bytes) = *self.all.get(number)?;
         let memory = self.memory?;
-        Some(Target { address: Address { memory, element }, bytes, reference: memory })
+        Some(AccessTarget { address: Address { memory, element }, bytes, reference: memory })
     }
 }

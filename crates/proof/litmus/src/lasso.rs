@@ -134,7 +134,7 @@ struct Half {
 
 /// A state between two steps. Each thread stands before its next step.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct State<'w> {
+struct MachineState<'w> {
     threads: Vec<Thread<'w>>,
     memory: Vec<(Address, u64)>,
     started: Set,
@@ -145,7 +145,7 @@ struct State<'w> {
     halves: Vec<Half>,
 }
 
-impl<'w> State<'w> {
+impl<'w> MachineState<'w> {
     fn can_run(&self) -> Set {
         let all = Set::MAX.checked_shr(Set::BITS - self.threads.len() as u32).unwrap_or(0);
         self.crowds.iter().fold(all & !self.ended, |set, crowd| set & !crowd.waiting)
@@ -188,9 +188,14 @@ impl<'w> State<'w> {
         self.halves.iter().filter(is_it).all(|half| divided.by(half.source, source))
     }
 
-    /// The states after one step of one thread: none where it must wait for another's update, two where its own update can
-    /// be divided.
-    fn steps(&self, setup: &Setup<'_>, divided: &Divided, thread: ThreadId) -> Result<Vec<State<'w>>, LassoError> {
+    /// The states after one step of one thread: none where it must wait for another's update, two where its own update
+    /// can be divided.
+    fn steps(
+        &self,
+        setup: &Setup<'_>,
+        divided: &Divided,
+        thread: ThreadId,
+    ) -> Result<Vec<MachineState<'w>>, LassoError> {
         let unanswered = LassoError::Unanswered(thread);
         if self.halves.iter().any(|half| half.thread == thread) {
             return Ok(vec![self.step(setup, thread)?]);
@@ -224,7 +229,7 @@ impl<'w> State<'w> {
     }
 
     /// Makes one step of one thread, the whole of an update that has not begun.
-    fn step(&self, setup: &Setup<'_>, thread: ThreadId) -> Result<State<'w>, LassoError> {
+    fn step(&self, setup: &Setup<'_>, thread: ThreadId) -> Result<MachineState<'w>, LassoError> {
         let unanswered = LassoError::Unanswered(thread);
         let mut after = self.clone();
         after.started |= 1 << thread;
@@ -304,7 +309,7 @@ impl<'w> State<'w> {
 
 /// All reachable states, and the thread whose step leads from one to another.
 struct Graph<'w> {
-    states: Vec<State<'w>>,
+    states: Vec<MachineState<'w>>,
     steps: Vec<Vec<(ThreadId, usize)>>,
     complete: bool,
 }
@@ -317,7 +322,7 @@ impl<'w> Graph<'w> {
         watch: &mut Watch<'_>,
     ) -> Result<Result<Graph<'w>, (Stopped, usize)>, LassoError> {
         let threads = setup.threads.iter().map(|thread| thread.process.clone());
-        let mut first = State {
+        let mut first = MachineState {
             threads: threads.collect(),
             memory: Vec::new(),
             started: 0,

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wattle_check::search::{Action, Address, Barrier, Change, Initial, Members, Memory, Process, Setup, Spawn, Target};
+use wattle_check::search::{
+    AccessTarget, Action, Address, Barrier, Change, Initial, Members, Memory, Process, Setup, Spawn,
+};
 use wattle_ir::{AtomicOp, Type};
 use wattle_memory::{Level, Model, Placement, ThreadId};
 
@@ -279,9 +281,9 @@ impl Process for LitmusThread {
     }
 }
 
-fn target(program: &Program, reference: ReferenceId) -> Target {
+fn target(program: &Program, reference: ReferenceId) -> AccessTarget {
     let memory = program.references.get(reference).map_or(0, |name| name.location) as u32;
-    Target { address: Address { memory, element: 0 }, bytes: BYTES, reference: reference as u32 }
+    AccessTarget { address: Address { memory, element: 0 }, bytes: BYTES, reference: reference as u32 }
 }
 
 /// The operand type of an operator: signed where that matters, except PTX's wrapping increment and decrement.

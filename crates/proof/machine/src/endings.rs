@@ -42,10 +42,10 @@ struct Decided {
 }
 
 /// The truth values that are known at a place, by their slots; `None` where no thread comes.
-type State = Option<HashMap<SlotId, bool>>;
+type KnownFlags = Option<HashMap<SlotId, bool>>;
 
 /// What is known where two ways meet.
-fn joined(one: State, other: State) -> State {
+fn joined(one: KnownFlags, other: KnownFlags) -> KnownFlags {
     match (one, other) {
         (Some(mut one), Some(other)) => {
             one.retain(|slot, value| other.get(slot) == Some(value));
@@ -162,7 +162,7 @@ impl<'k> Turn<'k> {
     }
 
     /// What is known where the next turn begins. What is `decided` has its value in this one.
-    fn run(&self, state: State, decided: Option<Decided>) -> State {
+    fn run(&self, state: KnownFlags, decided: Option<Decided>) -> KnownFlags {
         let is_valid = decided.is_some_and(|decided| decided.is_before);
         let mut ways = Ways { turn: self, decided, is_valid, again: None, open: Vec::new() };
         let end = ways.block(self.body, state);
@@ -178,17 +178,17 @@ struct Ways<'t, 'k> {
     /// Whether it is decided where the way stands: before the counter's step, or behind it.
     is_valid: bool,
     /// What is known where the turn is cut short.
-    again: State,
+    again: KnownFlags,
     /// The blocks around, with what is known where they are left early.
-    open: Vec<(Label, State)>,
+    open: Vec<(Label, KnownFlags)>,
 }
 
 impl Ways<'_, '_> {
-    fn block(&mut self, block: &[Stmt], state: State) -> State {
+    fn block(&mut self, block: &[Stmt], state: KnownFlags) -> KnownFlags {
         block.iter().fold(state, |state, stmt| self.stmt(stmt, state))
     }
 
-    fn stmt(&mut self, stmt: &Stmt, state: State) -> State {
+    fn stmt(&mut self, stmt: &Stmt, state: KnownFlags) -> KnownFlags {
         let mut state = state?;
         match stmt {
             Stmt::Assign { slot, value } => {

@@ -5,7 +5,7 @@
 
 use wattle::Element as Numbers;
 use wattle_core::{Buffer, Queue, Result};
-use wattle_ir::{Element, Kernel, Layout, ParamId, ParamKind, Type, native, raw};
+use wattle_ir::{Element, ElementLayout, Kernel, ParamId, ParamKind, Type, native, raw};
 
 use crate::loose::AnyBuffer;
 
@@ -62,7 +62,7 @@ macro_rules! layouts {
 }
 
 /// The layout of each row.
-pub(crate) const LAYOUTS: &[&Layout] = elements!(layouts);
+pub(crate) const LAYOUTS: &[&ElementLayout] = elements!(layouts);
 
 /// The row of the elements of which a view's parameter is the first number, if it is one.
 pub(crate) fn row(kernel: &Kernel, first: ParamId) -> Option<usize> {

@@ -69,7 +69,7 @@ macro_rules! elements {
         }
     )*};
 }
-elements!(Layout Site Type Val Memory Values Vec Builder Family Variable Variables Places Ids KernelType OfElement IrValue F T);
+elements!(Layout ElementLayout Site Type Val Memory Values Vec Builder Family Variable Variables Places Ids KernelType OfElement IrValue F T);
 
 #[derive(Clone, Copy, Debug, PartialEq, Default, wattle::Element)]
 #[repr(C)]

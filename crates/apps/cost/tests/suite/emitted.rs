@@ -54,7 +54,7 @@ fn in_spirv(kind: OperationKind) -> &'static str {
 
 #[test]
 fn each_loop_has_its_operation_in_ptx() {
-    let target = wattle_ptx::Target::new(90);
+    let target = wattle_ptx::PtxTarget::new(90);
     let gpu = Device::simulated(0);
     for operation in Operation::all(&Scope::ALL) {
         let texts = operation.kernels(&gpu).unwrap().map(|kernel| {

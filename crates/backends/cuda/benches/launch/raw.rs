@@ -4,7 +4,7 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 
 use cudarc::driver::sys;
-use wattle_ptx::{Argument, Target, control};
+use wattle_ptx::{Argument, PtxTarget, control};
 
 /// A loaded kernel, a stream, and the kernel's arguments.
 pub struct Raw {
@@ -19,7 +19,7 @@ fn said(result: sys::CUresult) -> Result<(), sys::CUresult> {
 
 impl Raw {
     pub fn new(kernel: &wattle::ir::Kernel) -> Result<Raw, sys::CUresult> {
-        let module = wattle_ptx::build(kernel, &Target::new(70).with_ptx(7, 0).with_max_threads(128));
+        let module = wattle_ptx::build(kernel, &PtxTarget::new(70).with_ptx(7, 0).with_max_threads(128));
         let module = module.expect("the kernel is simple");
         let text = CString::new(module.text()).expect("PTX has no zeros");
         let entry = CString::new(module.entry.clone()).expect("an entry's name has no zeros");

@@ -5,7 +5,7 @@ use wattle_ir::{
     Access, AtomicOp, Const, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Place, Site, Slot, SlotId, Stmt, Type,
 };
 use wattle_memory::{ReadOrder, Scope, UpdateOrder, WriteOrder};
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 const OPS: [AtomicOp; 10] = [
     AtomicOp::Exchange,
@@ -53,7 +53,7 @@ fn update(op: AtomicOp, order: UpdateOrder, scope: Scope) -> Stmt {
 /// The instructions that touch memory or order it, without operands, up to the report of faults.
 fn touching(kernel: &Kernel, sm: u32) -> String {
     wattle_ir::verify(kernel).expect("well typed");
-    let text = crate::tools::module(kernel, &Target::new(sm)).body;
+    let text = crate::tools::module(kernel, &PtxTarget::new(sm)).body;
     let body = text.split_once("ret;").map_or("", |(_, body)| body);
     let body = body.split("ret;").next().unwrap_or_default();
     let names = body.lines().filter_map(|line| line.split_whitespace().next());
@@ -120,7 +120,7 @@ fn all_assemble() {
                 for read in [false, true] {
                     let orders = ORDERS.into_iter().flat_map(|order| Scope::ALL.map(|scope| update(op, order, scope)));
                     let kernel = kernel(&format!("atomic_{number}_{ty}_{read}"), ty, read, orders.collect());
-                    modules.push(crate::tools::module(&kernel, &Target::new(sm)));
+                    modules.push(crate::tools::module(&kernel, &PtxTarget::new(sm)));
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! plain loop does, in its order.
 
 use wattle::prelude::*;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[kernel]
 fn copied(acc: &Acc, x: PerItem<u32>, y: Read<u32>) {
@@ -126,7 +126,7 @@ fn stepped(acc: &Acc, x: Shared<u32>, y: Read<u32>, begin: u32, end: u32, step: 
 }
 
 fn text(kernel: &dyn wattle_core::Kernel) -> String {
-    crate::tools::module(&kernel.build().unwrap(), &Target::new(90)).body
+    crate::tools::module(&kernel.build().unwrap(), &PtxTarget::new(90)).body
 }
 
 /// The number of loads that come first, or `None` if no turns are batched.
@@ -174,7 +174,8 @@ fn loads_under_way() {
             () if name("add") || name("triad") => 8,
             () => continue,
         };
-        let (said, code) = crate::tools::assemble(&ptxas, &crate::tools::module(&kernel, &Target::new(90)).text(), 90);
+        let (said, code) =
+            crate::tools::assemble(&ptxas, &crate::tools::module(&kernel, &PtxTarget::new(90)).text(), 90);
         let registers = said.split("Used ").nth(1).and_then(|said| said.split(' ').next());
         let registers: u32 = registers.and_then(|number| number.parse().ok()).expect("ptxas says so");
         assert!(registers <= 32, "{}: {registers} registers, so that not all threads fit", kernel.name);

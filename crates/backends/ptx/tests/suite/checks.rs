@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
 use wattle_ir::{ParamId, Place, SharedId};
-use wattle_ptx::{Fault, Target};
+use wattle_ptx::{Fault, PtxTarget};
 
 #[kernel]
 fn counts(_acc: &Acc, x: Shared<u32>, y: Shared<u32>) {
@@ -280,7 +280,7 @@ fn from_the_end(_acc: &Acc, x: Shared<u32>, y: Shared<u32>, k: u32) {
 
 /// The places whose indices are checked somewhere in the kernel.
 fn checked(kernel: &dyn wattle_core::Kernel) -> Vec<Place> {
-    let module = crate::tools::module(&kernel.build().unwrap(), &Target::new(90));
+    let module = crate::tools::module(&kernel.build().unwrap(), &PtxTarget::new(90));
     let place = |site: &wattle_ptx::FaultSite| match site.fault {
         Fault::OutOfBounds { place, .. } => Some(place),
         _ => None,
@@ -328,7 +328,7 @@ fn what_may_have_changed_is_checked() {
 #[test]
 fn what_is_in_range_is_not_checked_and_what_may_just_not_be_is() {
     for (kernel, just_not) in [(in_range(1, 2).build().unwrap(), 13), (in_loops(1, 2).build().unwrap(), 5)] {
-        let module = crate::tools::module(&kernel, &Target::new(90));
+        let module = crate::tools::module(&kernel, &PtxTarget::new(90));
         let faults = |number: u32| {
             let of = Place::Shared(SharedId(number));
             let is_of =

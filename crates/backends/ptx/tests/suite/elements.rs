@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 /// What CUDA calls a `float4`.
 #[derive(Clone, Copy, Element)]
@@ -40,7 +40,7 @@ fn masses(acc: &Acc, bodies: PerItem<Body>) {
 /// The text and the machine code of a kernel's entry.
 fn machine_code(kernel: &wattle_ir::Kernel) -> Option<(String, String)> {
     let (ptxas, nvdisasm) = (crate::tools::assembler()?, crate::tools::disassembler()?);
-    let text = crate::tools::module(kernel, &Target::new(90)).text();
+    let text = crate::tools::module(kernel, &PtxTarget::new(90)).text();
     let (_, code) = crate::tools::assemble(&ptxas, &text, 90);
     Some((text, crate::tools::disassemble(&nvdisasm, &code)))
 }
@@ -87,6 +87,6 @@ fn elements_are_accessed_at_once() {
 fn a_field_alone_is_accessed_alone() {
     let device = Device::host();
     let kernel = masses(&mut device.alloc_zeroed::<Body>(4).unwrap()).build().unwrap();
-    let text = crate::tools::module(&kernel, &Target::new(90)).text();
+    let text = crate::tools::module(&kernel, &PtxTarget::new(90)).text();
     assert!(text.contains("ld.global.f32") && text.contains("+12]") && !text.contains(".v4"), "{text}");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[test]
 fn every_scenario() {
@@ -12,7 +12,7 @@ fn every_scenario() {
         if ["/algorithms/", "/litmus/", "/wild/"].iter().any(|folder| kernel.site.file.contains(folder)) {
             continue;
         }
-        let module = crate::tools::module(&kernel, &Target::new(90));
+        let module = crate::tools::module(&kernel, &PtxTarget::new(90));
         let text = texts.entry(scenario).or_insert_with(|| module.header.clone());
         *text += "\n";
         *text += &crate::tools::shortened(&module.body);
@@ -27,7 +27,7 @@ fn every_scenario() {
 #[test]
 fn code_for_later_capabilities_is_that_for_sm_90() {
     for (_, kernel) in crate::tools::kernels() {
-        let [first, later @ ..] = [90, 100, 120].map(|sm| crate::tools::module(&kernel, &Target::new(sm)).body);
+        let [first, later @ ..] = [90, 100, 120].map(|sm| crate::tools::module(&kernel, &PtxTarget::new(sm)).body);
         assert!(later.iter().all(|body| *body == first), "{}", kernel.name);
     }
 }

@@ -6,7 +6,7 @@ use wattle_ir::{
     Access, Const, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Place, Site, Slot, SlotId, Stmt, Type,
 };
 use wattle_memory::{FenceOrder, Scope};
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 /// The version of the assembler whose code is written down here.
 const PINNED: &str = "release 12.9,";
@@ -36,7 +36,7 @@ fn each_fence_is_exactly_what_it_needs() {
         return;
     }
     let ordering = |order, scope| {
-        let module = crate::tools::module(&kernel(order, scope), &Target::new(90));
+        let module = crate::tools::module(&kernel(order, scope), &PtxTarget::new(90));
         let (_, code) = crate::tools::assemble(&ptxas, &module.text(), 90);
         let text = crate::tools::disassemble(&nvdisasm, &code);
         let instructions = text.lines().filter_map(|line| {

@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
 use wattle_ir::Kernel;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 macro_rules! functions {
     ($($name:ident |$x:ident, $y:ident| $value:expr;)+) => {
@@ -65,7 +65,7 @@ fn ptxas_takes_every_function() {
     let Some(ptxas) = crate::tools::assembler() else { return };
     let kernels: Vec<Kernel> = kernels::<f32>().into_iter().chain(kernels::<f64>()).collect();
     for sm in [70, 80, 90, 100, 120] {
-        let modules: Vec<_> = kernels.iter().map(|kernel| crate::tools::module(kernel, &Target::new(sm))).collect();
+        let modules: Vec<_> = kernels.iter().map(|kernel| crate::tools::module(kernel, &PtxTarget::new(sm))).collect();
         let (said, _) = crate::tools::assemble(&ptxas, &crate::tools::together(&modules), sm);
         let complaints = crate::tools::complaints(&said, |_| false);
         assert!(complaints.is_empty(), "sm_{sm}: {complaints:#?}");

@@ -5,7 +5,7 @@ use std::process::Command;
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
 use wattle_ir::Kernel;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[kernel]
 fn axpy<T: Float>(acc: &Acc, factor: T, xs: Read<T>, ys: PerItem<T>) {
@@ -68,7 +68,7 @@ fn every_target_is_assembled_without_a_warning() {
     let Some(ptxas) = crate::tools::assembler() else { return };
     for sm in [70, 75, 80, 86, 89, 90, 100, 120] {
         for kernel in kernels::<f16>().iter().chain(&kernels::<bf16>()) {
-            let module = crate::tools::module(kernel, &Target::new(sm));
+            let module = crate::tools::module(kernel, &PtxTarget::new(sm));
             let (said, _) = crate::tools::assemble(&ptxas, &module.text(), sm);
             let complaints = crate::tools::complaints(&said, |_| true);
             assert!(complaints.is_empty(), "{} for sm_{sm}: {complaints:#?}\n{}", kernel.name, module.text());
@@ -79,7 +79,7 @@ fn every_target_is_assembled_without_a_warning() {
 /// How many of the kernel's instructions have each of these names.
 fn counts<const N: usize>(kernel: &Kernel, sm: u32, names: [&str; N]) -> Option<[usize; N]> {
     let (ptxas, nvdisasm) = (crate::tools::assembler()?, crate::tools::disassembler()?);
-    let module = crate::tools::module(kernel, &Target::new(sm));
+    let module = crate::tools::module(kernel, &PtxTarget::new(sm));
     let text = crate::tools::disassemble(&nvdisasm, &crate::tools::assemble(&ptxas, &module.text(), sm).1);
     let instructions: Vec<_> = text
         .lines()

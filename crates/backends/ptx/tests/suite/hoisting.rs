@@ -2,7 +2,7 @@
 //! the indices of the last one are.
 
 use wattle::prelude::*;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 use crate::batching::agrees;
 
@@ -73,7 +73,7 @@ fn in_fours(acc: &Acc, x: Shared<u32>, y: Read<u32>, turns: u32) {
 }
 
 fn is_hoisted(kernel: &dyn wattle_core::Kernel) -> bool {
-    crate::tools::module(&kernel.build().unwrap(), &Target::new(90)).body.contains(crate::tools::HOISTED)
+    crate::tools::module(&kernel.build().unwrap(), &PtxTarget::new(90)).body.contains(crate::tools::HOISTED)
 }
 
 #[test]

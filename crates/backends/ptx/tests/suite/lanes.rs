@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[kernel]
 fn moves(acc: &Acc, x: Shared<f32>, out: Shared<f32>) {
@@ -25,7 +25,7 @@ fn lanes_are_accessed_at_once() {
     let buffer = || device.alloc_zeroed::<f32>(256).unwrap();
     let (Some(ptxas), Some(nvdisasm)) = (crate::tools::assembler(), crate::tools::disassembler()) else { return };
     let code = |kernel: &wattle_ir::Kernel| {
-        let text = crate::tools::module(kernel, &Target::new(90)).text();
+        let text = crate::tools::module(kernel, &PtxTarget::new(90)).text();
         let (_, code) = crate::tools::assemble(&ptxas, &text, 90);
         (text, crate::tools::disassemble(&nvdisasm, &code))
     };

@@ -1,7 +1,7 @@
 //! What a target lacks is reported; shared memory beyond what a module can have is given by the launch.
 
 use wattle_ir::{Const, Expr, ExprId, Kernel, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type};
-use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, Target, build, least_version};
+use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, PtxTarget, build, least_version};
 
 /// A kernel that stores into each of its shared arrays.
 fn kernel(lens: &[SharedLen]) -> Kernel {
@@ -25,13 +25,13 @@ fn kernel(lens: &[SharedLen]) -> Kernel {
 #[test]
 fn capabilities_and_versions() {
     let kernel = kernel(&[]);
-    let says = |target: Target| build(&kernel, &target).map(|_| ()).map_err(|lacking| lacking.to_string());
-    assert_eq!(says(Target::new(90)), Ok(()));
-    assert!(says(Target::new(61)).unwrap_err().contains("sm_61"));
-    assert!(says(Target::new(130)).is_err());
-    let old = says(Target::new(120).with_ptx(8, 6)).unwrap_err();
+    let says = |target: PtxTarget| build(&kernel, &target).map(|_| ()).map_err(|lacking| lacking.to_string());
+    assert_eq!(says(PtxTarget::new(90)), Ok(()));
+    assert!(says(PtxTarget::new(61)).unwrap_err().contains("sm_61"));
+    assert!(says(PtxTarget::new(130)).is_err());
+    let old = says(PtxTarget::new(120).with_ptx(8, 6)).unwrap_err();
     assert_eq!(old, "kernel `shared` cannot be made for sm_120 in PTX 8.6: that begins with PTX 8.7");
-    assert!(matches!(build(&kernel, &Target::new(90).with_ptx(7, 7)), Err(Lacking::Version { .. })));
+    assert!(matches!(build(&kernel, &PtxTarget::new(90).with_ptx(7, 7)), Err(Lacking::Version { .. })));
 }
 
 /// ptxas accepts each capability from the version on that is said to be the first.
@@ -60,7 +60,7 @@ fn shared_memory() {
     let fits = kernel(&[SharedLen::Static(MOST_STATIC_SHARED / 4), SharedLen::AtLaunch]);
     let beyond = kernel(&[SharedLen::Static(MOST_STATIC_SHARED / 4), SharedLen::Static(4), SharedLen::AtLaunch]);
     for (kernel, given) in [(fits, 0), (beyond, MOST_STATIC_SHARED + 16)] {
-        let module = build(&kernel, &Target::new(90)).expect("nothing is lacking");
+        let module = build(&kernel, &PtxTarget::new(90)).expect("nothing is lacking");
         assert_eq!(module.layout.shared_bytes_at_launch, given);
         assert_eq!(module.layout.launch_sized_element, Some(4));
         assert!(module.layout.arguments.iter().any(|parameter| parameter.what == Argument::SharedLen));

@@ -4,7 +4,7 @@ use wattle_ir::{
     Access, BinaryOp, Const, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind, Place, Site,
     Slot, SlotId, Stmt, Type,
 };
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 /// Loads lanes into an array of `len`, reads it in a loop that counts to `to`, and stores the last element read.
 fn kernel(ty: Type, len: u32, to: Expr) -> Kernel {
@@ -49,7 +49,7 @@ fn arrays_are_registers_where_that_can_be() {
             for (to, in_memory) in [(Expr::Const(Const::of(len)), false), (Expr::Param(ParamId(1)), len > 8)] {
                 let kernel = kernel(ty, len, to);
                 wattle_ir::verify(&kernel).expect("well typed");
-                let module = crate::tools::module(&kernel, &Target::new(80));
+                let module = crate::tools::module(&kernel, &PtxTarget::new(80));
                 assert_eq!(module.body.contains(".local "), in_memory, "{}", module.body);
                 // Four elements at most, and sixteen bytes.
                 let group = (16 / ty.size() as u32).min(4);
@@ -69,7 +69,7 @@ fn arrays_are_registers_where_that_can_be() {
 /// does not exist.
 #[test]
 fn unrolled_indices_are_checked() {
-    let module = crate::tools::module(&kernel(Type::U32, 4, Expr::Const(Const::of(6u32))), &Target::new(80));
+    let module = crate::tools::module(&kernel(Type::U32, 4, Expr::Const(Const::of(6u32))), &PtxTarget::new(80));
     assert!(!module.body.contains(".local "));
     let kinds: Vec<_> = module.sites.iter().map(|site| &site.fault).collect();
     let local = Place::Local(LocalId(0));
@@ -91,7 +91,7 @@ fn constants_are_constant_memory() {
             kernel.locals[0] = LocalArray { element: ty, len: len as u32, constants: Some(constants) };
             kernel.body.remove(0);
             wattle_ir::verify(&kernel).expect("well typed");
-            let module = crate::tools::module(&kernel, &Target::new(80));
+            let module = crate::tools::module(&kernel, &PtxTarget::new(80));
             let declared = format!(".{space} .align 16 .b{} wattle_lanes_{ty}_4_constants_0[{len}]", ty.bits());
             assert!(module.body.contains(&declared), "`{declared}` is not in\n{}", &module.body[..300]);
             assert!(module.body.contains(&format!("ld.{space}.")) && !module.body.contains(".local "));

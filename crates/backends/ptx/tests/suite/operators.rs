@@ -4,7 +4,7 @@ use wattle_ir::{
     BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Site, Slot, SlotId, Stmt, TernaryOp, Type,
     UnaryOp,
 };
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 const X: ExprId = ExprId(0);
 const Y: ExprId = ExprId(1);
@@ -26,7 +26,7 @@ fn kernel(types: [Type; 2], result: Type, exprs: &[Expr], stmt: Stmt) -> Kernel 
 /// The instructions between the test of the gate and the thread's end, without their operands.
 fn instructions(kernel: &Kernel) -> String {
     wattle_ir::verify(kernel).expect("well typed");
-    let text = crate::tools::module(kernel, &Target::new(80)).body;
+    let text = crate::tools::module(kernel, &PtxTarget::new(80)).body;
     let body = text.split_once("ret;").map_or("", |(_, body)| body);
     let body = body.split("    ret;").next().unwrap_or_default();
     let names = body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));

@@ -4,7 +4,7 @@ use wattle_ir::{
     Access, AtomicOp, Const, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Place, Site, Slot, SlotId, Stmt, Type,
 };
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 const PLACE: Place = Place::Param(ParamId(0));
 
@@ -21,7 +21,7 @@ fn ordering(body: Vec<Stmt>, sm: u32) -> Vec<String> {
         ..Kernel::new("ordered", Site::caller(), 1)
     };
     wattle_ir::verify(&kernel).expect("well typed");
-    let text = crate::tools::module(&kernel, &Target::new(sm)).body;
+    let text = crate::tools::module(&kernel, &PtxTarget::new(sm)).body;
     let (_, body) = text.split_once("ret;").expect("threads beyond the launch return first");
     let body = body.split("ret;").next().expect("what stands before the end");
     let kinds = ["ld.relaxed", "ld.acquire", "st.re", "atom.", "red.", "fence.", "membar", "bar."];

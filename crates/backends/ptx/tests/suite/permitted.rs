@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
 use wattle_ir::Kernel;
-use wattle_ptx::{Target, build};
+use wattle_ptx::{PtxTarget, build};
 
 #[kernel(contract)]
 fn contracted(acc: &Acc, x: Read<f32>, out: PerItem<f32>) {
@@ -29,7 +29,7 @@ fn short_forms(acc: &Acc, x: Read<f32>, out: PerItem<f32>) {
 }
 
 fn text(kernel: &Kernel, sm: u32) -> String {
-    build(kernel, &Target::new(sm)).expect("the target has all it needs").text()
+    build(kernel, &PtxTarget::new(sm)).expect("the target has all it needs").text()
 }
 
 fn of(make: impl FnOnce(&Buffer<f32>, &mut Buffer<f32>) -> Kernel) -> Kernel {

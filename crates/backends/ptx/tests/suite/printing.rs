@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[kernel]
 fn prints(acc: &Acc, x: Read<f32>, y: Atomic<f64>) {
@@ -34,7 +34,7 @@ fn ptxas_takes_them_on_every_architecture() {
     let Some(ptxas) = crate::tools::assembler() else { return };
     let [prints, _] = kernels();
     for sm in [70, 75, 80, 86, 89, 90, 100, 120] {
-        let module = crate::tools::module(&prints, &Target::new(sm));
+        let module = crate::tools::module(&prints, &PtxTarget::new(sm));
         let (said, _) = crate::tools::assemble(&ptxas, &module.text(), sm);
         let complaints = crate::tools::complaints(&said, |_| true);
         assert!(complaints.is_empty(), "sm_{sm}: {complaints:?}");
@@ -44,14 +44,14 @@ fn ptxas_takes_them_on_every_architecture() {
 #[test]
 fn the_clock_is_read_anew_each_time() {
     let [prints, quiet] = kernels();
-    let text = crate::tools::module(&prints, &Target::new(90)).body;
+    let text = crate::tools::module(&prints, &PtxTarget::new(90)).body;
     assert_eq!(text.matches("%clock64").count(), 2, "{text}");
     assert!(text.contains(".cas.b64"), "{text}");
     // What does not print has no log, and no more than it had.
-    let quiet = crate::tools::module(&quiet, &Target::new(90));
+    let quiet = crate::tools::module(&quiet, &PtxTarget::new(90));
     assert!(!quiet.body.contains("log") && !quiet.body.contains("global.add"), "{}", quiet.body);
     let Some((ptxas, nvdisasm)) = crate::tools::assembler().zip(crate::tools::disassembler()) else { return };
-    let module = crate::tools::module(&prints, &Target::new(90));
+    let module = crate::tools::module(&prints, &PtxTarget::new(90));
     let code = crate::tools::disassemble(&nvdisasm, &crate::tools::assemble(&ptxas, &module.text(), 90).1);
     assert_eq!(code.matches("SR_CLOCK").count(), 2, "{code}");
 }

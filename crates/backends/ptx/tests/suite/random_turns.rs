@@ -8,7 +8,7 @@ use wattle_ir::{
     Access, BinaryOp, Const, DivOp, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind, Place,
     Site, Slot, SlotId, Stmt, Type,
 };
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 const COUNTER: u32 = 0;
 const END: u32 = 1;
@@ -293,7 +293,7 @@ fn as_one_turn_after_another() {
     let (mut batched, mut hoisted, mut faults) = (0, 0, 0);
     for seed in 0..COUNT {
         let case = case(seed);
-        let module = crate::tools::module(&case.kernel, &Target::new(90));
+        let module = crate::tools::module(&case.kernel, &PtxTarget::new(90));
         batched += u64::from(module.body.contains(crate::tools::BATCHED));
         hoisted += u64::from(module.body.contains(crate::tools::HOISTED));
         let left = outcome(&case, &Device::simulated(0)).unwrap_or_else(|error| panic!("{error}\n{case}"));
@@ -312,7 +312,7 @@ fn as_one_turn_after_another() {
 #[test]
 fn assembles() {
     let Some(ptxas) = crate::tools::assembler() else { return };
-    let modules: Vec<_> = (0..300).map(|seed| crate::tools::module(&case(seed).kernel, &Target::new(90))).collect();
+    let modules: Vec<_> = (0..300).map(|seed| crate::tools::module(&case(seed).kernel, &PtxTarget::new(90))).collect();
     let (said, _) = crate::tools::assemble(&ptxas, &crate::tools::together(&modules), 90);
     let complaints = crate::tools::complaints(&said, |_| true);
     assert!(complaints.is_empty(), "{complaints:#?}");

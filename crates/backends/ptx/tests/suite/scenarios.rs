@@ -3,12 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use wattle_ptx::{Target, build};
+use wattle_ptx::{PtxTarget, build};
 
 fn assembles(sm: u32) {
     let Some(ptxas) = crate::tools::assembler() else { return };
     let modules: Vec<_> =
-        crate::tools::kernels().iter().map(|(_, kernel)| crate::tools::module(kernel, &Target::new(sm))).collect();
+        crate::tools::kernels().iter().map(|(_, kernel)| crate::tools::module(kernel, &PtxTarget::new(sm))).collect();
     let (said, _) = crate::tools::assemble(&ptxas, &crate::tools::together(&modules), sm);
     let in_memory = |entry: &str| modules.iter().any(|module| module.entry == entry && module.body.contains(".local "));
     let complaints = crate::tools::complaints(&said, in_memory);
@@ -45,7 +45,7 @@ fn sm_120() {
 /// IR to PTX takes under a millisecond; here the times are only printed, since machines differ.
 #[test]
 fn how_long_it_takes() {
-    let target = Target::new(90);
+    let target = PtxTarget::new(90);
     let mut slowest = (Duration::ZERO, String::new());
     for (scenario, kernel) in crate::tools::kernels() {
         let best = (0..5).filter_map(|_| {

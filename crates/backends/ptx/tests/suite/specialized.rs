@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[kernel]
 fn by_capability(acc: &Acc, x: Read<f32>, out: Shared<f32>) {
@@ -21,7 +21,7 @@ fn the_side_that_is_not_taken_is_not_emitted() {
     let x = Device::simulated(0).alloc_zeroed::<f32>(4).unwrap();
     let kernel = by_capability(&x, &x).build().unwrap();
     for (sm, newer) in [(70, false), (89, false), (90, true), (120, true)] {
-        let text = crate::tools::module(&kernel, &Target::new(sm)).text();
+        let text = crate::tools::module(&kernel, &PtxTarget::new(sm)).text();
         assert_eq!(text.contains("sqrt.rn.f32"), newer, "sm_{sm}:\n{text}");
         // Multiplied by three, and nothing of a logarithm.
         assert_eq!(text.contains("0f40400000"), !newer, "sm_{sm}:\n{text}");

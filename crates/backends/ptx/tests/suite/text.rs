@@ -3,9 +3,9 @@
 
 use wattle_check::Simulated as _;
 use wattle_core::{Device, Work};
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
-fn text(scenario: &str, target: Target) -> String {
+fn text(scenario: &str, target: PtxTarget) -> String {
     let scenario = wattle_kernels::find(scenario).expect("a scenario");
     let size = match scenario.work {
         Work::Fixed(_) => None,
@@ -18,17 +18,17 @@ fn text(scenario: &str, target: Target) -> String {
 
 #[test]
 fn publication() {
-    insta::assert_snapshot!(text("publication", Target::new(90)));
+    insta::assert_snapshot!(text("publication", PtxTarget::new(90)));
 }
 
 #[test]
 fn publication_without_one_sided_fences() {
-    insta::assert_snapshot!(text("publication", Target::new(80)));
+    insta::assert_snapshot!(text("publication", PtxTarget::new(80)));
 }
 
 #[test]
 fn one_sided_fences_need_a_version_that_has_them() {
-    let (new, old) = (Target::new(90), Target::new(90).with_ptx(8, 5));
+    let (new, old) = (PtxTarget::new(90), PtxTarget::new(90).with_ptx(8, 5));
     assert!(text("publication", new).contains("fence.release.gpu"));
     let old = text("publication", old);
     assert!(old.contains("fence.acq_rel.gpu") && !old.contains("fence.release"), "{old}");
@@ -36,15 +36,15 @@ fn one_sided_fences_need_a_version_that_has_them() {
 
 #[test]
 fn sequentially_consistent_fences_in_shared_memory() {
-    insta::assert_snapshot!(text("store-buffering-shared", Target::new(90)));
+    insta::assert_snapshot!(text("store-buffering-shared", PtxTarget::new(90)));
 }
 
 #[test]
 fn barriers() {
-    insta::assert_snapshot!(text("block-scan", Target::new(90)));
+    insta::assert_snapshot!(text("block-scan", PtxTarget::new(90)));
 }
 
 #[test]
 fn vector_loads_and_faults() {
-    insta::assert_snapshot!(crate::tools::shortened(&text("last-block-sum", Target::new(90).with_max_threads(256))));
+    insta::assert_snapshot!(crate::tools::shortened(&text("last-block-sum", PtxTarget::new(90).with_max_threads(256))));
 }

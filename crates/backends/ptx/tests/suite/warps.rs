@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
 use wattle_ir::Kernel;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 #[kernel]
 fn every_operation(acc: &Acc, x: Read<u32>, y: Read<f64>, out: Shared<u32>, sums: Shared<f64>) {
@@ -31,7 +31,8 @@ fn kernel() -> Kernel {
 fn ptxas_takes_every_operation() {
     let Some(ptxas) = crate::tools::assembler() else { return };
     for sm in [70, 75, 80, 86, 90, 100, 120] {
-        let (said, _) = crate::tools::assemble(&ptxas, &crate::tools::module(&kernel(), &Target::new(sm)).text(), sm);
+        let (said, _) =
+            crate::tools::assemble(&ptxas, &crate::tools::module(&kernel(), &PtxTarget::new(sm)).text(), sm);
         let complaints = crate::tools::complaints(&said, |_| false);
         assert!(complaints.is_empty(), "sm_{sm}: {complaints:#?}");
     }
@@ -41,7 +42,8 @@ fn ptxas_takes_every_operation() {
 fn they_are_the_machines_own() {
     let (Some(ptxas), Some(nvdisasm)) = (crate::tools::assembler(), crate::tools::disassembler()) else { return };
     for sm in [75, 90] {
-        let (_, code) = crate::tools::assemble(&ptxas, &crate::tools::module(&kernel(), &Target::new(sm)).text(), sm);
+        let (_, code) =
+            crate::tools::assemble(&ptxas, &crate::tools::module(&kernel(), &PtxTarget::new(sm)).text(), sm);
         let text = crate::tools::disassemble(&nvdisasm, &code);
         let mut wanted = vec!["SHFL.IDX", "SHFL.UP", "SHFL.DOWN", "SHFL.BFLY", "VOTE"];
         if sm >= 80 {
@@ -55,12 +57,12 @@ fn they_are_the_machines_own() {
 
 #[test]
 fn masks_name_the_lanes_that_have_a_thread() {
-    let text = crate::tools::module(&kernel(), &Target::new(90)).text();
+    let text = crate::tools::module(&kernel(), &PtxTarget::new(90)).text();
     for instruction in
         ["shfl.sync.idx.b32", "shfl.sync.up.b32", "vote.sync.ballot.b32", "redux.sync.add.u32", "bar.warp.sync"]
     {
         let line = text.lines().find(|line| line.contains(instruction)).unwrap_or_else(|| panic!("no {instruction}"));
         assert!(line.trim_end().trim_end_matches(';').rsplit(' ').next().unwrap().starts_with("%r"), "{line}");
     }
-    assert!(!crate::tools::module(&kernel(), &Target::new(75)).text().contains("redux"));
+    assert!(!crate::tools::module(&kernel(), &PtxTarget::new(75)).text().contains("redux"));
 }

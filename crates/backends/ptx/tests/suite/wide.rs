@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 use wattle_core::Kernel as _;
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 /// The same kernels, with indices of either type.
 macro_rules! kernels {
@@ -47,7 +47,7 @@ kernels!(long, kernel(wide));
 
 /// The code of a kernel without its places in the source.
 fn code(kernel: &dyn wattle_core::Kernel) -> String {
-    let text = wattle_ptx::build(&kernel.build().unwrap(), &Target::new(90)).unwrap().text();
+    let text = wattle_ptx::build(&kernel.build().unwrap(), &PtxTarget::new(90)).unwrap().text();
     let is_code = |line: &&str| !line.trim_start().starts_with(".loc") && !line.contains("//");
     text.lines().filter(is_code).collect::<Vec<_>>().join("\n")
 }
@@ -81,7 +81,7 @@ fn what_32_bits_do_not_hold_is_computed_with_64() {
     let assembler = crate::tools::assembler();
     let Some(assembler) = assembler else { return };
     for version in [70, 90, 120] {
-        let module = wattle_ptx::build(&kernel.build().unwrap(), &Target::new(version)).unwrap();
+        let module = wattle_ptx::build(&kernel.build().unwrap(), &PtxTarget::new(version)).unwrap();
         crate::tools::assemble(&assembler, &module.text(), version);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use wattle_core::{Memory, MemoryKind, Result, lock};
-use wattle_ir::{Layout, Leaf, raw};
+use wattle_ir::{ElementLayout, Leaf, raw};
 
 use super::batch::open_value;
 use super::run::Run;
@@ -16,7 +16,7 @@ pub(super) struct CheckedMemory {
     pub run: Arc<Run>,
     /// The memory of the elements' first number; those of the others stand behind.
     pub first: u32,
-    pub layout: &'static Layout,
+    pub layout: &'static ElementLayout,
     pub kind: MemoryKind,
 }
 

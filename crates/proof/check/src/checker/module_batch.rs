@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{ArgumentValue, ModuleCall, ModuleEntry, Result, ViewArgument};
-use wattle_ir::Layout;
+use wattle_ir::ElementLayout;
 use wattle_memory::{Model, Target};
 
 use super::frames::{shape_text, text};
@@ -99,7 +99,7 @@ pub struct BatchBuffer {
     /// The number of the memory that holds the first number of its elements; those of the others stand behind.
     pub first: u32,
     /// The layout of an element.
-    pub layout: &'static Layout,
+    pub layout: &'static ElementLayout,
     /// The number of elements.
     pub len: usize,
 }

@@ -11,7 +11,7 @@ use wattle_machine::{LaunchShape, Program};
 use super::memory::SimulatedMemory;
 use super::report::error_of;
 use super::shape::split;
-use super::{MAX_COOPERATIVE_BLOCKS, State};
+use super::{DeviceState, MAX_COOPERATIVE_BLOCKS};
 use crate::arguments::arguments;
 use crate::simulate::{Agent, LaunchId, LaunchRequest, ModuleRequest, Simulator};
 
@@ -37,7 +37,7 @@ enum Request {
 }
 
 /// The launches of all queues of a simulated device.
-pub(super) struct Launches(pub(super) Arc<State>);
+pub(super) struct Launches(pub(super) Arc<DeviceState>);
 
 // SAFETY: a launch is reported as done only when the simulator has ended it.
 unsafe impl Stepper for Launches {
@@ -84,7 +84,7 @@ unsafe impl Stepper for Launches {
     }
 }
 
-impl State {
+impl DeviceState {
     pub(super) fn free(&self) {
         let freed = std::mem::take(&mut *lock(&self.freed));
         let mut simulator = lock(&self.simulator);

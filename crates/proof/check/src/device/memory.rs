@@ -5,16 +5,16 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use wattle_core::{Memory, MemoryKind, Result, lock, system};
-use wattle_ir::{Layout, Leaf, raw};
+use wattle_ir::{ElementLayout, Leaf, raw};
 
-use super::State;
+use super::DeviceState;
 use crate::simulate::MemoryId;
 
 pub(super) struct SimulatedMemory {
-    pub(super) state: Arc<State>,
+    pub(super) state: Arc<DeviceState>,
     /// The memory of each number of the elements.
     pub(super) ids: Vec<MemoryId>,
-    pub(super) layout: &'static Layout,
+    pub(super) layout: &'static ElementLayout,
     pub(super) kind: MemoryKind,
 }
 

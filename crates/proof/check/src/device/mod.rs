@@ -61,7 +61,7 @@ impl Simulated for Device {
         properties.max_shared_memory = MAX_SHARED_MEMORY;
         properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
         properties.modules = vec![ModuleLanguage::Ptx, ModuleLanguage::Spirv];
-        let state = Arc::new(State {
+        let state = Arc::new(DeviceState {
             properties: properties.clone(),
             seed,
             simulator: Mutex::new(simulator),
@@ -91,12 +91,12 @@ fn select(rest: &str) -> Option<Device> {
 struct SimulatedBackend {
     properties: Properties,
     /// What both devices of the pair share.
-    state: Arc<State>,
+    state: Arc<DeviceState>,
     queues: Arc<Stepped<Launches>>,
     pair: Pair<SimulatedBackend>,
 }
 
-struct State {
+struct DeviceState {
     properties: Properties,
     seed: u64,
     simulator: Mutex<Simulator>,

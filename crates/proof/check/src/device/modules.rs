@@ -12,7 +12,7 @@ use wattle_core::{Error, ModuleCall, ModuleCode, Result, ViewArgument, lock};
 use wattle_ir::{Element as _, Type};
 use wattle_machine::LaunchShape;
 
-use super::State;
+use super::DeviceState;
 use super::memory::SimulatedMemory;
 use crate::checker::{BatchBuffer, BatchKernel, BatchLaunch, MODULE_JUDGES};
 use crate::simulate::{Agent, Init, MemoryId, ModuleBuffer, ModuleRequest, Simulator};
@@ -40,7 +40,7 @@ struct Known {
 
 impl Reachable {
     /// The number of a buffer. It gets the name of the parameter that it is given for first.
-    fn number(&mut self, view: &ViewArgument<'_>, name: &str, state: &State) -> Result<usize> {
+    fn number(&mut self, view: &ViewArgument<'_>, name: &str, state: &DeviceState) -> Result<usize> {
         let of_state =
             |memory: &SimulatedMemory| std::ptr::eq(&*memory.state, state).then(|| (memory.ids.clone(), memory.layout));
         let (ids, layout) = view.place(of_state)?;
@@ -97,7 +97,7 @@ impl Reachable {
     }
 }
 
-impl State {
+impl DeviceState {
     /// The request for a launch of a module's kernel.
     pub(super) fn module_request(
         &self,

@@ -9,7 +9,7 @@ use wattle_memory::{FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, Threa
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
-use crate::search::{Action, Address, Change, Exchange, Members, Process, Target};
+use crate::search::{AccessTarget, Action, Address, Change, Exchange, Members, Process};
 
 mod meetings;
 
@@ -57,8 +57,8 @@ enum Rest {
 /// An action kept for later.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Held {
-    Read { target: Option<Target>, label: Label, source: u32 },
-    Write { target: Option<Target>, value: Option<u64>, label: Label, source: u32 },
+    Read { target: Option<AccessTarget>, label: Label, source: u32 },
+    Write { target: Option<AccessTarget>, value: Option<u64>, label: Label, source: u32 },
     Barrier { label: Label, instance: u64, source: u32 },
 }
 
@@ -144,7 +144,7 @@ impl KernelThread {
         Ok(())
     }
 
-    fn target(&self, launch: &LaunchWorld, location: &Location<Deferred>) -> Option<Target> {
+    fn target(&self, launch: &LaunchWorld, location: &Location<Deferred>) -> Option<AccessTarget> {
         let index = location.index?;
         let bytes = location.element.size() as u8;
         let address = match location.place {
@@ -158,7 +158,7 @@ impl KernelThread {
             }
             Place::Local(_) => return None,
         };
-        Some(Target { address, bytes, reference: address.memory })
+        Some(AccessTarget { address, bytes, reference: address.memory })
     }
 
     /// The action of a request, or `None` for one that the search need not see.
@@ -372,13 +372,14 @@ impl KernelThread {
             Rest::Fence(label, source) => Action::Fence { label, source },
             Rest::Hidden { read, write, source } => {
                 self.awaited = Awaited::Nothing;
-                let target = Target { address: Address { memory: HIDDEN, element: 0 }, bytes: 4, reference: HIDDEN };
+                let target =
+                    AccessTarget { address: Address { memory: HIDDEN, element: 0 }, bytes: 4, reference: HIDDEN };
                 let op = wattle_ir::AtomicOp::Add;
                 let change = Change::Apply { op, ty: Type::U32, operand: Some(0) };
                 Action::Update { target: Some(target), change, read, write, source }
             }
             Rest::Lane { address, bytes, label, source } => {
-                let target = address.map(|address| Target { address, bytes, reference: address.memory });
+                let target = address.map(|address| AccessTarget { address, bytes, reference: address.memory });
                 Action::Read { target, label, source }
             }
             Rest::Action(held) => match *held {

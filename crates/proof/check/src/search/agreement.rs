@@ -3,26 +3,26 @@
 use wattle_memory::{EventId, Label, Model};
 
 use super::exchange::Exchange;
-use super::process::{Change, Target};
-use super::state::State;
+use super::process::{AccessTarget, Change};
+use super::state::SearchState;
 
 /// An action of a thread, as far as all its completions agree on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
     Read {
-        target: Option<Target>,
+        target: Option<AccessTarget>,
         label: Label,
         source: u32,
     },
     Update {
-        target: Option<Target>,
+        target: Option<AccessTarget>,
         change: Change,
         read: Label,
         write: Label,
         source: u32,
     },
     Store {
-        target: Option<Target>,
+        target: Option<AccessTarget>,
         value: Option<u64>,
         label: Label,
         source: u32,
@@ -43,10 +43,10 @@ pub(super) enum Act {
 
 impl Act {
     /// Whether an event of the graph is that action, or may be made one with it.
-    pub fn is(&self, model: Model, state: &State<'_>, id: EventId) -> bool {
+    pub fn is(&self, model: Model, state: &SearchState<'_>, id: EventId) -> bool {
         let event = state.graph.event(id);
         let place = event.location.and_then(|location| state.addresses.get(location)).copied();
-        let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);
+        let here = |target: &Option<AccessTarget>| place.is_some() && place == target.map(|target| target.address);
         let alike = |label: Label| model.merged(event.label, label).is_some();
         match self {
             Act::Fence { label, .. } => alike(*label),

@@ -7,7 +7,7 @@ use super::feasibility::Feasible;
 use super::gates::open_gate;
 use super::process::{Action, Written};
 use super::searcher::Search;
-use super::state::{State, Status};
+use super::state::{SearchState, Status};
 
 /// A pending read, and the sources of its value.
 pub(super) struct Choice {
@@ -35,7 +35,7 @@ impl Choice {
 /// an iteration whose reads have values can turn out to change nothing.
 pub(super) fn best<'c>(
     setup: &Setup<'_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     analysis: &Analysis,
     choices: &'c [Choice],
     may_be: impl Fn(&Choice) -> bool,
@@ -73,7 +73,7 @@ pub(super) fn best<'c>(
 
 impl Search<'_, '_> {
     /// The pending reads for which a write is present.
-    pub(super) fn choices(&self, state: &State<'_>, analysis: &Analysis) -> Vec<Choice> {
+    pub(super) fn choices(&self, state: &SearchState<'_>, analysis: &Analysis) -> Vec<Choice> {
         let mut choices = Vec::new();
         for thread in 0..state.runners.len() {
             for (number, read) in state.pending(thread).enumerate() {
@@ -90,7 +90,7 @@ impl Search<'_, '_> {
     /// the thread back to the head of its loop.
     pub(super) fn sources(
         &self,
-        state: &State<'_>,
+        state: &SearchState<'_>,
         analysis: &Analysis,
         read: EventId,
         thread: ThreadId,
@@ -120,7 +120,7 @@ impl Search<'_, '_> {
     }
 
     /// Whether another read-modify-write has read from the write already, and both cannot.
-    pub(super) fn taken(&self, state: &State<'_>, analysis: &Analysis, read: EventId, write: EventId) -> bool {
+    pub(super) fn taken(&self, state: &SearchState<'_>, analysis: &Analysis, read: EventId, write: EventId) -> bool {
         let graph = &state.graph;
         let Some(half) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
@@ -156,7 +156,7 @@ impl Search<'_, '_> {
 /// write which lets it go, and which it has to see, is known to come after.
 pub(super) fn may_wait(
     setup: &Setup<'_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     analysis: &Analysis,
     read: EventId,
     spinning: &Set,
@@ -175,7 +175,7 @@ pub(super) fn may_wait(
 }
 
 /// Whether a thread, given this value for the read that it waits for, only returns to the head of its loop.
-fn would_spin(state: &State<'_>, thread: ThreadId, read: EventId, value: u64) -> bool {
+fn would_spin(state: &SearchState<'_>, thread: ThreadId, read: EventId, value: u64) -> bool {
     let runner = &state.runners[thread];
     let simple = runner.waiting == Some(read)
         && runner.promised.is_empty()

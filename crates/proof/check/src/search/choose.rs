@@ -12,7 +12,7 @@ use super::feasibility;
 use super::gates::open_gate;
 use super::leaf::{cut_off, leaf};
 use super::searcher::{Halt, Known, Open, Search};
-use super::state::{Runner, State, Status};
+use super::state::{Runner, SearchState, Status};
 use super::symmetry::{alike, exclude_alike};
 
 /// The most events of an execution that is cut off.
@@ -20,7 +20,7 @@ const MOST_CUT_OFF_EVENTS: usize = 1024;
 
 impl<'w> Search<'_, 'w> {
     /// Counts a branch that ends with these threads at the bounds of their loops, and reports the loops.
-    fn end_at_bound(&mut self, state: &State<'_>, bounded: &[ThreadId], endless: bool) {
+    fn end_at_bound(&mut self, state: &SearchState<'_>, bounded: &[ThreadId], endless: bool) {
         self.statistics.at_bound(endless);
         let mut loops: Vec<u32> = bounded.iter().filter_map(|&thread| state.runners[thread].bounded_at).collect();
         loops.sort_unstable();
@@ -164,7 +164,7 @@ impl<'w> Search<'_, 'w> {
     }
 
     /// Counts a state in which several threads wait for reads on which stores of theirs depend.
-    pub(super) fn count_dependent(&mut self, state: &State<'_>) {
+    pub(super) fn count_dependent(&mut self, state: &SearchState<'_>) {
         let waits = |runner: &&Runner<'_>| runner.waiting.is_some() && runner.depends;
         if state.runners.iter().filter(waits).nth(1).is_some() {
             self.statistics.dependent += 1;
@@ -172,7 +172,7 @@ impl<'w> Search<'_, 'w> {
         }
     }
 
-    fn leaf(&mut self, state: &State<'_>, analysis: &Analysis) -> Result<(), Halt> {
+    fn leaf(&mut self, state: &SearchState<'_>, analysis: &Analysis) -> Result<(), Halt> {
         let judged = if self.cuts_off() { cut_off(self, state, analysis) } else { leaf(self, state, analysis) };
         match (judged, self.stopped.take()) {
             (_, Some(limit)) => Err(Halt::Stopped(limit)),
@@ -182,21 +182,26 @@ impl<'w> Search<'_, 'w> {
     }
 
     /// Branches on whether a thread is assumed to be sure to do something.
-    fn branch_on_guess(&mut self, state: State<'w>, guess: &Guess, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
+    fn branch_on_guess(
+        &mut self,
+        state: SearchState<'w>,
+        guess: &Guess,
+        stack: &mut Vec<Open<'w>>,
+    ) -> Result<(), Halt> {
         for way in &guess.ways {
             self.is_within_limits()?;
             let mut with = state.clone();
             assume(self.setup, &mut with, guess, way)?;
             stack.push(Open { state: with, known: None });
         }
-        stack.push(Open { state: State { guessed: true, ..state }, known: None });
+        stack.push(Open { state: SearchState { guessed: true, ..state }, known: None });
         Ok(())
     }
 
     /// Branches on the sources of a read, and on its having none of those.
     fn branch(
         &mut self,
-        state: State<'w>,
+        state: SearchState<'w>,
         now: &Known,
         choice: &Choice,
         (later, others): (bool, bool),

@@ -25,7 +25,7 @@ use super::Setup;
 use super::agreement::{Act, Agreement, agree, in_each_order, trim};
 use super::forwarding::{Forwarded, Stored, synchronizes};
 use super::process::{Action, Address};
-use super::state::{Runner, State};
+use super::state::{Runner, SearchState};
 use super::thread::Thread;
 use super::values::Values;
 
@@ -91,7 +91,12 @@ enum Outcome {
 }
 
 /// Compares the completions of a thread that waits for a read; `None` where nothing is known of any.
-pub(super) fn compare(setup: &Setup<'_>, state: &State<'_>, thread: usize, given: Given<'_>) -> Option<Agreement> {
+pub(super) fn compare(
+    setup: &Setup<'_>,
+    state: &SearchState<'_>,
+    thread: usize,
+    given: Given<'_>,
+) -> Option<Agreement> {
     let left = match given {
         Given::Anything | Given::Present => FEW_ACTIONS,
         Given::Possible(_) | Given::Merged(_) => MOST_ACTIONS,
@@ -126,7 +131,7 @@ pub(super) fn compare(setup: &Setup<'_>, state: &State<'_>, thread: usize, given
 }
 
 /// The actions of each completion of a thread that waits for a read, if they are few.
-pub(super) fn each(setup: &Setup<'_>, state: &State<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
+pub(super) fn each(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
     let runner = &state.runners[thread];
     let mut completions = Completions { setup, state, runner, given: Given::Merged(values), left: MOST_ACTIONS };
     let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Agreement>::new())) else {
@@ -144,9 +149,9 @@ pub(super) fn each(setup: &Setup<'_>, state: &State<'_>, thread: usize, values: 
     all
 }
 
-/// What all completions of a thread that waits for a read perform, in each order in which some completion does; empty where
-/// not all completions are known.
-pub(super) fn orders(setup: &Setup<'_>, state: &State<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
+/// What all completions of a thread that waits for a read perform, in each order in which some completion does; empty
+/// where not all completions are known.
+pub(super) fn orders(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
     let runner = &state.runners[thread];
     let mut completions = Completions { setup, state, runner, given: Given::Possible(values), left: MOST_ACTIONS };
     let Some(mut open) = completions.begin() else { return Vec::new() };
@@ -166,7 +171,7 @@ pub(super) fn orders(setup: &Setup<'_>, state: &State<'_>, thread: usize, values
 
 struct Completions<'a, 'w> {
     setup: &'a Setup<'w>,
-    state: &'a State<'w>,
+    state: &'a SearchState<'w>,
     runner: &'a Runner<'w>,
     given: Given<'a>,
     /// The number of actions that may still be run.

@@ -7,7 +7,7 @@ use wattle_memory::{EventId, Kind, Set, ThreadId};
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, each, orders};
 use super::run::{locate, provide, write_half};
-use super::state::{EarlyUpdate, State, Status};
+use super::state::{EarlyUpdate, SearchState, Status};
 use super::values::Values;
 use super::{Dependencies, Problem, Setup};
 
@@ -21,7 +21,7 @@ pub(super) struct Guess {
 
 impl Guess {
     /// Lets the guess be found again.
-    pub fn forget(&self, state: &mut State<'_>) {
+    pub fn forget(&self, state: &mut SearchState<'_>) {
         state.runners[self.thread].compared = false;
     }
 }
@@ -38,7 +38,7 @@ pub(super) enum When {
 /// Adds what is certain; returns the first uncertain action, if any.
 pub(super) fn determine(
     setup: &Setup<'_>,
-    state: &mut State<'_>,
+    state: &mut SearchState<'_>,
     values: &OnceLock<Values>,
     when: When,
 ) -> Result<Option<Guess>, Problem> {
@@ -102,9 +102,9 @@ pub(super) fn determine(
 
 /// Keeps the read for which a thread waits from the writes that are there. The branch without the guess builds every
 /// execution in which it reads from one of them: there the thread runs on with the value, and what the guess lets it do
-/// early is done, or is certain, or is a guess anew of the next open read; with that value fewer completions are left, so
-/// they agree on no less. A guess is of use only where an open read takes its value from something still to come.
-fn exclude_present(state: &mut State<'_>, thread: ThreadId) {
+/// early is done, or is certain, or is a guess anew of the next open read; with that value fewer completions are left,
+/// so they agree on no less. A guess is of use only where an open read takes its value from something still to come.
+fn exclude_present(state: &mut SearchState<'_>, thread: ThreadId) {
     let read = state.runners[thread].waiting;
     let location = read.and_then(|read| state.graph.event(read).location);
     if let Some((read, location)) = read.zip(location) {
@@ -115,7 +115,12 @@ fn exclude_present(state: &mut State<'_>, thread: ThreadId) {
 }
 
 /// Adds a guess.
-pub(super) fn assume(setup: &Setup<'_>, state: &mut State<'_>, guess: &Guess, way: &Agreement) -> Result<(), Problem> {
+pub(super) fn assume(
+    setup: &Setup<'_>,
+    state: &mut SearchState<'_>,
+    guess: &Guess,
+    way: &Agreement,
+) -> Result<(), Problem> {
     exclude_present(state, guess.thread);
     // Where a read's place depends on another read, it gets the value of one store or another.
     let stores = |tie: &(EventId, EventId)| state.graph.event(tie.0).label.kind == Kind::Write;
@@ -136,7 +141,7 @@ pub(super) fn assume(setup: &Setup<'_>, state: &mut State<'_>, guess: &Guess, wa
 }
 
 /// Adds the actions on which the completions agree, in the thread's order.
-fn add(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId, agreed: &Agreement) -> Result<(), Problem> {
+fn add(setup: &Setup<'_>, state: &mut SearchState<'_>, thread: ThreadId, agreed: &Agreement) -> Result<(), Problem> {
     let mut at = 0;
     for act in &agreed.ahead {
         let event = |number: usize| state.runners[thread].trail.get(at + number).copied();
@@ -187,7 +192,7 @@ fn add(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId, agreed: &Agre
 /// Adds one action behind what the thread has run ahead to, unless it is there; returns the place of the next one.
 fn promise(
     setup: &Setup<'_>,
-    state: &mut State<'_>,
+    state: &mut SearchState<'_>,
     thread: ThreadId,
     act: &Act,
     place: usize,
@@ -207,7 +212,7 @@ fn promise(
     if next.is_some_and(|event| act.is(setup.model, state, event)) {
         return Ok(place + 1);
     }
-    let add = |state: &mut State<'_>, label, next: Option<EventId>| match next {
+    let add = |state: &mut SearchState<'_>, label, next: Option<EventId>| match next {
         Some(next) => {
             state.insert(next, thread, label, source);
             next

@@ -15,7 +15,7 @@ use wattle_memory::{EventId, ThreadId};
 
 use super::gates::Gate;
 use super::process::Members;
-use super::state::{State, Status};
+use super::state::{SearchState, Status};
 
 /// What a lane brings to an operation of its warp. An unknown value is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ impl Gate {
 }
 
 /// Gives the lanes at open operations the results that are known now; returns those that can run on with them.
-pub(super) fn share_results(state: &mut State<'_>) -> Vec<ThreadId> {
+pub(super) fn share_results(state: &mut SearchState<'_>) -> Vec<ThreadId> {
     let mut answered = Vec::new();
     let mut meetings = std::mem::take(&mut state.meetings);
     meetings.retain(|&number| {
@@ -150,7 +150,7 @@ pub(super) fn share_results(state: &mut State<'_>) -> Vec<ThreadId> {
     answered
 }
 
-impl State<'_> {
+impl SearchState<'_> {
     /// Whether the thread is a lane of a warp that waits for values of its lanes.
     pub fn exchanges(&self, thread: ThreadId) -> bool {
         self.meetings.iter().any(|&gate| self.gates[gate].brought.iter().any(|&(lane, _)| lane == thread))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wattle_memory::{Analysis, EventId, Graph, Kind, LocationId, Model};
 
 use super::searcher::Search;
-use super::state::{Fault, State};
+use super::state::{Fault, SearchState};
 use super::{Execution, Stuck};
 
 /// What a model wants ordered, and nothing has ordered yet.
@@ -165,7 +165,7 @@ pub(super) fn ordered(search: &mut Search<'_, '_>, graph: Graph, analysis: Analy
 
 /// An execution, of a state whose writes `graph` has ordered.
 pub(super) fn execution<'a>(
-    state: &'a State<'_>,
+    state: &'a SearchState<'_>,
     graph: &'a Graph,
     analysis: &'a Analysis,
     other_endings: &'a [Analysis],

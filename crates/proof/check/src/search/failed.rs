@@ -36,7 +36,7 @@ use super::execution::{execution, ordered};
 use super::process::{Action, Address};
 use super::rounds;
 use super::searcher::Search;
-use super::state::{Fault, State};
+use super::state::{Fault, SearchState};
 
 /// The most turns of loops that a thread makes without an event.
 const MOST_TURNS: u32 = 1 << 20;
@@ -85,7 +85,7 @@ struct Iteration {
 /// something only if a search that assumes nothing finds it too.
 pub(super) fn failed_iterations(
     search: &mut Search<'_, '_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     graph: &Graph,
     analysis: &Analysis,
     has_happened: bool,
@@ -236,7 +236,7 @@ impl From {
 /// Not all were found: the statement of the jump back of a loop that fails in too many ways.
 fn of_thread(
     setup: &Setup<'_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     (graph, analysis): (&Graph, &Analysis),
     thread: ThreadId,
     found: &mut Vec<Iteration>,
@@ -318,7 +318,7 @@ fn of_thread(
 /// Passes the combined graph to the visitor, if it is an execution.
 fn visit(
     search: &mut Search<'_, '_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     grown: Grown,
     faults: &[Fault],
     has_happened: bool,

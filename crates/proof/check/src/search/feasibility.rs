@@ -12,12 +12,12 @@ use super::choices::{Choice, best, may_wait};
 use super::gates::open_gate;
 use super::process::Change;
 use super::searcher::Search;
-use super::state::{Runner, State, Status};
+use super::state::{Runner, SearchState, Status};
 
 /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
 pub(super) fn later(
     setup: &Setup<'_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     analysis: &Analysis,
     choices: &[Choice],
     read: EventId,
@@ -28,7 +28,7 @@ pub(super) fn later(
 
 impl Search<'_, '_> {
     /// A read that has one source, while no other can still come.
-    pub(super) fn forced(&self, state: &State<'_>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
+    pub(super) fn forced(&self, state: &SearchState<'_>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
         let choices = self.choices(state, analysis);
         let choice = best(self.setup, state, analysis, &choices, |_| true)?;
         // A thread whose completions have not been compared may be sure to write, unless it continues anyway.
@@ -51,7 +51,13 @@ impl Search<'_, '_> {
     }
 
     /// Whether some read has no source and can never have one.
-    pub(super) fn is_infeasible(&self, state: &State<'_>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+    pub(super) fn is_infeasible(
+        &self,
+        state: &SearchState<'_>,
+        analysis: &Analysis,
+        choices: &[Choice],
+        gate: bool,
+    ) -> bool {
         let mut feasible = Feasible::new(self.setup, state, analysis, choices);
         let mut choosing = Set::new(state.graph.len());
         choices.iter().for_each(|choice| choosing.insert(choice.read));
@@ -68,8 +74,9 @@ impl Search<'_, '_> {
 }
 
 /// Whether a later read of the place by the same thread has read from the initial value, or from a chain of
-/// read-modify-writes that begins there: nothing new can come before what it has read, and the read must not come after.
-fn is_overtaken(setup: &Setup<'_>, state: &State<'_>, read: EventId) -> bool {
+/// read-modify-writes that begins there: nothing new can come before what it has read, and the read must not come
+/// after.
+fn is_overtaken(setup: &Setup<'_>, state: &SearchState<'_>, read: EventId) -> bool {
     let graph = &state.graph;
     let here =
         |event: EventId| graph.event(event).label.atomic && graph.event(event).location == graph.event(read).location;
@@ -101,7 +108,7 @@ fn is_overtaken(setup: &Setup<'_>, state: &State<'_>, read: EventId) -> bool {
 /// Of thousands of reads each is asked about, and each answer looks at all of them: what is the same for all is found once.
 pub(super) struct Feasible<'s, 'w> {
     setup: &'s Setup<'w>,
-    state: &'s State<'w>,
+    state: &'s SearchState<'w>,
     analysis: &'s Analysis,
     choices: &'s [Choice],
     /// The writes whose value is not known.
@@ -125,7 +132,7 @@ pub(super) struct Feasible<'s, 'w> {
 impl<'s, 'w> Feasible<'s, 'w> {
     pub(super) fn new(
         setup: &'s Setup<'w>,
-        state: &'s State<'w>,
+        state: &'s SearchState<'w>,
         analysis: &'s Analysis,
         choices: &'s [Choice],
     ) -> Self {

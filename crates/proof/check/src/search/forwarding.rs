@@ -3,7 +3,7 @@
 use wattle_memory::{EventId, Kind, Label, Level};
 
 use super::process::Address;
-use super::state::State;
+use super::state::SearchState;
 
 /// What a thread has stored plainly, and would read again.
 #[derive(Clone, Default)]
@@ -22,7 +22,7 @@ pub(super) struct Forwarded {
 
 impl Stored {
     /// What the thread of an event has stored plainly before it, since it last synchronized.
-    pub fn before(state: &State<'_>, first: EventId) -> Stored {
+    pub fn before(state: &SearchState<'_>, first: EventId) -> Stored {
         let graph = &state.graph;
         let mut last: Vec<(Address, Option<Forwarded>)> = Vec::new();
         let before = (0..first).rev().filter(|&event| graph.same_thread(event, first));

@@ -6,7 +6,7 @@ use wattle_memory::{EventId, Placement, ThreadId};
 use super::exchange::Exchange;
 use super::process::{Barrier, Convergence, Members};
 use super::searcher::{Halt, Open, Search};
-use super::state::{State, Status};
+use super::state::{SearchState, Status};
 
 /// The arrivals at one barrier of one block.
 #[derive(Clone)]
@@ -43,7 +43,7 @@ pub(super) struct Arrival {
     pub converges: Option<Convergence>,
 }
 
-impl State<'_> {
+impl SearchState<'_> {
     /// Records an arrival; returns the number of its gate.
     pub fn arrive(&mut self, thread: ThreadId, event: EventId, barrier: &Barrier) -> usize {
         let block = Placement { subgroup: 0, thread: 0, ..self.graph.threads()[thread] };
@@ -158,7 +158,7 @@ impl State<'_> {
 }
 
 /// The first barrier that some, but not all, of the arrived threads can pass, and how many threads or groups pass it.
-pub(super) fn open_gate(state: &State<'_>) -> Option<(usize, usize)> {
+pub(super) fn open_gate(state: &SearchState<'_>) -> Option<(usize, usize)> {
     state.closed.iter().find_map(|&number| {
         let gate = &state.gates[number];
         let (arrived, wanted) = match &gate.members {
@@ -176,7 +176,7 @@ impl<'w> Search<'_, 'w> {
     /// Branches over which threads pass a barrier first.
     pub(super) fn open_gates(
         &mut self,
-        state: &State<'w>,
+        state: &SearchState<'w>,
         gate: usize,
         quorum: usize,
         stack: &mut Vec<Open<'w>>,
@@ -205,9 +205,9 @@ impl<'w> Search<'_, 'w> {
     }
 }
 
-/// For each group its arrivals at a gate, one behind the other, each as the numbers of its threads' arrivals. The threads of an
-/// arrival have come to one statement, where that is asked for.
-fn arrived_groups(state: &State<'_>, gate: &Gate, of: &[ThreadId], size: u32) -> Vec<Vec<Vec<usize>>> {
+/// For each group its arrivals at a gate, one behind the other, each as the numbers of its threads' arrivals. The
+/// threads of an arrival have come to one statement, where that is asked for.
+fn arrived_groups(state: &SearchState<'_>, gate: &Gate, of: &[ThreadId], size: u32) -> Vec<Vec<Vec<usize>>> {
     let arrivals_of = |&thread: &ThreadId| -> Vec<usize> {
         (0..gate.arrivals.len()).filter(|&number| gate.arrivals[number].thread == thread).collect()
     };

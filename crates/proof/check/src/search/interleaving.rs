@@ -14,7 +14,7 @@ use wattle_memory::{EventId, Kind, LocationId, ThreadId};
 use super::Statistics;
 use super::execution::{execution, ordered};
 use super::searcher::{Open, Search};
-use super::state::{State, Status};
+use super::state::{SearchState, Status};
 
 /// The fewest events for which it is worth while: a search of smaller graphs is quick, and shows less of what has no part in it.
 const FEWEST: usize = 192;
@@ -70,7 +70,7 @@ impl Search<'_, '_> {
 }
 
 /// Gives each read the source that stands for it, where its value is known; returns whether one got it.
-fn give_sources(state: &mut State<'_>) -> bool {
+fn give_sources(state: &mut SearchState<'_>) -> bool {
     let mut writes: FxHashMap<LocationId, Vec<EventId>> = FxHashMap::default();
     for (id, event) in state.graph.events().iter().enumerate() {
         if let (Kind::Write, Some(location)) = (event.label.kind, event.location) {
@@ -117,7 +117,7 @@ fn give_sources(state: &mut State<'_>) -> bool {
 }
 
 /// How far a write is before a read, if it is: by its phase, and whether it is of the read's own thread.
-fn place(state: &State<'_>, write: EventId, read: EventId, thread: ThreadId) -> Option<(usize, bool)> {
+fn place(state: &SearchState<'_>, write: EventId, read: EventId, thread: ThreadId) -> Option<(usize, bool)> {
     let Some(by) = state.graph.event(write).thread else { return Some((0, false)) };
     let phase =
         |of: ThreadId, event: EventId| 1 + state.runners[of].arrivals.partition_point(|&(arrival, _)| arrival < event);

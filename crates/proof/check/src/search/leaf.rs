@@ -10,11 +10,11 @@ use super::execution::{execution, order_fences, ordered, other_endings, unordere
 use super::failed::failed_iterations;
 use super::gates::Gate;
 use super::searcher::Search;
-use super::state::{Runner, State, Status};
+use super::state::{Runner, SearchState, Status};
 use super::{Setup, Stuck, Why};
 
 /// Judges a state in which no thread can continue.
-pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
+pub(super) fn leaf(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysis: &Analysis) -> ControlFlow<()> {
     // A thread has ended without an access that was added as certain.
     if breaks_promises(state) || reads_what_never_was(state) {
         search.statistics.abandoned += 1;
@@ -58,7 +58,7 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
 
 /// Visits what there is of an execution in which threads are at the bounds of their loops, if it is the beginning of an
 /// execution: whatever races or faults there does so in one in which they go on, or wait.
-pub(super) fn cut_off(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
+pub(super) fn cut_off(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysis: &Analysis) -> ControlFlow<()> {
     let is_at_bound = |runner: &Runner<'_>| matches!(runner.status, Status::Bounded | Status::Endless);
     // What a thread does early it may do only because of what it would come to.
     let promises = state.runners.iter().any(|runner| !runner.promised.is_empty());
@@ -75,8 +75,9 @@ pub(super) fn cut_off(search: &mut Search<'_, '_>, state: &State<'_>, analysis: 
     failed_iterations(search, state, &graph, &analysis, true)
 }
 
-/// Whether a thread was to do something that it has not done, and will not do either in the iteration in which it waits.
-fn breaks_promises(state: &State<'_>) -> bool {
+/// Whether a thread was to do something that it has not done, and will not do either in the iteration in which it
+/// waits.
+fn breaks_promises(state: &SearchState<'_>) -> bool {
     state
         .runners
         .iter()
@@ -84,7 +85,7 @@ fn breaks_promises(state: &State<'_>) -> bool {
 }
 
 /// Whether a read has for its source a write of a thread that had run ahead, and then did not come to it.
-fn reads_what_never_was(state: &State<'_>) -> bool {
+fn reads_what_never_was(state: &SearchState<'_>) -> bool {
     let graph = &state.graph;
     // An access that a thread did not come to has become a fence, and what it had for its source says nothing.
     let is_read = |event: &EventId| graph.event(*event).label.kind == Kind::Read;
@@ -93,16 +94,16 @@ fn reads_what_never_was(state: &State<'_>) -> bool {
 }
 
 /// Whether a state in which no thread can continue is neither an execution nor one whose threads are stuck.
-pub(super) fn has_no_leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> bool {
+pub(super) fn has_no_leaf(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysis: &Analysis) -> bool {
     let promises = breaks_promises(state);
     let ended = (0..state.runners.len())
         .all(|thread| state.runners[thread].status == Status::Done && state.pending(thread).next().is_none());
     promises || reads_what_never_was(state) || (!ended && stuck(search, state, analysis).is_none())
 }
 
-/// Visits the executions that a state is with each order of the writes that the model wants ordered and that nothing has
-/// ordered yet.
-fn order_writes(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
+/// Visits the executions that a state is with each order of the writes that the model wants ordered and that nothing
+/// has ordered yet.
+fn order_writes(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysis: &Analysis) -> ControlFlow<()> {
     let model = search.setup.model;
     let mut left = vec![(state.graph.clone(), Some(analysis.clone()))];
     while let Some((graph, analysis)) = left.pop() {
@@ -121,7 +122,12 @@ fn order_writes(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analy
 }
 
 /// Visits an execution whose writes are ordered, if its fences can be.
-fn complete(search: &mut Search<'_, '_>, state: &State<'_>, graph: &Graph, analysis: &Analysis) -> ControlFlow<()> {
+fn complete(
+    search: &mut Search<'_, '_>,
+    state: &SearchState<'_>,
+    graph: &Graph,
+    analysis: &Analysis,
+) -> ControlFlow<()> {
     let Some((ordered, found)) = order_fences(search, graph.clone(), analysis.clone()) else {
         return ControlFlow::Continue(());
     };
@@ -147,10 +153,10 @@ fn with_order(graph: &Graph, (first, second): (EventId, EventId)) -> Graph {
     graph
 }
 
-/// Whether each thread has come to its reads without a source in order: nothing of it is in the graph behind the first of
-/// them but such reads. Then every execution of the model can begin so; else what is behind may depend on a source that
-/// does not exist.
-fn has_happened(state: &State<'_>) -> bool {
+/// Whether each thread has come to its reads without a source in order: nothing of it is in the graph behind the first
+/// of them but such reads. Then every execution of the model can begin so; else what is behind may depend on a source
+/// that does not exist.
+fn has_happened(state: &SearchState<'_>) -> bool {
     (0..state.runners.len()).all(|thread| {
         let mut pending = state.pending(thread);
         let Some(first) = pending.next() else { return true };
@@ -159,18 +165,18 @@ fn has_happened(state: &State<'_>) -> bool {
     })
 }
 
-/// The first read of a thread for which there is no source that lets it leave its loop, if there is one that sends it back, and no more
-/// of the thread is in the graph behind it than the write that belongs to it.
-fn only_goes_round(state: &State<'_>, thread: ThreadId) -> Option<EventId> {
+/// The first read of a thread for which there is no source that lets it leave its loop, if there is one that sends it
+/// back, and no more of the thread is in the graph behind it than the write that belongs to it.
+fn only_goes_round(state: &SearchState<'_>, thread: ThreadId) -> Option<EventId> {
     let read = state.pending(thread).next().filter(|&read| state.spinning(read).is_some())?;
     let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
     let half = state.graph.other_half(read);
     (read + 1..state.graph.len()).filter(own).all(|event| Some(event) == half).then_some(read)
 }
 
-/// Whether a thread would only go round and repeats a plain read, which may be what keeps it in its loop: it reads nothing that it
-/// races with.
-fn repeats_plain_read(state: &State<'_>, thread: ThreadId) -> bool {
+/// Whether a thread would only go round and repeats a plain read, which may be what keeps it in its loop: it reads
+/// nothing that it races with.
+fn repeats_plain_read(state: &SearchState<'_>, thread: ThreadId) -> bool {
     let is_plain = |event: EventId| {
         let known = state.graph.event(event);
         known.label.kind == Kind::Read && !known.label.atomic && known.thread == Some(thread)
@@ -180,9 +186,9 @@ fn repeats_plain_read(state: &State<'_>, thread: ThreadId) -> bool {
     first.zip(read).is_some_and(|(first, read)| (first..read).any(is_plain))
 }
 
-/// The state in which each thread that would only go round has done so; `None` where none of them repeats a plain read, or where one
-/// has no source with which it does.
-fn gone_round<'w>(search: &mut Search<'_, '_>, state: &State<'w>) -> Option<(State<'w>, Analysis)> {
+/// The state in which each thread that would only go round has done so; `None` where none of them repeats a plain read,
+/// or where one has no source with which it does.
+fn gone_round<'w>(search: &mut Search<'_, '_>, state: &SearchState<'w>) -> Option<(SearchState<'w>, Analysis)> {
     let threads = 0..state.runners.len();
     if !threads.clone().any(|thread| repeats_plain_read(state, thread)) {
         return None;
@@ -207,7 +213,7 @@ fn gone_round<'w>(search: &mut Search<'_, '_>, state: &State<'w>) -> Option<(Sta
 /// Two writes that coherence orders under the model, and whose order has not been chosen yet.
 fn unordered_writes(
     search: &Search<'_, '_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     graph: &Graph,
     analysis: &Analysis,
 ) -> Option<(EventId, EventId)> {
@@ -218,16 +224,16 @@ fn unordered_writes(
 /// see.
 fn stuck_under_some_order<'w>(
     search: &mut Search<'_, '_>,
-    state: State<'w>,
+    state: SearchState<'w>,
     analysis: Analysis,
-) -> Option<(State<'w>, Analysis, Vec<Stuck>)> {
+) -> Option<(SearchState<'w>, Analysis, Vec<Stuck>)> {
     let mut left = vec![(state, Some(analysis))];
     while let Some((mut state, analysis)) = left.pop() {
         let Some(analysis) = analysis.or_else(|| search.setup.model.analyse(&state.graph).ok()) else { continue };
         // Fewer orders leave more last writes; what is not stuck now will not be with more orders.
         let Some(stuck) = stuck(search, &state, &analysis) else { continue };
         if let Some(open) = unordered_writes(search, &state, &state.graph, &analysis) {
-            let with = |order| (State { graph: with_order(&state.graph, order), ..state.clone() }, None);
+            let with = |order| (SearchState { graph: with_order(&state.graph, order), ..state.clone() }, None);
             left.extend(either_way(open).map(with).into_iter().rev());
         } else if let Some((graph, analysis)) = order_fences(search, state.graph.clone(), analysis) {
             state.graph = graph;
@@ -238,7 +244,7 @@ fn stuck_under_some_order<'w>(
 }
 
 /// A hash that identifies an execution, whatever the order in which its events were added.
-fn identity(state: &State<'_>, graph: &Graph, analysis: &Analysis) -> u128 {
+fn identity(state: &SearchState<'_>, graph: &Graph, analysis: &Analysis) -> u128 {
     let mut at = vec![0; graph.threads().len()];
     let name = |event: EventId| {
         let place = graph.event(event).location.and_then(|location| state.addresses.get(location)).copied();
@@ -289,7 +295,7 @@ fn identity(state: &State<'_>, graph: &Graph, analysis: &Analysis) -> u128 {
 
 /// The threads that wait for ever, if all that have not ended do; `None` where some thread only shows that the
 /// execution does not exist, because its read has no source.
-fn stuck(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> Option<Vec<Stuck>> {
+fn stuck(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysis: &Analysis) -> Option<Vec<Stuck>> {
     let mut stuck = Vec::new();
     for (thread, runner) in state.runners.iter().enumerate() {
         let why = match runner.status {
@@ -312,7 +318,7 @@ fn stuck(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) ->
 /// and again sees the last write in the end, of those that it has to see.
 fn spins(
     search: &mut Search<'_, '_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     analysis: &Analysis,
     thread: ThreadId,
 ) -> Option<Vec<(EventId, EventId)>> {
@@ -363,24 +369,24 @@ fn spins(
     None
 }
 
-/// Whether a read that has been given a source may be one of an iteration that the thread repeats for ever: one that has not
-/// ended yet, and has done nothing that others see but those who may repeat it with the thread.
-fn may_repeat(state: &State<'_>, thread: ThreadId, read: EventId) -> bool {
+/// Whether a read that has been given a source may be one of an iteration that the thread repeats for ever: one that
+/// has not ended yet, and has done nothing that others see but those who may repeat it with the thread.
+fn may_repeat(state: &SearchState<'_>, thread: ThreadId, read: EventId) -> bool {
     let heads = state.runners[thread].heads.iter();
     let mut open = heads.filter(|head| !head.effect || head.round.is_some());
     open.any(|head| head.first.is_some_and(|first| first <= read))
 }
 
 /// The reads that a spinning thread repeats, and the writes from which it reads.
-fn looks(state: &State<'_>, thread: ThreadId) -> Vec<(EventId, EventId)> {
+fn looks(state: &SearchState<'_>, thread: ThreadId) -> Vec<(EventId, EventId)> {
     let Some(first) = state.runners[thread].spins_since else { return Vec::new() };
     let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
     (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
 }
 
-/// Whether no write of another value that a read comes to see is after this one. A loop whose update writes back what it read adds a write in
-/// each iteration, and every read of one of those finds the same value.
-fn is_last(setup: &Setup<'_>, state: &State<'_>, analysis: &Analysis, read: EventId, write: EventId) -> bool {
+/// Whether no write of another value that a read comes to see is after this one. A loop whose update writes back what
+/// it read adds a write in each iteration, and every read of one of those finds the same value.
+fn is_last(setup: &Setup<'_>, state: &SearchState<'_>, analysis: &Analysis, read: EventId, write: EventId) -> bool {
     let known = |event: EventId| event < analysis.coherence.events();
     let event = state.graph.event(write);
     let Some(location) = event.location else { return false };

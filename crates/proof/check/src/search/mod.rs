@@ -61,7 +61,9 @@ pub use exchange::{Exchange, FROM_NOBODY};
 pub use execution::last_values;
 pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
 pub use private::{Own, PrivateCells, SharedCells, keeping};
-pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
+pub use process::{
+    AccessTarget, Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Written,
+};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use same_stores::Lanes;
 pub use share::{Meter, Reading};

@@ -13,12 +13,12 @@ use super::determined::{When, determine};
 use super::gates::open_gate;
 use super::leaf::has_no_leaf;
 use super::searcher::{Halt, Known, Open, Search};
-use super::state::{Runner, State, Status};
+use super::state::{Runner, SearchState, Status};
 
 impl<'w> Search<'_, 'w> {
-    /// A state right after a choice as a branch, unless it is seen already that no execution comes of it. `earlier` is the
-    /// analysis of a state from which it has grown.
-    pub(super) fn possible(&mut self, mut state: State<'w>, earlier: &Known) -> Result<Option<Open<'w>>, Halt> {
+    /// A state right after a choice as a branch, unless it is seen already that no execution comes of it. `earlier` is
+    /// the analysis of a state from which it has grown.
+    pub(super) fn possible(&mut self, mut state: SearchState<'w>, earlier: &Known) -> Result<Option<Open<'w>>, Halt> {
         let guess = determine(self.setup, &mut state, &self.shared.values, When::Early)?;
         if state.is_broken() || state.breaks_promise() {
             self.count_dependent(&state);
@@ -43,7 +43,7 @@ impl<'w> Search<'_, 'w> {
     }
 
     /// Whether no execution comes of a state, as far as it is known without comparing more completions of threads.
-    fn is_doomed(&mut self, state: &State<'_>, now: &Known) -> bool {
+    fn is_doomed(&mut self, state: &SearchState<'_>, now: &Known) -> bool {
         // What a thread at a bound or in a waiting loop shows is for the step that searches the state.
         let shows = |runner: &Runner<'_>| matches!(runner.status, Status::Bounded | Status::Endless | Status::Spins);
         if state.runners.iter().any(shows) {

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use wattle_memory::{Label, ThreadId};
 
-use super::process::{Action, Address, Memory, Target};
+use super::process::{AccessTarget, Action, Address, Memory};
 use super::thread::{Erased, Thread};
 
 /// The number of cells of one memory that turn out to be shared before all of it counts as shared.
@@ -100,7 +100,7 @@ impl<'w> PrivateCells<'w> {
     }
 
     /// Records an access; returns whether its cell is private.
-    fn touch(&self, thread: ThreadId, target: Target, label: Label, writes: bool, source: u32) -> bool {
+    fn touch(&self, thread: ThreadId, target: AccessTarget, label: Label, writes: bool, source: u32) -> bool {
         let known = &mut *self.lock();
         if known.shared.has(target.address) {
             return false;

@@ -20,7 +20,7 @@ pub struct Address {
 
 /// An address, with the size and name of an access to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct AccessTarget {
     /// The cell.
     pub address: Address,
     /// The size of the access in bytes.
@@ -177,11 +177,11 @@ pub struct Convergence {
 #[allow(missing_docs, reason = "the fields are documented on the enumeration and their types")]
 pub enum Action {
     /// A read, which expects [`Process::answer`].
-    Read { target: Option<Target>, label: Label, source: u32 },
+    Read { target: Option<AccessTarget>, label: Label, source: u32 },
     /// A write.
-    Write { target: Option<Target>, value: Option<u64>, label: Label, source: u32 },
+    Write { target: Option<AccessTarget>, value: Option<u64>, label: Label, source: u32 },
     /// A read-modify-write, which expects [`Process::answer`] with the old value.
-    Update { target: Option<Target>, change: Change, read: Label, write: Label, source: u32 },
+    Update { target: Option<AccessTarget>, change: Change, read: Label, write: Label, source: u32 },
     /// A fence.
     Fence { label: Label, source: u32 },
     /// A control barrier.

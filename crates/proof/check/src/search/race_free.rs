@@ -6,12 +6,12 @@
 use wattle_memory::{Analysis, Event, EventId, Graph, Kind};
 
 use super::searcher::Search;
-use super::state::{State, Status};
+use super::state::{SearchState, Status};
 
 impl Search<'_, '_> {
     /// Gives all plain reads before which nothing new can happen the one source that they can have without a race.
     /// Returns whether there was any.
-    pub(super) fn read_what_happened_before(&self, state: &mut State<'_>, analysis: &Analysis) -> bool {
+    pub(super) fn read_what_happened_before(&self, state: &mut SearchState<'_>, analysis: &Analysis) -> bool {
         let mut chosen = Vec::new();
         for thread in 0..state.runners.len() {
             // Whatever follows a pending read in its thread has that read in its past, so only the first one can be
@@ -43,12 +43,12 @@ impl Search<'_, '_> {
 
 /// Whether nothing new can happen before a read, by what the search may still add or choose.
 ///
-/// The order of sequentially consistent fences is found last, and may order more events before the read: all that comes before a
-/// fence that may come to stand before one of its past. Where they order nothing, as in Rust's model, they still forbid values:
-/// that two threads store and both read what was there before. Fences that are not there yet do not matter. If one of them
-/// orders a write before the read, the execution in which it comes later in the order goes on from the same graph, and in it
-/// the write and the read race.
-fn is_closed(state: &State<'_>, analysis: &Analysis, read: EventId) -> bool {
+/// The order of sequentially consistent fences is found last, and may order more events before the read: all that comes
+/// before a fence that may come to stand before one of its past. Where they order nothing, as in Rust's model, they
+/// still forbid values: that two threads store and both read what was there before. Fences that are not there yet do
+/// not matter. If one of them orders a write before the read, the execution in which it comes later in the order goes
+/// on from the same graph, and in it the write and the read race.
+fn is_closed(state: &SearchState<'_>, analysis: &Analysis, read: EventId) -> bool {
     let graph = &state.graph;
     let is_before = |&event: &EventId| analysis.happens_before.has(event, read);
     let past = possible_past(graph, analysis, read);
@@ -82,7 +82,7 @@ fn possible_past(graph: &Graph, analysis: &Analysis, read: EventId) -> Vec<Event
 
 /// Whether a read reads from a read-modify-write that has not read yet, or from one that has read from such a one: it
 /// may come to observe more.
-fn observes_pending(state: &State<'_>, read: EventId) -> bool {
+fn observes_pending(state: &SearchState<'_>, read: EventId) -> bool {
     let graph = &state.graph;
     let mut source = graph.source(read);
     for _ in 0..graph.len() {

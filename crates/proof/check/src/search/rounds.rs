@@ -22,7 +22,7 @@ use wattle_memory::{Analysis, EventId, Graph, Kind, Model, ThreadId};
 
 use super::Thread;
 use super::process::{Address, Members};
-use super::state::{Head, State, Status};
+use super::state::{Head, SearchState, Status};
 
 /// How many rounds of a loop are built: one for each side of a race.
 pub(super) const MOST_ROUNDS: u32 = 2;
@@ -53,9 +53,9 @@ impl Round {
         self.reads.iter().chain(&self.idle).copied()
     }
 
-    /// Whether each store has written what the cell held when the iteration began, which is known where its thread alone has
-    /// written the cell.
-    pub fn leaves_memory(&self, state: &State<'_>, thread: ThreadId) -> bool {
+    /// Whether each store has written what the cell held when the iteration began, which is known where its thread
+    /// alone has written the cell.
+    pub fn leaves_memory(&self, state: &SearchState<'_>, thread: ThreadId) -> bool {
         self.writes.iter().all(|&store| {
             let Some((location, value)) = state.graph.event(store).location.zip(state.graph.event(store).value) else {
                 return false;
@@ -97,9 +97,9 @@ pub(super) fn meet(heads: &mut [Head<'_>], arrival: EventId, gate: Option<usize>
     }
 }
 
-/// Whether the iteration of the loop with this head has left its thread and the memory as they were, so that it is a round if the
-/// iterations of the threads that it met are.
-pub(super) fn comes_round(state: &State<'_>, thread: ThreadId, head: &Head<'_>, process: &Thread<'_>) -> bool {
+/// Whether the iteration of the loop with this head has left its thread and the memory as they were, so that it is a
+/// round if the iterations of the threads that it met are.
+pub(super) fn comes_round(state: &SearchState<'_>, thread: ThreadId, head: &Head<'_>, process: &Thread<'_>) -> bool {
     head.round.as_ref().is_some_and(|round| {
         !round.gates.is_empty()
             && !process.any_pending()
@@ -108,9 +108,9 @@ pub(super) fn comes_round(state: &State<'_>, thread: ThreadId, head: &Head<'_>, 
     })
 }
 
-/// Decides of the threads that have come round, once no other moves, which of them spin. Those go on of whom others have gone
-/// another way, or may only do so later. Returns whether one goes on.
-pub(super) fn close(state: &mut State<'_>) -> bool {
+/// Decides of the threads that have come round, once no other moves, which of them spin. Those go on of whom others
+/// have gone another way, or may only do so later. Returns whether one goes on.
+pub(super) fn close(state: &mut SearchState<'_>) -> bool {
     let came: Vec<ThreadId> =
         (0..state.runners.len()).filter(|&thread| state.runners[thread].status == Status::GoesRound).collect();
     if came.is_empty() {
@@ -138,7 +138,7 @@ pub(super) fn close(state: &mut State<'_>) -> bool {
 }
 
 /// The most of these threads that have met none but each other in their rounds, and those that `may_come`.
-fn greatest(state: &State<'_>, came: &[ThreadId], may_come: impl Fn(ThreadId) -> bool) -> Vec<ThreadId> {
+fn greatest(state: &SearchState<'_>, came: &[ThreadId], may_come: impl Fn(ThreadId) -> bool) -> Vec<ThreadId> {
     let mut together = came.to_vec();
     loop {
         let is_one = |thread: ThreadId| together.contains(&thread) || may_come(thread);
@@ -154,7 +154,7 @@ fn greatest(state: &State<'_>, came: &[ThreadId], may_come: impl Fn(ThreadId) ->
 }
 
 /// Whether a thread has met none but these threads in a round, and none but these touches what it has written.
-fn meets_only(state: &State<'_>, round: &Round, is_one: impl Fn(ThreadId) -> bool) -> bool {
+fn meets_only(state: &SearchState<'_>, round: &Round, is_one: impl Fn(ThreadId) -> bool) -> bool {
     let arrived = |&gate: &usize| state.gates[gate].arrivals.iter().all(|arrival| is_one(arrival.thread));
     let is_theirs = |&store: &EventId| {
         let Some(location) = state.graph.event(store).location else { return false };
@@ -169,14 +169,14 @@ fn meets_only(state: &State<'_>, round: &Round, is_one: impl Fn(ThreadId) -> boo
 }
 
 /// The statements whose reads threads have repeated together.
-pub(super) fn looks(state: &State<'_>, graph: &Graph) -> Vec<u32> {
+pub(super) fn looks(state: &SearchState<'_>, graph: &Graph) -> Vec<u32> {
     let repeated = state.runners.iter().flat_map(|runner| &runner.repeated).map(|&event| graph.event(event));
     repeated.filter(|event| event.label.kind == Kind::Read).map(|event| event.source).collect()
 }
 
-/// The cells of idle updates in rounds that another thread writes, or reads atomically, without being ordered with the update by
-/// what happens before, nor by atomicity.
-pub(super) fn mixed(model: Model, state: &State<'_>, graph: &Graph, analysis: &Analysis) -> Vec<Address> {
+/// The cells of idle updates in rounds that another thread writes, or reads atomically, without being ordered with the
+/// update by what happens before, nor by atomicity.
+pub(super) fn mixed(model: Model, state: &SearchState<'_>, graph: &Graph, analysis: &Analysis) -> Vec<Address> {
     let mut cells = Vec::new();
     for &update in state.runners.iter().flat_map(|runner| &runner.repeated) {
         let own = graph.event(update);

@@ -2,9 +2,9 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
-use super::process::{Action, Address, Change, Target, Written};
+use super::process::{AccessTarget, Action, Address, Change, Written};
 use super::rounds::{MOST_ROUNDS, comes_round, meet, note};
-use super::state::{EarlyUpdate, Fault, Head, State, Status};
+use super::state::{EarlyUpdate, Fault, Head, SearchState, Status};
 use super::{Problem, Setup, Thread};
 
 /// The maximum number of back edges that a thread may take without a choice: a loop that counts by itself and never
@@ -43,7 +43,7 @@ pub(super) struct Runs<'w> {
 const ACTIONS_PER_LOOK: u32 = 256;
 
 /// Begins to run a thread, from the first read whose value is not known.
-fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
+fn begin<'w>(state: &mut SearchState<'w>, thread: ThreadId) -> Run<'w> {
     let runner = &mut state.runners[thread];
     let mut run = Run {
         process: runner.process.clone(),
@@ -82,7 +82,7 @@ fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
 /// Runs one thread.
 pub(super) fn run<'w>(
     setup: &Setup<'_>,
-    state: &mut State<'w>,
+    state: &mut SearchState<'w>,
     thread: ThreadId,
     runs: &mut Runs<'w>,
 ) -> Result<(), Problem> {
@@ -301,8 +301,9 @@ pub(super) fn run<'w>(
     Ok(())
 }
 
-/// Takes back what was promised for a thread that spins, if nobody has seen it: it belongs to an iteration that never begins.
-fn take_back_promises(state: &mut State<'_>, thread: ThreadId) {
+/// Takes back what was promised for a thread that spins, if nobody has seen it: it belongs to an iteration that never
+/// begins.
+fn take_back_promises(state: &mut SearchState<'_>, thread: ThreadId) {
     let with_half = |&event: &EventId| [Some(event), state.early_update(event).map(|early| early.write)];
     let promised: Vec<EventId> = state.runners[thread].promised.iter().flat_map(with_half).flatten().collect();
     let is_seen = |event: EventId| state.graph.source(event).is_some_and(|source| promised.contains(&source));
@@ -322,7 +323,7 @@ fn take_back_promises(state: &mut State<'_>, thread: ThreadId) {
 /// of a read or store, and the value that is stored.
 fn event(
     setup: &Setup<'_>,
-    state: &mut State<'_>,
+    state: &mut SearchState<'_>,
     thread: ThreadId,
     run: &mut Run<'_>,
     label: Label,
@@ -361,9 +362,9 @@ fn event(
 /// The two events of a read-modify-write that was added early, if the thread has come to it.
 fn take_early(
     setup: &Setup<'_>,
-    state: &mut State<'_>,
+    state: &mut SearchState<'_>,
     thread: ThreadId,
-    target: Target,
+    target: AccessTarget,
     change: Change,
     labels: [Label; 2],
 ) -> Option<[EventId; 2]> {
@@ -384,7 +385,7 @@ fn take_early(
 /// Whether an action is the one that was promised for the thread.
 fn is_promise(
     setup: &Setup<'_>,
-    state: &State<'_>,
+    state: &SearchState<'_>,
     promised: EventId,
     label: Label,
     what: Option<(Address, Option<u64>)>,
@@ -403,9 +404,9 @@ fn is_promise(
 
 pub(super) fn locate(
     setup: &Setup<'_>,
-    state: &mut State<'_>,
+    state: &mut SearchState<'_>,
     event: EventId,
-    target: Option<Target>,
+    target: Option<AccessTarget>,
     source: u32,
 ) -> Result<(), Problem> {
     let Some(target) = target else { return Ok(()) };
@@ -419,7 +420,13 @@ pub(super) fn locate(
 
 /// The effect of an update on its write half, as far as it is known. A compare-exchange that may yet fail writes
 /// nothing: the half has no location until it succeeds.
-pub(super) fn write_half(state: &mut State<'_>, read: EventId, write: EventId, change: Change, location: LocationId) {
+pub(super) fn write_half(
+    state: &mut SearchState<'_>,
+    read: EventId,
+    write: EventId,
+    change: Change,
+    location: LocationId,
+) {
     let written = change.written(state.graph.event(read).value);
     let fails = matches!(change, Change::CompareExchange { writes_back: false, .. });
     match written {
@@ -435,7 +442,7 @@ pub(super) fn write_half(state: &mut State<'_>, read: EventId, write: EventId, c
 }
 
 /// Gives a write its value; once its location is known too, it can be read from.
-pub(super) fn provide(state: &mut State<'_>, event: EventId, value: Option<u64>) {
+pub(super) fn provide(state: &mut SearchState<'_>, event: EventId, value: Option<u64>) {
     let Some(value) = value else { return };
     let known = state.graph.event(event);
     let Some(location) = known.location else {
@@ -451,7 +458,7 @@ pub(super) fn provide(state: &mut State<'_>, event: EventId, value: Option<u64>)
 }
 
 /// Answers a read; the thread will be run again from the first read without a value.
-fn answer<'w>(state: &mut State<'w>, thread: ThreadId, run: &mut Run<'w>, read: EventId) {
+fn answer<'w>(state: &mut SearchState<'w>, thread: ThreadId, run: &mut Run<'w>, read: EventId) {
     let value = state.graph.event(read).value;
     if value.is_none() && !run.speculative {
         run.speculative = true;
@@ -468,7 +475,7 @@ fn answer<'w>(state: &mut State<'w>, thread: ThreadId, run: &mut Run<'w>, read: 
 }
 
 /// Records the effect of an update on the open loops: one that leaves the value unchanged has none.
-fn changed(run: &mut Run<'_>, state: &State<'_>, read: EventId) {
+fn changed(run: &mut Run<'_>, state: &SearchState<'_>, read: EventId) {
     let Some(write) = state.graph.other_half(read) else { return };
     let mixed = state.is_mixed(state.graph.event(read).location);
     let idle = match (state.graph.event(read).value, state.graph.event(write).value) {

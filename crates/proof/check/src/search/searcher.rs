@@ -10,7 +10,7 @@ use wattle_memory::{Analysis, stop};
 use super::limit::Watch;
 use super::process::Address;
 use super::settle::settle;
-use super::state::{MixedCells, State};
+use super::state::{MixedCells, SearchState};
 use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
@@ -73,7 +73,7 @@ impl<'s> Global<'s> {
 
 /// A state still to be searched, and the model's analysis of it or of an earlier state from which it has grown.
 pub(super) struct Open<'w> {
-    pub state: State<'w>,
+    pub state: SearchState<'w>,
     pub known: Option<Known>,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Whether the state's graph has not changed since.
-    pub fn is_of(&self, state: &State<'_>) -> bool {
+    pub fn is_of(&self, state: &SearchState<'_>) -> bool {
         self.revision == state.graph.revision()
     }
 }
@@ -95,7 +95,7 @@ impl Known {
 impl<'w> Open<'w> {
     /// The initial state.
     pub fn root(setup: &Setup<'w>, global: &Global<'_>) -> Self {
-        Open { state: State { mixed: global.mixed.clone(), ..State::new(setup) }, known: None }
+        Open { state: SearchState { mixed: global.mixed.clone(), ..SearchState::new(setup) }, known: None }
     }
 }
 
@@ -112,13 +112,13 @@ impl<'s, 'w> Search<'s, 'w> {
     }
 
     /// Runs all threads until each has ended or waits for a choice.
-    pub fn settle(&mut self, state: &mut State<'_>) -> Result<(), Halt> {
+    pub fn settle(&mut self, state: &mut SearchState<'_>) -> Result<(), Halt> {
         settle(self.setup, state)?;
         self.was_not_ended_early()
     }
 
     /// The analysis of a state's graph; `None` where an axiom is broken.
-    pub fn analyse(&mut self, state: &State<'_>) -> Result<Option<Known>, Halt> {
+    pub fn analyse(&mut self, state: &SearchState<'_>) -> Result<Option<Known>, Halt> {
         let analysed = self.setup.model.analyse(&state.graph);
         self.was_not_ended_early()?;
         let revision = state.graph.revision();

@@ -7,12 +7,12 @@ use super::exchange::share_results;
 use super::process::Members;
 use super::rounds::close;
 use super::run::{Runs, run, write_half};
-use super::state::{EarlyUpdate, State, Status};
+use super::state::{EarlyUpdate, SearchState, Status};
 use super::{Problem, Setup};
 
 /// Runs all threads until each has ended or waits for a choice. The result is meaningless where
 /// [`stop::requested`](wattle_memory::stop::requested) has ended it early.
-pub(super) fn settle(setup: &Setup<'_>, state: &mut State<'_>) -> Result<(), Problem> {
+pub(super) fn settle(setup: &Setup<'_>, state: &mut SearchState<'_>) -> Result<(), Problem> {
     let mut runs = Runs::default();
     let renumbered = std::mem::take(&mut state.renumbered);
     let settled = settle_from(setup, state, &mut runs);
@@ -20,7 +20,7 @@ pub(super) fn settle(setup: &Setup<'_>, state: &mut State<'_>) -> Result<(), Pro
     settled
 }
 
-fn settle_from<'w>(setup: &Setup<'_>, state: &mut State<'w>, runs: &mut Runs<'w>) -> Result<(), Problem> {
+fn settle_from<'w>(setup: &Setup<'_>, state: &mut SearchState<'w>, runs: &mut Runs<'w>) -> Result<(), Problem> {
     loop {
         let mut moved = false;
         for thread in 0..state.runners.len() {
@@ -47,7 +47,7 @@ fn settle_from<'w>(setup: &Setup<'_>, state: &mut State<'w>, runs: &mut Runs<'w>
 }
 
 /// Gives the writes of early read-modify-writes the values that follow from what these have read.
-fn finish_early_updates(state: &mut State<'_>) {
+fn finish_early_updates(state: &mut SearchState<'_>) {
     for number in 0..state.early.len() {
         let EarlyUpdate { read, write, change, .. } = state.early[number];
         let (graph, open) = (&state.graph, state.graph.event(write).value.is_none());
@@ -60,7 +60,7 @@ fn finish_early_updates(state: &mut State<'_>) {
 }
 
 /// Opens the barriers at which all members have arrived. This takes no choice, and no order of arrivals matters.
-fn open_full_gates(state: &mut State<'_>) -> bool {
+fn open_full_gates(state: &mut SearchState<'_>) -> bool {
     let mut opened = false;
     for number in state.closed.clone() {
         let gate = &state.gates[number];
@@ -92,7 +92,7 @@ fn open_full_gates(state: &mut State<'_>) -> bool {
 }
 
 /// Starts the threads whose predecessors have all ended.
-fn start_threads(setup: &Setup<'_>, state: &mut State<'_>) -> bool {
+fn start_threads(setup: &Setup<'_>, state: &mut SearchState<'_>) -> bool {
     let mut begin: Vec<(&[ThreadId], Vec<ThreadId>)> = Vec::new();
     for (thread, spawn) in setup.threads.iter().enumerate() {
         if state.runners[thread].status == Status::NotStarted

@@ -9,7 +9,7 @@ use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Model
 
 use super::boundaries::placements;
 use super::gates::Gate;
-use super::process::{Address, Change, Members, Memory, Target, Written};
+use super::process::{AccessTarget, Address, Change, Members, Memory, Written};
 use super::rounds::Round;
 use super::{Problem, Setup, Thread};
 
@@ -22,7 +22,7 @@ pub(super) enum Status {
     NotStarted,
     /// It needs the value of a read whose source is not chosen.
     Needs,
-    /// It waits at the barrier with this number in [`State::gates`].
+    /// It waits at the barrier with this number in [`SearchState::gates`].
     AtBarrier(usize),
     /// It has come back to the head of a loop and nothing has changed.
     Spins,
@@ -139,7 +139,7 @@ pub struct Fault {
 }
 
 #[derive(Clone)]
-pub(super) struct State<'w> {
+pub(super) struct SearchState<'w> {
     pub graph: Graph,
     pub runners: Vec<Runner<'w>>,
     pub cells: HashMap<Address, Cell, rustc_hash::FxBuildHasher>,
@@ -188,8 +188,8 @@ pub(super) struct Cell {
     pub bytes: u8,
 }
 
-impl<'w> State<'w> {
-    pub fn new(setup: &Setup<'w>) -> State<'w> {
+impl<'w> SearchState<'w> {
+    pub fn new(setup: &Setup<'w>) -> SearchState<'w> {
         let runners = setup.threads.iter().map(|thread| Runner {
             process: thread.process.clone(),
             heads: Vec::new(),
@@ -214,7 +214,7 @@ impl<'w> State<'w> {
         });
         let mut graph = Graph::new(placements(setup));
         setup.system.iter().for_each(|&(first, second)| graph.synchronize_threads(first, second));
-        State {
+        SearchState {
             runners: runners.collect(),
             graph,
             cells: HashMap::default(),
@@ -243,7 +243,7 @@ impl<'w> State<'w> {
     }
 
     /// The location of a target; the first access to a cell adds it.
-    pub fn locate(&mut self, memory: &dyn Memory, target: Target, source: u32) -> Result<LocationId, Problem> {
+    pub fn locate(&mut self, memory: &dyn Memory, target: AccessTarget, source: u32) -> Result<LocationId, Problem> {
         if let Some(cell) = self.cells.get(&target.address) {
             if cell.bytes != target.bytes {
                 let bytes = [cell.bytes, target.bytes];

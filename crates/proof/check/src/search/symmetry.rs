@@ -15,10 +15,10 @@
 use wattle_memory::{EventId, Set, ThreadId};
 
 use super::Setup;
-use super::state::State;
+use super::state::SearchState;
 
 /// The reads at which symmetric threads wait in the same state as this one.
-pub(super) fn alike(setup: &Setup<'_>, state: &State<'_>, thread: ThreadId, read: EventId) -> Vec<EventId> {
+pub(super) fn alike(setup: &Setup<'_>, state: &SearchState<'_>, thread: ThreadId, read: EventId) -> Vec<EventId> {
     let Some(class) = setup.symmetric.iter().find(|class| class.contains(&thread)) else {
         return Vec::new();
     };
@@ -40,7 +40,7 @@ pub(super) fn alike(setup: &Setup<'_>, state: &State<'_>, thread: ThreadId, read
 
 /// Excludes those sources for the reads of interchangeable threads, except for writes of these threads themselves, with
 /// respect to which they differ.
-pub(super) fn exclude_alike(state: &mut State<'_>, thread: ThreadId, alike: &[EventId], sources: &Set) {
+pub(super) fn exclude_alike(state: &mut SearchState<'_>, thread: ThreadId, alike: &[EventId], sources: &Set) {
     for &other in alike {
         let mut sources = sources.clone();
         let owners = [Some(thread), state.graph.event(other).thread];
@@ -54,7 +54,7 @@ pub(super) fn exclude_alike(state: &mut State<'_>, thread: ThreadId, alike: &[Ev
 }
 
 /// Whether two threads have the same events, are in loops alike, and are kept from the same sources.
-fn have_done_the_same(state: &State<'_>, one: ThreadId, other: ThreadId) -> bool {
+fn have_done_the_same(state: &SearchState<'_>, one: ThreadId, other: ThreadId) -> bool {
     let events = |thread: ThreadId| {
         (0..state.graph.len()).filter(move |&event| state.graph.event(event).thread == Some(thread)).map(|id| {
             let event = state.graph.event(id);
@@ -76,7 +76,7 @@ fn have_done_the_same(state: &State<'_>, one: ThreadId, other: ThreadId) -> bool
 }
 
 /// Whether some read has a write of the thread for a source.
-fn is_read(state: &State<'_>, thread: ThreadId) -> bool {
+fn is_read(state: &SearchState<'_>, thread: ThreadId) -> bool {
     let graph = &state.graph;
     (0..graph.len()).any(|read| {
         let source = graph.source(read);

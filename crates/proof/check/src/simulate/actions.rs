@@ -12,13 +12,13 @@ use super::running::Running;
 use super::shadow::Passing;
 use super::simulator::Simulator;
 use super::steps::Over;
-use crate::search::{Action, Target, Written};
+use crate::search::{AccessTarget, Action, Written};
 
 /// An access to memory by a thread of a module.
 #[derive(Clone, Copy)]
 struct Access<'r> {
     run: &'r ModuleRun,
-    target: Target,
+    target: AccessTarget,
     pieces: Pieces,
     source: u32,
     role: Role,
@@ -116,7 +116,7 @@ impl Simulator {
         None
     }
 
-    fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: Target, source: u32) -> Access<'r> {
+    fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: AccessTarget, source: u32) -> Access<'r> {
         let block = self.blocks.get(thread.block as usize).and_then(Option::as_ref);
         let pieces = run.pieces(target, block.map_or(&[], |block| &block.shared));
         Access { run, target, pieces, source, role: run.module.role(source) }
@@ -343,7 +343,7 @@ const NOT_KNOWN: &str = "it depends on a value that is not known";
 
 impl Access<'_> {
     fn place(&self) -> String {
-        let Target { address, .. } = self.target;
+        let AccessTarget { address, .. } = self.target;
         self.run.module.place(address.memory, address.element)
     }
 

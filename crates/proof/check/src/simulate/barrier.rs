@@ -5,13 +5,13 @@ use wattle_ir::{Site, Type, WarpOp};
 
 use super::finding::Finding;
 use super::machine::Code;
-use super::running::{AtWarp, State};
+use super::running::{AtWarp, RunState};
 use super::simulator::Simulator;
 
 impl Simulator {
     /// Handles a thread's arrival at a barrier.
     pub(super) fn arrive(&mut self, key: u32, site: Site, iterations: Vec<u64>) {
-        self.set_aside(key, State::Barrier(site, iterations));
+        self.set_aside(key, RunState::Barrier(site, iterations));
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
         // Until the next back edge the thread lets others continue, so it is not spinning.
         thread.loops.clear();
@@ -39,7 +39,7 @@ impl Simulator {
         let mut all = super::clock::Clock::default();
         for &key in &arrived {
             let Some(Some(thread)) = self.threads.get_mut(key as usize) else { continue };
-            let State::Barrier(_, iterations) = &thread.state else { continue };
+            let RunState::Barrier(_, iterations) = &thread.state else { continue };
             let at = thread.machine.at();
             match &first {
                 Some((first, first_at, around)) if *first_at != at || around != iterations => {
@@ -56,7 +56,7 @@ impl Simulator {
 
     /// Handles a thread's arrival at an operation of its warp, which is done once all lanes are at it.
     pub(super) fn arrive_in_warp(&mut self, key: u32, at: AtWarp) {
-        self.set_aside(key, State::Warp(at));
+        self.set_aside(key, RunState::Warp(at));
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
         thread.loops.clear();
         let (lane, block_key) = (thread.number, thread.block);
@@ -84,7 +84,7 @@ impl Simulator {
         let (mut first, mut parts) = (None, Vec::with_capacity(lanes.len()));
         for &key in lanes {
             let Some(Some(thread)) = self.threads.get(key as usize) else { continue };
-            let State::Warp(at) = &thread.state else { continue };
+            let RunState::Warp(at) = &thread.state else { continue };
             let place = (thread.machine.at(), &at.iterations);
             if *first.get_or_insert(place) != place {
                 return self.mismatch(lanes[0], key, true);

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::machine::Code;
 use super::memory::{Address, Init};
-use super::running::{Block, READS, Running, State};
+use super::running::{Block, READS, RunState, Running};
 use super::simulator::Simulator;
 use super::spin::Meetings;
 use super::sync::{Member, ThreadSync};
@@ -63,7 +63,7 @@ impl Simulator {
                 launch: number_of_launch,
                 block: key,
                 number: number_in_block,
-                state: State::Runnable(self.runnable.len()),
+                state: RunState::Runnable(self.runnable.len()),
                 loops: Vec::new(),
                 reads: [Address { memory: 0, element: 0 }; READS],
                 read_count: 0,

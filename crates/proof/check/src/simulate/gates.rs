@@ -10,7 +10,7 @@ use wattle_memory::{Classes, Label};
 use super::clock::Clock;
 use super::finding::Finding;
 use super::machine::Code;
-use super::running::{Block, Running, State};
+use super::running::{Block, RunState, Running};
 use super::simulator::Simulator;
 use crate::search::{Barrier, Convergence, Members, of_remaining};
 
@@ -171,7 +171,7 @@ impl Simulator {
     /// Handles the arrival of a module's thread at a barrier, or at an operation of lanes of its warp.
     pub(super) fn arrive_at_gate(&mut self, key: u32, arrival: Arrival) {
         if arrival.barrier.waits {
-            self.set_aside(key, State::Gate { in_warp: arrival.in_warp() });
+            self.set_aside(key, RunState::Gate { in_warp: arrival.in_warp() });
         }
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
         // Until the next back edge the thread lets others continue, so it is not spinning.

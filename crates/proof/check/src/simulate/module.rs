@@ -12,7 +12,7 @@ use wattle_machine::LaunchShape;
 use super::bytes::{ByteMemory, Pieces};
 use super::launch::{Agent, LaunchError, MAX_BLOCK, MAX_THREADS, MAX_WORDS};
 use super::memory::{Init, Memories, MemoryId};
-use crate::search::{Action, Address, Target};
+use crate::search::{AccessTarget, Action, Address};
 
 /// A launch of a module's kernel, as its reader prepares it.
 pub trait SimulatedModule: fmt::Debug + Send + Sync {
@@ -209,7 +209,7 @@ impl ModuleRun {
     }
 
     /// The parts of an access to a range, or behind the last one to the shared memory of a block.
-    pub fn pieces(&self, target: Target, shared: &[MemoryId]) -> Pieces {
+    pub fn pieces(&self, target: AccessTarget, shared: &[MemoryId]) -> Pieces {
         let Address { memory, element: offset } = target.address;
         if let Some(range) = self.ranges.get(memory as usize) {
             return range.pieces(offset, target.bytes);

@@ -31,7 +31,7 @@ pub(super) struct Running {
     pub block: u32,
     /// The row-major number in its block.
     pub number: u32,
-    pub state: State,
+    pub state: RunState,
     /// The state at the last back edge of each unbounded loop.
     pub loops: Vec<Snapshot>,
     /// The latest reads, in a ring buffer.
@@ -42,7 +42,7 @@ pub(super) struct Running {
 
 /// The state of a running thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum RunState {
     /// It can run; the number is its index in the list of runnable threads.
     Runnable(usize),
     /// It waits at the barrier at that line, in those iterations of the loops around it.

@@ -14,7 +14,7 @@ use wattle_ir::Label;
 
 use super::machine::Machine;
 use super::memory::Address;
-use super::running::{Block, READS, Running, Snapshot, State};
+use super::running::{Block, READS, RunState, Running, Snapshot};
 use super::simulator::Simulator;
 
 /// The maximum number of words of a thread that is checked: comparing larger ones at each back edge would cost too
@@ -70,7 +70,7 @@ impl Simulator {
         let spin = self.meet_as_before(block, warp, keys);
         for &key in keys {
             if spin {
-                self.set_aside(key, State::Spinning(Vec::new()));
+                self.set_aside(key, RunState::Spinning(Vec::new()));
             } else {
                 self.wake(key);
             }
@@ -112,18 +112,18 @@ impl Simulator {
     pub(super) fn suspend(&mut self, key: u32) {
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
         match &thread.state {
-            State::Runnable(position) => {
+            RunState::Runnable(position) => {
                 let position = *position;
                 self.runnable.swap_remove(position);
                 if let Some(&moved) = self.runnable.get(position)
                     && let Some(Some(moved)) = self.threads.get_mut(moved as usize)
                 {
-                    moved.state = State::Runnable(position);
+                    moved.state = RunState::Runnable(position);
                 }
             }
-            State::Barrier(..) | State::Warp(_) | State::Gate { .. } => {}
-            State::Spinning(addresses) if addresses.is_empty() => self.waiters_for_any.retain(|&other| other != key),
-            State::Spinning(addresses) => {
+            RunState::Barrier(..) | RunState::Warp(_) | RunState::Gate { .. } => {}
+            RunState::Spinning(addresses) if addresses.is_empty() => self.waiters_for_any.retain(|&other| other != key),
+            RunState::Spinning(addresses) => {
                 for address in addresses {
                     if let Some(waiters) = self.waiters.get_mut(address) {
                         waiters.retain(|&other| other != key);
@@ -137,9 +137,9 @@ impl Simulator {
     }
 
     /// Sets a thread aside in the given state.
-    pub(super) fn set_aside(&mut self, key: u32, state: State) {
+    pub(super) fn set_aside(&mut self, key: u32, state: RunState) {
         self.suspend(key);
-        if let State::Spinning(addresses) = &state {
+        if let RunState::Spinning(addresses) = &state {
             for &address in addresses {
                 self.waiters.entry(address).or_default().push(key);
             }
@@ -156,7 +156,7 @@ impl Simulator {
     pub(super) fn wake(&mut self, key: u32) {
         self.suspend(key);
         if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
-            thread.state = State::Runnable(self.runnable.len());
+            thread.state = RunState::Runnable(self.runnable.len());
             self.runnable.push(key);
         }
     }

@@ -9,7 +9,7 @@ use wattle_machine::Request;
 use super::finding::{Finding, StopReason, Waiting, Why};
 use super::gates::Arrival;
 use super::machine::{Code, Machine};
-use super::running::{AtWarp, State};
+use super::running::{AtWarp, RunState};
 use super::simulator::Simulator;
 
 /// The maximum number of statements in one run of steps.
@@ -96,7 +96,7 @@ impl Simulator {
             Over::Warp(at) => self.arrive_in_warp(key, at),
             Over::Gate(arrival) => self.arrive_at_gate(key, arrival),
             Over::Unjudged(what) => self.give_up(key, what),
-            Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),
+            Over::Spinning(addresses) => self.set_aside(key, RunState::Spinning(addresses)),
         }
         // The launch may be over and the list cleared; no new launch can have taken its place within this call.
         let Some(launch) = self.launches.get_mut(number) else { return };
@@ -186,17 +186,17 @@ impl Simulator {
                 continue;
             }
             let why = match thread.state {
-                State::Runnable(_) => Why::Running,
-                State::Barrier(..) => Why::Barrier,
-                State::Warp(_) => Why::Warp,
-                State::Gate { in_warp } => {
+                RunState::Runnable(_) => Why::Running,
+                RunState::Barrier(..) => Why::Barrier,
+                RunState::Warp(_) => Why::Warp,
+                RunState::Gate { in_warp } => {
                     if in_warp {
                         Why::Warp
                     } else {
                         Why::Barrier
                     }
                 }
-                State::Spinning(_) => Why::Spinning,
+                RunState::Spinning(_) => Why::Spinning,
             };
             let (actor, site) = (launch.actor(thread.sync.member.thread), thread.machine.site(&launch.code));
             threads.push(Waiting { actor, site, why });

@@ -49,7 +49,7 @@ pub(super) struct Arrow {
 
 /// A picture.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct Picture {
     pub boxes: Vec<Box>,
     pub arrows: Vec<Arrow>,
     /// The middle of each column, and its width.
@@ -67,7 +67,7 @@ const GAP: f64 = 22.0;
 const LANE: f64 = 12.0;
 
 /// Lays a story out below `top`.
-pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
+pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Picture {
     let mut boxes: Vec<Box> = Vec::new();
     let mut of_step: Vec<Vec<usize>> = Vec::new();
     for (column, of) in story.columns.iter().enumerate() {
@@ -302,7 +302,7 @@ impl Grid {
         self.width = x + MARGIN;
     }
 
-    fn finish(self) -> Layout {
+    fn finish(self) -> Picture {
         let mut arrows: Vec<Arrow> = Vec::new();
         for (route, &(kind, ..)) in self.routes.iter().zip(&self.ends) {
             let side = |at: usize, right: bool| {
@@ -324,7 +324,7 @@ impl Grid {
             arrows.push(Arrow { kind, corners, label: Area::default() });
         }
         label(&mut arrows, &self.boxes);
-        Layout { boxes: self.boxes, arrows, columns: self.columns, width: self.width, bottom: self.bottom }
+        Picture { boxes: self.boxes, arrows, columns: self.columns, width: self.width, bottom: self.bottom }
     }
 }
 

@@ -32,10 +32,10 @@ pub(super) struct Hop {
 }
 
 /// A node of the search: the event, whether the thread has released since it was reached, and whether it has acquired.
-type State = (EventId, bool, bool);
+type PathNode = (EventId, bool, bool);
 
 /// The cost of a state and its predecessor; `None` if it was not reached.
-type Reached = Option<(u32, Option<(State, By)>)>;
+type Reached = Option<(u32, Option<(PathNode, By)>)>;
 
 const VALUE: u32 = 10;
 const WEAK_VALUE: u32 = 14;
@@ -44,7 +44,7 @@ const LACKS: u32 = 3;
 /// The best path from one event to another.
 pub(super) fn path(graph: &Graph, from: EventId, to: EventId) -> Option<Vec<Hop>> {
     let edges = Edges::of(graph);
-    let number = |(event, released, acquired): State| event * 4 + usize::from(released) * 2 + usize::from(acquired);
+    let number = |(event, released, acquired): PathNode| event * 4 + usize::from(released) * 2 + usize::from(acquired);
     let mut best: Vec<Reached> = vec![None; graph.len() * 4];
     let mut open = BinaryHeap::new();
     let start = (from, false, true);
@@ -60,7 +60,7 @@ pub(super) fn path(graph: &Graph, from: EventId, to: EventId) -> Option<Vec<Hop>
             end = Some(state);
             break;
         }
-        let mut go = |next: State, cost: u32, by: Option<By>| {
+        let mut go = |next: PathNode, cost: u32, by: Option<By>| {
             if best[number(next)].as_ref().is_none_or(|&(known, _)| cost < known) {
                 best[number(next)] = Some((cost, Some((state, by.unwrap_or(By::Value(Vec::new()))))));
                 open.push(Reverse((cost, next)));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wattle_memory::Model;
 
-use super::layout::{Area, Arrow, Box, LINE, Layout, SMALL, layout};
+use super::layout::{Area, Arrow, Box, LINE, Picture, SMALL, layout};
 use super::{Edge, EdgeKind, End, Part, Story, explain};
 use crate::report::{Progress, Violation, Witness};
 use crate::wrap::hanging;
@@ -63,7 +63,7 @@ impl Story {
     fn write(
         &self,
         out: &mut String,
-        layout: &Layout,
+        layout: &Picture,
         edges: &[Edge],
         size: (f64, f64),
         headline: &[String],
@@ -131,7 +131,7 @@ impl Story {
         self.edges.iter().filter(shown).copied().collect()
     }
 
-    fn program_order(&self, out: &mut String, layout: &Layout) {
+    fn program_order(&self, out: &mut String, layout: &Picture) {
         let mut boxes = layout.boxes.iter().filter(|one| !one.initial);
         for column in &self.columns {
             let of: Vec<&Box> = boxes.by_ref().take(column.steps.len()).collect();

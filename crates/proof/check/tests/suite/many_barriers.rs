@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use wattle_check::search::{
-    Action, Address, Barrier, End, Execution, Initial, Limits, Members, Memory, Process, Setup, Spawn, Statistics,
-    Stopped, Target, Visitor, search,
+    AccessTarget, Action, Address, Barrier, End, Execution, Initial, Limits, Members, Memory, Process, Setup, Spawn,
+    Statistics, Stopped, Visitor, search,
 };
 use wattle_memory::{Label, Level, Model, Placement};
 
@@ -38,7 +38,7 @@ impl Process for Reader {
         let (label, source) = (Label::barrier(Level::Block), self.at as u32);
         match self.at - 1 {
             0 => {
-                let target = Target { address: Address { memory: 0, element: 0 }, bytes: 4, reference: 0 };
+                let target = AccessTarget { address: Address { memory: 0, element: 0 }, bytes: 4, reference: 0 };
                 Action::Read { target: Some(target), label: Label::plain_read(), source }
             }
             instance if instance <= world.barriers => {

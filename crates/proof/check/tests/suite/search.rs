@@ -1,7 +1,7 @@
 //! The search finds as many executions as counts worked out by hand say.
 
 use crate::script::*;
-use wattle_check::search::{Action, Address, Dependencies, Process, Setup, Spawn, Target, search};
+use wattle_check::search::{AccessTarget, Action, Address, Dependencies, Process, Setup, Spawn, search};
 use wattle_memory::{Label, Level, Model, Placement};
 
 const D: Level = Level::Device;
@@ -162,7 +162,7 @@ impl Process for Writer {
         if std::mem::replace(&mut self.done, true) {
             return Action::Done;
         }
-        let target = Target { address: Address { memory: 0, element: 0 }, bytes: 4, reference: 0 };
+        let target = AccessTarget { address: Address { memory: 0, element: 0 }, bytes: 4, reference: 0 };
         Action::Write { target: Some(target), value: Some(*number), label: Label::atomic_write(D), source: 0 }
     }
 

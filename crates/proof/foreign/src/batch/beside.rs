@@ -5,7 +5,7 @@
 
 use wattle_check::checker::Batch;
 use wattle_check::program::{KernelThread, LaunchWorld, World as KernelWorld};
-use wattle_check::search::{Action, Address, Initial, Memory, Process, Spawn, Target};
+use wattle_check::search::{AccessTarget, Action, Address, Initial, Memory, Process, Spawn};
 use wattle_ir::Site;
 
 use crate::world::World;
@@ -91,10 +91,10 @@ impl Beside {
         })
     }
 
-    fn target(&self, target: Option<Target>) -> Option<Target> {
+    fn target(&self, target: Option<AccessTarget>) -> Option<AccessTarget> {
         target.map(|target| {
             let address = self.cell(target.address);
-            Target { address, reference: address.memory, ..target }
+            AccessTarget { address, reference: address.memory, ..target }
         })
     }
 }

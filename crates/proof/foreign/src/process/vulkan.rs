@@ -1,7 +1,7 @@
 //! What SPIR-V has and PTX has not: fences and barriers in the model's own terms, atomic operations on a thread's own
 //! memory, values that nothing fixes.
 
-use wattle_check::search::{Action, Members, Target};
+use wattle_check::search::{AccessTarget, Action, Members};
 use wattle_memory::Level;
 use wattle_modules::code::{Access, Meeting, NO_REG, Ordering, Reg, Rmw, Src, Step};
 use wattle_modules::meaning::atomic;
@@ -61,8 +61,8 @@ impl ModuleThread {
     }
 
     /// Whether a cell may give the thread a value that nothing fixes.
-    pub(super) fn may_get_any(&self, world: &World, target: Option<Target>) -> bool {
-        target.is_some_and(|Target { address, .. }| {
+    pub(super) fn may_get_any(&self, world: &World, target: Option<AccessTarget>) -> bool {
+        target.is_some_and(|AccessTarget { address, .. }| {
             world.unfixed.gives(address, self.storer(), self.left.contains(&address))
         })
     }

@@ -22,7 +22,7 @@ const BEYOND: [(&str, &str); 3] = [
 /// The PTX of a scenario's kernels without the line that names the target.
 fn texts(scenario: &Scenario, sm: u32) -> Vec<String> {
     let device = Device::select("simulated").expect("it is linked");
-    let target = wattle_ptx::Target::new(sm).unwatched();
+    let target = wattle_ptx::PtxTarget::new(sm).unwatched();
     let kernels = scenario.launched(&device, None).kernels;
     let built = kernels.iter().filter_map(|kernel| wattle_ptx::build(&kernel.build().ok()?, &target).ok());
     built.map(|module| module.body).collect()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use wattle_check::program::{KernelThread, World as Launches};
-use wattle_check::search::{Action, Address, Change, Members, Process, Target};
+use wattle_check::search::{AccessTarget, Action, Address, Change, Members, Process};
 use wattle_ir::eval;
 use wattle_memory::{Classes, Label, ThreadId};
 
@@ -47,7 +47,7 @@ enum Given {
 
 /// A thread on its way: its state at a branch, and its actions and answers since.
 #[derive(Clone)]
-struct State {
+struct TracedThread {
     base: KernelThread,
     actions: usize,
     given: Vec<Given>,
@@ -55,7 +55,7 @@ struct State {
     open: Vec<Variable>,
 }
 
-impl State {
+impl TracedThread {
     /// The thread as it is now, for the given values of registers.
     fn thread(&self, launches: &Launches, value: &dyn Fn(RegisterId) -> Option<u64>) -> KernelThread {
         let mut thread = self.base.clone();
@@ -145,7 +145,7 @@ impl<'t> Tracer<'t> {
 
     pub fn trace(mut self, thread: KernelThread) -> Result<Traced, EmitError> {
         let start = self.node(Node::Open);
-        let state = State { base: thread, actions: 0, given: Vec::new(), open: Vec::new() };
+        let state = TracedThread { base: thread, actions: 0, given: Vec::new(), open: Vec::new() };
         let mut waiting = vec![(start, state)];
         while let Some((at, state)) = waiting.pop() {
             self.run(at, state, &mut waiting)?;
@@ -159,7 +159,12 @@ impl<'t> Tracer<'t> {
     }
 
     /// Traces the thread until it ends, branches, or reaches an earlier state.
-    fn run(&mut self, mut at: usize, mut state: State, waiting: &mut Vec<(usize, State)>) -> Result<(), EmitError> {
+    fn run(
+        &mut self,
+        mut at: usize,
+        mut state: TracedThread,
+        waiting: &mut Vec<(usize, TracedThread)>,
+    ) -> Result<(), EmitError> {
         loop {
             let mut thread = state.thread(self.launches, &|_| None);
             let action = thread.next(self.launches);
@@ -208,7 +213,7 @@ impl<'t> Tracer<'t> {
     }
 
     /// Assigns a register to a read, unless the read can return only one value.
-    fn take(&self, state: &mut State, address: Address) {
+    fn take(&self, state: &mut TracedThread, address: Address) {
         let (values, changes) = self.seen.values(self.launches, address);
         match values.first() {
             Some(&only) if !changes => state.given.push(Given::Value(only)),
@@ -221,7 +226,7 @@ impl<'t> Tracer<'t> {
     }
 
     /// Branches on the value that control, or an address, waits for.
-    fn branch(&mut self, at: usize, state: &State, waiting: &mut Vec<(usize, State)>) {
+    fn branch(&mut self, at: usize, state: &TracedThread, waiting: &mut Vec<(usize, TracedThread)>) {
         let blocks = |open: &&Variable| is_blocked(&state.without(self.launches, open.register).next(self.launches));
         let Some(variable) = state.open.iter().find(blocks).or(state.open.first()).cloned() else {
             self.nodes[at] = Node::End;
@@ -239,7 +244,7 @@ impl<'t> Tracer<'t> {
     }
 
     /// The key of the state at the head of a loop. Clears the registers that the thread no longer needs.
-    fn key(&self, state: &mut State, thread: &KernelThread) -> Result<Key, EmitError> {
+    fn key(&self, state: &mut TracedThread, thread: &KernelThread) -> Result<Key, EmitError> {
         let dead: Vec<RegisterId> = if thread.any_pending() {
             let live = |open: &&Variable| state.without(self.launches, open.register).any_pending();
             state.open.iter().filter(|open| !live(open)).map(|open| open.register).collect()
@@ -252,7 +257,7 @@ impl<'t> Tracer<'t> {
         }
         if state.open.is_empty() {
             let thread = state.thread(self.launches, &|_| None);
-            *state = State { base: thread.clone(), actions: 0, given: Vec::new(), open: Vec::new() };
+            *state = TracedThread { base: thread.clone(), actions: 0, given: Vec::new(), open: Vec::new() };
             return Ok(Key(Vec::new(), vec![thread]));
         }
         let points = self.points(&state.open, thread.source())?;
@@ -268,7 +273,7 @@ impl<'t> Tracer<'t> {
     }
 
     /// The instructions for an action.
-    fn instructions(&mut self, state: &State, action: &Action) -> Result<Vec<Instruction>, EmitError> {
+    fn instructions(&mut self, state: &TracedThread, action: &Action) -> Result<Vec<Instruction>, EmitError> {
         let (mut code, temporary) = (Vec::new(), state.temporary());
         match action {
             Action::Read { target: Some(target), label, .. } => {
@@ -355,7 +360,7 @@ impl<'t> Tracer<'t> {
     /// Code for an operand of the action, the operand that holds it, and the values that it can have.
     fn value(
         &self,
-        state: &State,
+        state: &TracedThread,
         code: &mut Vec<Instruction>,
         temporary: RegisterId,
         source: u32,
@@ -377,7 +382,7 @@ impl<'t> Tracer<'t> {
         Ok((operand, results))
     }
 
-    fn refer(&mut self, target: &Target) -> ReferenceId {
+    fn refer(&mut self, target: &AccessTarget) -> ReferenceId {
         let known = self.addresses.iter().position(|address| *address == target.address);
         known.unwrap_or_else(|| {
             self.addresses.push(target.address);

@@ -3,7 +3,7 @@
 use wattle_ir::{Access, AtomicOp, BinaryOp, ExprId, LocalArray, LocalId, ParamKind, Place, Stmt, Type};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use super::{Common, Generator, Owner, Region, State, SumKind};
+use super::{Common, Generator, Owner, Permission, Region, SumKind};
 
 const READS: [ReadOrder; 2] = [ReadOrder::Relaxed, ReadOrder::Acquire];
 const WRITES: [WriteOrder; 2] = [WriteOrder::Relaxed, WriteOrder::Release];
@@ -41,12 +41,12 @@ impl Generator<'_> {
         let number = self.random.below(self.regions.len() as u32) as usize;
         let region = self.regions[number].clone();
         match region.state {
-            State::Own(_) | State::Open if region.group.is_some() && self.random.coin() => {
+            Permission::Own(_) | Permission::Open if region.group.is_some() && self.random.coin() => {
                 self.element_access(&region, out);
             }
-            State::Own(owner) => self.own_access(&region, owner, out),
-            State::Open => self.open_access(&region, out),
-            State::Sum(kind) => {
+            Permission::Own(owner) => self.own_access(&region, owner, out),
+            Permission::Open => self.open_access(&region, out),
+            Permission::Sum(kind) => {
                 let index = self.block_index(&region, out);
                 let scope = self.random.pick(&self.profile.scopes);
                 self.sum(kind, At { place: region.place, index, element: region.element, scope }, out);
@@ -90,14 +90,14 @@ impl Generator<'_> {
         let is_one = |other: &&Region| other.group == region.group && other.state == region.state;
         let numbers: Vec<(Place, Type)> =
             self.regions.iter().filter(is_one).map(|number| (number.place, number.element)).collect();
-        let stores = matches!(region.state, State::Own(_)) && self.random.coin();
+        let stores = matches!(region.state, Permission::Own(_)) && self.random.coin();
         let values: Vec<ExprId> = match stores {
             true => numbers.iter().map(|&(_, element)| self.storable(element, 2)).collect(),
             false => Vec::new(),
         };
         let index = match region.state {
-            State::Own(owner) => self.own_index(region, owner, out),
-            State::Open | State::Sum(_) => self.block_index(region, out),
+            Permission::Own(owner) => self.own_index(region, owner, out),
+            Permission::Open | Permission::Sum(_) => self.block_index(region, out),
         };
         let site = self.site();
         for (number, (place, element)) in numbers.into_iter().enumerate() {
@@ -129,7 +129,7 @@ impl Generator<'_> {
 
     /// A load of an open element that is the same for the whole block, into a slot that is so too.
     pub(super) fn uniform_load(&mut self, out: &mut Vec<Stmt>) {
-        let open = |region: &&Region| region.state == State::Open && region.extent.len() == 1;
+        let open = |region: &&Region| region.state == Permission::Open && region.extent.len() == 1;
         let open: Vec<Region> = self.regions.iter().filter(open).cloned().collect();
         if open.is_empty() {
             return;

@@ -115,7 +115,7 @@ enum SumKind {
 
 /// The accesses that a part of memory permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum Permission {
     Own(Owner),
     Open,
     Sum(SumKind),
@@ -138,7 +138,7 @@ struct Region {
     fixed: bool,
     /// The first parameter of the elements of which it is a number.
     group: Option<ParamId>,
-    state: State,
+    state: Permission,
 }
 
 impl Region {

@@ -2,7 +2,7 @@
 
 use wattle_ir::{BinaryOp, Label, Stmt, Type};
 
-use super::{Generator, Owner, State, SumKind};
+use super::{Generator, Owner, Permission, SumKind};
 
 /// How often a statement in nested loops may run, at most.
 const MOST_REPEATS: u32 = 8;
@@ -11,7 +11,7 @@ const MOST_REPEATS: u32 = 8;
 pub(super) struct UniformJump {
     label: Label,
     is_loop: bool,
-    states: Vec<State>,
+    states: Vec<Permission>,
 }
 
 impl Generator<'_> {
@@ -136,16 +136,16 @@ impl Generator<'_> {
         out.push(Stmt::If { condition, then, otherwise: Vec::new() });
     }
 
-    fn states(&self) -> Vec<State> {
+    fn states(&self) -> Vec<Permission> {
         self.regions.iter().map(|region| region.state).collect()
     }
 
     /// Picks other states for some parts of memory.
-    fn other_states(&mut self) -> Vec<State> {
+    fn other_states(&mut self) -> Vec<Permission> {
         let mut states = self.states();
         for (number, state) in states.iter_mut().enumerate() {
             let region = &self.regions[number];
-            if !region.fixed && self.random.one_in(3) == (*state == State::Open) {
+            if !region.fixed && self.random.one_in(3) == (*state == Permission::Open) {
                 let (atomic, element) = (region.atomic, region.element);
                 *state = self.some_state(atomic, element);
             }
@@ -153,23 +153,24 @@ impl Generator<'_> {
         states
     }
 
-    pub(super) fn some_state(&mut self, atomic: bool, element: Type) -> State {
+    pub(super) fn some_state(&mut self, atomic: bool, element: Type) -> Permission {
         match self.random.below(6) {
-            0 => State::Own(Owner::Straight),
-            1 => State::Own(Owner::Mirrored),
-            2 => State::Own(Owner::Turned(self.random.below(self.shape.block))),
-            3 | 4 if atomic => State::Sum(self.sum_kind(element)),
-            _ => State::Open,
+            0 => Permission::Own(Owner::Straight),
+            1 => Permission::Own(Owner::Mirrored),
+            2 => Permission::Own(Owner::Turned(self.random.below(self.shape.block))),
+            3 | 4 if atomic => Permission::Sum(self.sum_kind(element)),
+            _ => Permission::Open,
         }
     }
 
     /// Opens all memory with a state that can change.
     pub(super) fn open_all(&mut self, out: &mut Vec<Stmt>) {
-        let wanted = self.regions.iter().map(|region| if region.fixed { region.state } else { State::Open }).collect();
+        let wanted =
+            self.regions.iter().map(|region| if region.fixed { region.state } else { Permission::Open }).collect();
         self.restore(wanted, out);
     }
 
-    fn restore(&mut self, wanted: Vec<State>, out: &mut Vec<Stmt>) {
+    fn restore(&mut self, wanted: Vec<Permission>, out: &mut Vec<Stmt>) {
         if self.states() != wanted {
             self.change(wanted, out);
         }
@@ -177,23 +178,23 @@ impl Generator<'_> {
 
     /// A barrier, after which memory is in these states. What will be a sum of floats gets small whole numbers before,
     /// which takes a barrier more where it was not the threads' own.
-    fn change(&mut self, wanted: Vec<State>, out: &mut Vec<Stmt>) {
-        let exact = |element: Type, state| element.is_float() && state == State::Sum(SumKind::Add);
+    fn change(&mut self, wanted: Vec<Permission>, out: &mut Vec<Stmt>) {
+        let exact = |element: Type, state| element.is_float() && state == Permission::Sum(SumKind::Add);
         let begins: Vec<usize> = (0..wanted.len())
             .filter(|&number| {
                 let region = &self.regions[number];
                 exact(region.element, wanted[number]) && region.state != wanted[number]
             })
             .collect();
-        let foreign = |number: &&usize| !matches!(self.regions[**number].state, State::Own(_));
+        let foreign = |number: &&usize| !matches!(self.regions[**number].state, Permission::Own(_));
         let foreign: Vec<usize> = begins.iter().filter(foreign).copied().collect();
         if !foreign.is_empty() {
             self.barrier(out);
-            foreign.iter().for_each(|&number| self.regions[number].state = State::Own(Owner::Straight));
+            foreign.iter().for_each(|&number| self.regions[number].state = Permission::Own(Owner::Straight));
         }
         for number in begins {
             let region = self.regions[number].clone();
-            if let State::Own(owner) = region.state {
+            if let Permission::Own(owner) = region.state {
                 self.set_own(&region, owner, true, out);
             }
         }

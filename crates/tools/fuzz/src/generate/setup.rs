@@ -1,12 +1,12 @@
 //! The launch's shape, parameters, arguments, and the block's own memory.
 
 use wattle_ir::{
-    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place,
-    SharedArray, SharedId, SharedLen, Stmt, Type,
+    Access, ArrayExtents, BinaryOp, Builtin, Const, ElementLayout, Expr, ExprId, Field, Param, ParamId, ParamKind,
+    Place, SharedArray, SharedId, SharedLen, Stmt, Type,
 };
 use wattle_memory::Scope;
 
-use super::{Common, Generator, Owner, Region, Shape, State, SumKind};
+use super::{Common, Generator, Owner, Permission, Region, Shape, SumKind};
 use crate::case::{ArgumentValue, ViewValue};
 use crate::elements::LAYOUTS;
 
@@ -153,14 +153,15 @@ impl Generator<'_> {
     }
 
     /// The layout of elements of several numbers that the device has.
-    fn layout(&mut self) -> Option<&'static Layout> {
-        let has = |layout: &&Layout| layout.numbers().iter().all(|number| self.profile.types.contains(&number.ty));
-        let layouts: Vec<&Layout> = LAYOUTS.iter().copied().filter(has).collect();
+    fn layout(&mut self) -> Option<&'static ElementLayout> {
+        let has =
+            |layout: &&ElementLayout| layout.numbers().iter().all(|number| self.profile.types.contains(&number.ty));
+        let layouts: Vec<&ElementLayout> = LAYOUTS.iter().copied().filter(has).collect();
         self.random.choose(&layouts)
     }
 
     /// Makes a view of elements of several numbers; gives the place and the type of each.
-    fn view_of(&mut self, access: Access, layout: &Layout, extent: &[u32]) -> Vec<(Place, Type)> {
+    fn view_of(&mut self, access: Access, layout: &ElementLayout, extent: &[u32]) -> Vec<(Place, Type)> {
         let types: Vec<Type> = layout.numbers().iter().map(|number| number.ty).collect();
         let before = self.kernel.params.len();
         let mut at = 0;
@@ -181,13 +182,14 @@ impl Generator<'_> {
         places
     }
 
-    /// Makes a view of elements of several numbers of which each thread of a block owns a part: each number is memory of
-    /// its own.
-    fn part_of_elements(&mut self, access: Access, layout: &Layout) {
+    /// Makes a view of elements of several numbers of which each thread of a block owns a part: each number is memory
+    /// of its own.
+    fn part_of_elements(&mut self, access: Access, layout: &ElementLayout) {
         let per = self.random.within(1, 3);
         let extent = self.extent_for(self.shape.grid * self.shape.block * per);
         let fixed = access == Access::PerItem;
-        let state = if fixed { State::Own(Owner::Straight) } else { self.some_state(false, layout.numbers()[0].ty) };
+        let state =
+            if fixed { Permission::Own(Owner::Straight) } else { self.some_state(false, layout.numbers()[0].ty) };
         let (group, packed) = (Some(ParamId(self.kernel.params.len() as u32)), self.random.coin());
         for (place, element) in self.view_of(access, layout, &extent) {
             let extent = extent.clone();
@@ -210,7 +212,7 @@ impl Generator<'_> {
         let extent = self.extent_for(self.shape.grid * self.shape.block * per);
         let atomic = access == Access::Atomic;
         let fixed = access == Access::PerItem;
-        let state = if fixed { State::Own(Owner::Straight) } else { self.some_state(atomic, element) };
+        let state = if fixed { Permission::Own(Owner::Straight) } else { self.some_state(atomic, element) };
         let place = self.contents_for(access, element, &extent, state);
         let packed = self.random.coin();
         self.regions.push(Region {
@@ -228,8 +230,8 @@ impl Generator<'_> {
     }
 
     /// Makes a view with contents that suit the state.
-    fn contents_for(&mut self, access: Access, element: Type, extent: &[u32], state: State) -> Place {
-        if element.is_float() && state == State::Sum(SumKind::Add) {
+    fn contents_for(&mut self, access: Access, element: Type, extent: &[u32], state: Permission) -> Place {
+        if element.is_float() && state == Permission::Sum(SumKind::Add) {
             self.view(access, element, extent, 1, |this| this.raw_whole(element))
         } else {
             self.view(access, element, extent, 1, |this| this.raw_value(element))
@@ -256,7 +258,7 @@ impl Generator<'_> {
         // Blocks share no memory where there is no scope that includes them.
         let alone = self.shape.grid > 1 && self.profile.scopes.iter().all(|&scope| scope == Scope::Block);
         let sum = (access == Access::Atomic && !alone && !self.random.one_in(4)).then(|| self.sum_kind(element));
-        let state = sum.map_or(State::Open, State::Sum);
+        let state = sum.map_or(Permission::Open, Permission::Sum);
         let place = self.contents_for(access, element, &extent, state);
         self.commons.push(Common { place, element, extent, sum });
     }
@@ -281,7 +283,7 @@ impl Generator<'_> {
         let place = Place::Shared(SharedId(self.kernel.shared.len() as u32));
         let site = self.site();
         self.kernel.shared.push(SharedArray { name: "tile", element, len, atomic, site });
-        let (packed, state) = (self.random.coin(), State::Own(Owner::Straight));
+        let (packed, state) = (self.random.coin(), Permission::Own(Owner::Straight));
         let region =
             Region { place, element, extent, atomic, global: false, per, packed, fixed: false, group: None, state };
         self.regions.push(region);

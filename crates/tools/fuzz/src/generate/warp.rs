@@ -2,7 +2,7 @@
 
 use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Stmt, Type, WarpOp};
 
-use super::{Generator, Owner, Region, State};
+use super::{Generator, Owner, Permission, Region};
 
 /// How often a statement in nested loops may run, at most.
 const MOST_REPEATS: u32 = 8;
@@ -123,13 +123,13 @@ impl Generator<'_> {
     /// Makes a read of an element that another lane owns, between two barriers of the warp: they order what that lane has
     /// written before, and what it writes afterwards.
     fn read_of_another_lane(&mut self, out: &mut Vec<Stmt>) {
-        let own = |region: &&Region| matches!(region.state, State::Own(_)) && !region.fixed;
+        let own = |region: &&Region| matches!(region.state, Permission::Own(_)) && !region.fixed;
         let own: Vec<Region> = self.regions.iter().filter(own).cloned().collect();
         if own.is_empty() {
             return self.warp_barrier(out);
         }
         let region = own[self.random.below(own.len() as u32) as usize].clone();
-        let State::Own(owner) = region.state else { return };
+        let Permission::Own(owner) = region.state else { return };
         self.warp_barrier(out);
         self.load_from_lane(&region, owner, out);
         self.warp_barrier(out);

@@ -47,7 +47,7 @@ fn targets() -> Vec<Target> {
     };
     let ptx = Target {
         name: "ptx",
-        legal: Box::new(|kernel| wattle_ptx::legal(kernel, &wattle_ptx::Target::new(90))),
+        legal: Box::new(|kernel| wattle_ptx::legal(kernel, &wattle_ptx::PtxTarget::new(90))),
         divides_least: |ty| ty.bits() < 32,
         remainders: true,
         converts: |from, to| [from == Type::F32 && to.bits() <= 32, true],

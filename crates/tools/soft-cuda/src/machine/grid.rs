@@ -12,7 +12,7 @@ use wattle_modules::meaning::warp::{LANES, result};
 
 use super::barrier::Counted;
 use super::memory::{Memory, View};
-use super::thread::{Common, Gathering, Meeting, Own, State, Thread, Turn};
+use super::thread::{Common, Gathering, Meeting, Own, Thread, ThreadState, Turn};
 use super::{Failure, Fault};
 
 /// The pattern that never-written memory is filled with.
@@ -173,7 +173,9 @@ impl Launch<'_> {
     fn renew<const CHECKED: bool>(&self, block: &mut Block, index: [u32; 3]) {
         block.index = index;
         block.threads.clear();
-        block.threads.extend((0..self.threads()).map(|_| Thread { cursor: Cursor::default(), state: State::Runs }));
+        block
+            .threads
+            .extend((0..self.threads()).map(|_| Thread { cursor: Cursor::default(), state: ThreadState::Runs }));
         block.written.fill(0);
         block.shared.fill(PATTERN);
         block.local.fill(PATTERN);
@@ -195,7 +197,7 @@ impl Launch<'_> {
         let mut any = false;
         for turn in 0..threads {
             let at = (first + turn) % threads;
-            if block.threads[at].state != State::Runs {
+            if block.threads[at].state != ThreadState::Runs {
                 continue;
             }
             any = true;
@@ -220,7 +222,7 @@ impl Launch<'_> {
                 Ok(Turn::Over) => {}
                 Ok(Turn::Ended) => block.end(at).map_err(|fault| self.failure(fault, block, at))?,
                 Ok(Turn::Meets(meeting)) => {
-                    block.threads[at].state = State::Meets;
+                    block.threads[at].state = ThreadState::Meets;
                     block.meetings[at] = Some(meeting);
                     block.meet(at).map_err(|fault| self.failure(fault, block, at))?;
                 }
@@ -231,7 +233,7 @@ impl Launch<'_> {
             }
         }
         if !any && block.alive > 0 {
-            let at = block.threads.iter().position(|thread| thread.state != State::Ended).unwrap_or(0);
+            let at = block.threads.iter().position(|thread| thread.state != ThreadState::Ended).unwrap_or(0);
             return Err(self.failure(Fault::Stuck, block, at));
         }
         Ok(())
@@ -264,7 +266,7 @@ fn part(all: &mut [u64], at: usize, of: usize) -> &mut [u64] {
 impl Block {
     fn arrive(&mut self, at: usize, waits: bool, barrier: u8, threads: Option<u32>) {
         if waits {
-            self.threads[at].state = State::Waits(barrier);
+            self.threads[at].state = ThreadState::Waits(barrier);
         }
         let all = self.threads.len();
         let state = &mut self.barriers[usize::from(barrier)];
@@ -282,7 +284,7 @@ impl Block {
     }
 
     fn end(&mut self, at: usize) -> Result<(), Fault> {
-        self.threads[at].state = State::Ended;
+        self.threads[at].state = ThreadState::Ended;
         self.alive -= 1;
         for barrier in 0..16 {
             if let Barrier::Counted(counted) = &mut self.barriers[usize::from(barrier)] {
@@ -311,7 +313,7 @@ impl Block {
                     return Err(Fault::Mask { mask: other.mask });
                 }
                 (Some(other), _) => parts[at - first] = Some(other.part),
-                (None, State::Ended) => {}
+                (None, ThreadState::Ended) => {}
                 (None, _) if named(at) => return Ok(()),
                 (None, _) => {}
             }
@@ -326,7 +328,7 @@ impl Block {
                     self.regs[at * registers + register as usize] = value;
                 }
             }
-            self.threads[at].state = State::Runs;
+            self.threads[at].state = ThreadState::Runs;
         }
         Ok(())
     }
@@ -349,14 +351,14 @@ impl Block {
         };
         // Whoever came too many waits for the next opening.
         let goes_on = |(at, thread): (usize, &Thread)| {
-            thread.state == State::Waits(barrier) && passes.as_ref().is_none_or(|passes| passes[at])
+            thread.state == ThreadState::Waits(barrier) && passes.as_ref().is_none_or(|passes| passes[at])
         };
         let goes_on: Vec<bool> = self.threads.iter().enumerate().map(goes_on).collect();
         let given = self.gathers.iter().zip(&goes_on).filter(|(_, goes_on)| **goes_on);
         let given: Vec<bool> = given.filter_map(|(gather, _)| gather.map(|gather| gather.holds)).collect();
         let registers = self.regs.len() / self.threads.len();
         for at in (0..goes_on.len()).filter(|&at| goes_on[at]) {
-            self.threads[at].state = State::Runs;
+            self.threads[at].state = ThreadState::Runs;
             if let Some(gather) = self.gathers[at].take() {
                 self.regs[at * registers + gather.to as usize] = match gather.how {
                     Gather::Count => given.iter().filter(|&&holds| holds).count() as u64,
@@ -370,7 +372,7 @@ impl Block {
 
 /// Whether the thread of a number has ended.
 fn is_ended(threads: &[Thread]) -> impl Fn(usize) -> bool {
-    |at| threads[at].state == State::Ended
+    |at| threads[at].state == ThreadState::Ended
 }
 
 /// A small random number generator (xorshift64*).

@@ -16,12 +16,12 @@ pub struct Thread {
     /// The position in the kernel.
     pub cursor: Cursor,
     /// Whether the thread runs, waits, or has ended.
-    pub state: State,
+    pub state: ThreadState,
 }
 
 /// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ThreadState {
     /// The thread takes turns.
     Runs,
     /// The thread waits at the barrier with this number.

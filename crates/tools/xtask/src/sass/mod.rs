@@ -9,7 +9,7 @@ mod kernels;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 use crate::tools;
 use code::Code;
@@ -66,7 +66,7 @@ fn table(nvcc: &PathBuf, nvdisasm: &PathBuf, keep: Option<&Path>) -> Result<(), 
     println!("| kernel | counted | Wattle | nvcc | ratio | registers | warps of 64 | spilled bytes |");
     println!("|---|---|---|---|---|---|---|---|");
     for case in measured() {
-        let target = Target::new(ARCH).with_max_threads(case.threads);
+        let target = PtxTarget::new(ARCH).with_max_threads(case.threads);
         let module = wattle_ptx::build(&case.kernel, &target).map_err(|lacking| lacking.to_string())?;
         let (said, code) = tools::try_assemble(&ptxas, &module.text(), ARCH)?;
         let text = tools::disassemble(nvdisasm, &code);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use wattle_fuzz::{Profile, generate};
-use wattle_ptx::Target;
+use wattle_ptx::PtxTarget;
 
 use crate::tools;
 
@@ -22,7 +22,7 @@ pub fn complaints(ptxas: &PathBuf, first: u64, sm: u32) -> Vec<String> {
     let modules = (first..first + AT_A_TIME).map(|seed| {
         let mut case = generate(seed, &profiles[seed as usize % profiles.len()]);
         case.kernel.name = format!("random_{seed}");
-        tools::module(&case.kernel, &Target::new(sm))
+        tools::module(&case.kernel, &PtxTarget::new(sm))
     });
     let modules: Vec<_> = modules.collect();
     let said = match tools::try_assemble(ptxas, &tools::together(&modules), sm) {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use wattle_check::Simulated as _;
 use wattle_core::{Device, Kernel as _, Work};
 use wattle_ir::Kernel;
-use wattle_ptx::{Module, Target, build};
+use wattle_ptx::{Module, PtxTarget, build};
 
 /// The text that loops of several turns at a time contain, and no other code: the greatest step of which three fit.
 pub const BATCHED: &str = "1431655765";
@@ -100,7 +100,7 @@ pub fn together(modules: &[Module]) -> String {
     modules.iter().fold(header.to_owned(), |text, module| text + "\n" + &module.body)
 }
 
-pub fn module(kernel: &Kernel, target: &Target) -> Module {
+pub fn module(kernel: &Kernel, target: &PtxTarget) -> Module {
     build(kernel, target).unwrap_or_else(|lacking| panic!("{}: {lacking}", kernel.name))
 }
 

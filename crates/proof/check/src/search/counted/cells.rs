@@ -2,13 +2,13 @@
 
 use wattle_memory::{Label, Level, ThreadId};
 
-use super::super::process::{Address, Change, Memory, Target};
+use super::super::process::{AccessTarget, Address, Change, Memory};
 use super::super::single::Commuting;
 use super::chain::{Addition, Chain};
 use super::clock::{Clock, Epoch, add};
 use super::phases::Phases;
 use super::varying::{Left, Values};
-use super::{Answers, Runs, State, is_wide};
+use super::{Answers, CountedState, Runs, is_wide};
 
 /// The maximum number of additions to one counter.
 const MOST_ADDITIONS: usize = 1 << 12;
@@ -45,7 +45,7 @@ pub struct Cell<'w> {
 }
 
 impl<'w> Cell<'w> {
-    fn new(memory: &dyn Memory, target: Target, block: usize) -> Cell<'w> {
+    fn new(memory: &dyn Memory, target: AccessTarget, block: usize) -> Cell<'w> {
         let initial = memory.initial(target.address);
         Cell {
             bytes: target.bytes,
@@ -166,9 +166,9 @@ impl<'w> Cell<'w> {
     }
 }
 
-impl<'w> State<'w> {
+impl<'w> CountedState<'w> {
     /// The cell that a thread accesses.
-    fn cell(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target) -> Option<&mut Cell<'w>> {
+    fn cell(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: AccessTarget) -> Option<&mut Cell<'w>> {
         let block = runs.block_of[thread];
         let cell = self.cells.entry(target.address).or_insert_with(|| Cell::new(runs.setup.memory, target, block));
         cell.block = cell.block.filter(|&known| known == block);
@@ -192,7 +192,7 @@ impl<'w> State<'w> {
         &mut self,
         runs: &Runs<'_, 'w>,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         clock: &Clock,
     ) -> Option<(u64, bool)> {
         let carries_unwritten = self.runners[thread].process.carries_unwritten();
@@ -203,7 +203,7 @@ impl<'w> State<'w> {
     }
 
     /// Reads what the clocks determine, and answers the thread.
-    pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
+    pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: AccessTarget, label: Label) -> Option<()> {
         let clock = self.runners[thread].clock.clone();
         let (value, unwritten) = self.find(runs, thread, target, &clock)?;
         add(&mut self.cells.get_mut(&target.address)?.reads, clock.now(thread));
@@ -216,7 +216,7 @@ impl<'w> State<'w> {
         &mut self,
         runs: &Runs<'_, 'w>,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         value: u64,
         label: Label,
     ) -> Option<()> {
@@ -252,7 +252,7 @@ impl<'w> State<'w> {
         &mut self,
         runs: &Runs<'_, 'w>,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         change: Change,
         [read, write]: [Label; 2],
     ) -> Option<Addition> {
@@ -277,7 +277,7 @@ impl<'w> State<'w> {
         &mut self,
         runs: &Runs<'_, 'w>,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         commuting: Commuting,
         [read, write]: [Option<Label>; 2],
         new: impl Fn(u64) -> u64,
@@ -302,12 +302,18 @@ impl<'w> State<'w> {
     }
 
     /// Whether an access is of a cell's size and by its name, and may be made by a thread of this block.
-    pub fn is_of_one_kind(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target) -> bool {
+    pub fn is_of_one_kind(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: AccessTarget) -> bool {
         self.cell(runs, thread, target).is_some()
     }
 
     /// Whether a thread may write a cell at a point: by the clock of that point all accesses so far come before it.
-    pub fn may_write(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, clock: &Clock) -> Option<()> {
+    pub fn may_write(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        clock: &Clock,
+    ) -> Option<()> {
         self.cell(runs, thread, target).is_some_and(|cell| cell.is_after_all(clock)).then_some(())
     }
 
@@ -317,7 +323,7 @@ impl<'w> State<'w> {
         &mut self,
         runs: &Runs<'_, 'w>,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         commuting: Commuting,
         labels: [Label; 2],
         clock: &Clock,
@@ -352,7 +358,13 @@ impl<'w> State<'w> {
     }
 
     /// Whether a read waits in a loop for a counter that other threads may add to.
-    pub fn may_wait(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<bool> {
+    pub fn may_wait(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        label: Label,
+    ) -> Option<bool> {
         let in_loop = !self.runners[thread].heads.is_empty();
         let is_read = !in_loop || !label.atomic || self.quiet.is_some();
         let cell = self.cell(runs, thread, target)?;

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use wattle_ir::AtomicOp;
 use wattle_memory::{Label, ThreadId};
 
-use super::super::process::{Action, Barrier, Change, Members, Target};
+use super::super::process::{AccessTarget, Action, Barrier, Change, Members};
 use super::super::run::MOST_BACK_EDGES;
 use super::super::single::{Commuting, Meeting, converge};
 use super::chain::Addition;
 use super::tickets::looks_at_result;
-use super::{Adding, Answers, Head, Runs, State, Status, Waiting, is_wide, orders_all};
+use super::{Adding, Answers, CountedState, Head, Runs, Status, Waiting, is_wide, orders_all};
 
 /// The maximum number of iterations of a loop whose exit depends on memory, and of all loops from one ticket to the next.
 pub const MOST_ITERATIONS: u64 = 1 << 16;
@@ -48,7 +48,7 @@ pub fn commuting(change: Change, [read, write]: [Label; 2]) -> Option<(Commuting
 
 impl<'w> Runs<'_, 'w> {
     /// Runs the threads, of one block or of all, until none can go on.
-    pub fn settle(&mut self, state: &mut State<'w>, only: Option<usize>) -> Option<()> {
+    pub fn settle(&mut self, state: &mut CountedState<'w>, only: Option<usize>) -> Option<()> {
         loop {
             let mut moved = false;
             let threads = only.map_or_else(|| (0..state.runners.len()).collect(), |block| self.blocks[block].clone());
@@ -71,7 +71,7 @@ impl<'w> Runs<'_, 'w> {
         }
     }
 
-    fn run_thread(&mut self, state: &mut State<'w>, thread: ThreadId) -> Option<()> {
+    fn run_thread(&mut self, state: &mut CountedState<'w>, thread: ThreadId) -> Option<()> {
         loop {
             self.act()?;
             let action = state.runners[thread].advance()?;
@@ -161,14 +161,20 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// A read whose value the clocks determine.
-    pub fn read(&mut self, state: &mut State<'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
+    pub fn read(
+        &mut self,
+        state: &mut CountedState<'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        label: Label,
+    ) -> Option<()> {
         state.read(self, thread, target, label)?;
         let runner = &mut state.runners[thread];
         runner.heads.iter_mut().for_each(|head| head.busy = true);
         Some(())
     }
 
-    pub fn executes(&mut self, state: &mut State<'w>, source: u32) {
+    pub fn executes(&mut self, state: &mut CountedState<'w>, source: u32) {
         state.events += 1;
         if source != self.last_source {
             self.executed.insert(source);
@@ -177,7 +183,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
-    fn arrive(&mut self, state: &mut State<'w>, thread: ThreadId, barrier: Barrier, label: Label) -> Option<()> {
+    fn arrive(&mut self, state: &mut CountedState<'w>, thread: ThreadId, barrier: Barrier, label: Label) -> Option<()> {
         if !self.is_of_whole_block(thread, &barrier, label) {
             return None;
         }
@@ -197,7 +203,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Opens the barrier of a block if all threads stand there; `None` where they stand at different ones.
-    fn open_barrier(&self, state: &mut State<'w>, block: usize) -> Option<bool> {
+    fn open_barrier(&self, state: &mut CountedState<'w>, block: usize) -> Option<bool> {
         let threads = &self.blocks[block];
         if !threads.iter().all(|&thread| state.runners[thread].status == Status::AtBarrier) {
             return Some(false);
@@ -221,7 +227,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Starts the threads whose predecessors have all ended.
-    fn start_threads(&self, state: &mut State<'w>) -> bool {
+    fn start_threads(&self, state: &mut CountedState<'w>) -> bool {
         let mut clocks = HashMap::new();
         let mut moved = false;
         for (thread, spawn) in self.setup.threads.iter().enumerate() {
@@ -243,7 +249,7 @@ impl<'w> Runs<'_, 'w> {
     }
 }
 
-impl State<'_> {
+impl CountedState<'_> {
     /// A fence that reaches all threads acquires what its thread has observed, and releases what comes before.
     fn fence(&mut self, thread: ThreadId, label: Label) {
         let runner = &mut self.runners[thread];

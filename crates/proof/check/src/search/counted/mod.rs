@@ -83,7 +83,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use wattle_memory::{Classes, Label, Level, ThreadId};
 
-use super::process::{Address, Barrier, Target};
+use super::process::{AccessTarget, Address, Barrier};
 use super::{Dependencies, Setup, Thread, Watch};
 use cells::Cell;
 use chain::Addition;
@@ -155,7 +155,7 @@ pub fn counted_runs(setup: &Setup<'_>, answers: Answers) -> Option<Counted> {
         return None;
     }
     let mut runs = Runs::new(setup, answers);
-    let mut open = vec![State::new(setup)];
+    let mut open = vec![CountedState::new(setup)];
     let mut counted = Counted {
         memories: Vec::new(),
         varying: BTreeMap::new(),
@@ -202,7 +202,7 @@ struct Runs<'s, 'w> {
 
 /// A run under way.
 #[derive(Clone)]
-struct State<'w> {
+struct CountedState<'w> {
     runners: Vec<Runner<'w>>,
     cells: FxHashMap<Address, Cell<'w>>,
     events: u64,
@@ -242,7 +242,7 @@ enum Status {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Waiting {
-    target: Target,
+    target: AccessTarget,
     label: Label,
 }
 
@@ -321,7 +321,7 @@ impl<'s, 'w> Runs<'s, 'w> {
     }
 }
 
-impl<'w> State<'w> {
+impl<'w> CountedState<'w> {
     fn new(setup: &Setup<'w>) -> Self {
         let threads = setup.threads.len();
         let runners = setup.threads.iter().enumerate().map(|(thread, spawn)| Runner {
@@ -334,7 +334,7 @@ impl<'w> State<'w> {
             released: None,
             observed: Clock::new(threads),
         });
-        State { runners: runners.collect(), cells: FxHashMap::default(), events: 0, quiet: None }
+        CountedState { runners: runners.collect(), cells: FxHashMap::default(), events: 0, quiet: None }
     }
 
     /// What the run leaves; `None` if a loop that has ended could have gone on for ever.

@@ -37,7 +37,7 @@ use wattle_memory::ThreadId;
 use super::super::process::{Action, Address};
 use super::chain::goes_back;
 use super::clock::{self, Clock, Epoch};
-use super::{Adding, Runner, Runs, State, Status, Thread, Waiting};
+use super::{Adding, CountedState, Runner, Runs, Status, Thread, Waiting};
 
 /// The maximum number of values that one read may have found.
 const MOST_VALUES: usize = 4096;
@@ -255,7 +255,7 @@ impl<'w> Runs<'_, 'w> {
     /// Lets threads go on that have come to a counter; `None` where that is not the same in all executions.
     pub fn go_on_in_phases(
         &mut self,
-        state: &mut State<'w>,
+        state: &mut CountedState<'w>,
         adding: &[(ThreadId, Adding)],
         waiting: &[(ThreadId, Waiting)],
     ) -> Option<()> {
@@ -296,7 +296,7 @@ impl<'w> Runs<'_, 'w> {
     /// Lets a thread go on whose loop ends with all additions so far; whether it does.
     fn leave_loop(
         &mut self,
-        state: &mut State<'w>,
+        state: &mut CountedState<'w>,
         thread: ThreadId,
         Waiting { target, label }: Waiting,
     ) -> Option<bool> {
@@ -346,7 +346,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Lets all threads add that have come to a counter.
-    fn add_all(&mut self, state: &mut State<'w>, address: Address, adding: &[(ThreadId, Adding)]) -> Option<()> {
+    fn add_all(&mut self, state: &mut CountedState<'w>, address: Address, adding: &[(ThreadId, Adding)]) -> Option<()> {
         let threads = state.runners.len();
         if !adding.iter().all(|&(thread, _)| state.is_open(thread, address)) {
             return None;
@@ -418,7 +418,7 @@ impl<'w> Runs<'_, 'w> {
     }
 }
 
-impl State<'_> {
+impl CountedState<'_> {
     /// Whether a thread leaves its loop with the value of a cell, as far as it is there.
     fn leaves_loop(&self, thread: ThreadId, address: Address) -> bool {
         let (runner, cell) = (&self.runners[thread], self.cells.get(&address));

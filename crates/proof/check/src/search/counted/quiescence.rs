@@ -5,14 +5,14 @@ use wattle_memory::ThreadId;
 
 use super::super::process::{Action, Address};
 use super::chain::{LoopRead, goes_back};
-use super::{Access, Adding, Answers, Runs, State, Status, Waiting};
+use super::{Access, Adding, Answers, CountedState, Runs, Status, Waiting};
 
 /// The maximum number of threads that add to a counter at a time.
 const MOST_ADDING: usize = 64;
 
 impl<'w> Runs<'_, 'w> {
     /// Runs a state to its end, which gives no branches, or to where one of several threads is the last.
-    pub fn run(&mut self, state: &mut State<'w>) -> Option<Vec<State<'w>>> {
+    pub fn run(&mut self, state: &mut CountedState<'w>) -> Option<Vec<CountedState<'w>>> {
         loop {
             self.settle(state, None)?;
             let mut adding = Vec::new();
@@ -42,7 +42,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Lets threads go on whose loops end at the last value of their counter; `None` if there is none.
-    fn let_go(&mut self, state: &mut State<'w>, waiting: &[(ThreadId, Waiting)]) -> Option<()> {
+    fn let_go(&mut self, state: &mut CountedState<'w>, waiting: &[(ThreadId, Waiting)]) -> Option<()> {
         // A cell to which nobody adds has the one value that the clocks determine, so this is no choice.
         let mut known = false;
         for &(thread, Waiting { target, label }) in waiting {
@@ -78,7 +78,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// The ways to go on where threads add to a counter: one for each of them that can be the last.
-    fn branch(&mut self, state: &State<'w>, adding: &[(ThreadId, Adding)]) -> Option<Vec<State<'w>>> {
+    fn branch(&mut self, state: &CountedState<'w>, adding: &[(ThreadId, Adding)]) -> Option<Vec<CountedState<'w>>> {
         let (address, addition) = (adding[0].1.address, adding[0].1.addition);
         let together = adding.iter().all(|(_, one)| one.address == address && one.addition == addition);
         if !together || adding.len() > MOST_ADDING {
@@ -118,7 +118,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Whether a thread's block runs to one end, with the same accesses, whichever of the values its addition returns.
-    fn is_quiet(&mut self, state: &State<'w>, thread: ThreadId, values: &[u64]) -> Option<()> {
+    fn is_quiet(&mut self, state: &CountedState<'w>, thread: ThreadId, values: &[u64]) -> Option<()> {
         let mut known = None;
         for &value in values {
             let accesses = self.end_quietly(&mut state.clone(), thread, value)?;
@@ -130,7 +130,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Runs the block of a thread to its end, with this result of the thread's addition; returns its accesses.
-    fn end_quietly(&mut self, state: &mut State<'w>, thread: ThreadId, value: u64) -> Option<Vec<Access>> {
+    fn end_quietly(&mut self, state: &mut CountedState<'w>, thread: ThreadId, value: u64) -> Option<Vec<Access>> {
         let runner = &mut state.runners[thread];
         runner.process.answer(Some(value));
         runner.status = Status::Ready;
@@ -145,7 +145,7 @@ impl<'w> Runs<'_, 'w> {
 /// The process of a waiting thread behind its loop, if the loop ends at the last value of its counter and goes on at all
 /// others so far. `None` if it does something else than that.
 fn exit<'w>(
-    state: &State<'w>,
+    state: &CountedState<'w>,
     thread: ThreadId,
     address: Address,
 ) -> Option<Option<(super::Thread<'w>, LoopRead<'w>)>> {

@@ -2,8 +2,8 @@
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 
-use super::super::process::{Action, Change, Target, Written};
-use super::super::state::{Fault, State};
+use super::super::process::{AccessTarget, Action, Change, Written};
+use super::super::state::{Fault, SearchState};
 use super::super::{Setup, Thread};
 use super::{From, Step};
 
@@ -30,7 +30,7 @@ impl<'w> Way<'w> {
 /// All ways in which an iteration of one loop can fail.
 pub(super) struct Ways<'a, 'w> {
     pub setup: &'a Setup<'w>,
-    pub state: &'a State<'w>,
+    pub state: &'a SearchState<'w>,
     pub graph: &'a Graph,
     pub analysis: &'a Analysis,
     pub thread: ThreadId,
@@ -131,7 +131,7 @@ impl<'w> Ways<'_, 'w> {
         }
     }
 
-    fn step(&self, label: Label, source: u32, target: Target, value: u64, from: Option<From>) -> Step {
+    fn step(&self, label: Label, source: u32, target: AccessTarget, value: u64, from: Option<From>) -> Step {
         let location = self.state.cells.get(&target.address).map(|cell| cell.location);
         let misses = from.is_some_and(|from| from.is_unwritten(self.graph));
         let cell = Some((target.address, target.reference));
@@ -139,7 +139,7 @@ impl<'w> Ways<'_, 'w> {
     }
 
     /// The sources of a read of the iteration, each with its value.
-    fn sources(&self, way: &Way<'w>, target: Target, label: Label) -> Vec<(From, u64)> {
+    fn sources(&self, way: &Way<'w>, target: AccessTarget, label: Label) -> Vec<(From, u64)> {
         let here = |step: &Step| {
             step.label.kind == Kind::Write && step.cell.is_some_and(|(address, _)| address == target.address)
         };

@@ -3,7 +3,7 @@
 use wattle_ir::AtomicOp;
 use wattle_memory::{Kind, Label, Level, ThreadId};
 
-use super::super::process::{Change, Target, Written};
+use super::super::process::{AccessTarget, Change, Written};
 use super::commuting::with_sum;
 use super::wrong::Access;
 use super::{Accesses, Cell, Commuting, Epoch, Past, Recent, Runner, Runs, Updates};
@@ -80,7 +80,7 @@ impl Runs<'_, '_> {
     }
 
     /// The cell of an access. The first one adds it.
-    pub(super) fn cell(&mut self, thread: ThreadId, target: Target, label: Label) -> Option<Cell> {
+    pub(super) fn cell(&mut self, thread: ThreadId, target: AccessTarget, label: Label) -> Option<Cell> {
         let class = self.class(label)?;
         self.touch(thread, class)?;
         let mut cell = match self.cells.remove(&target.address) {
@@ -122,7 +122,7 @@ impl Runs<'_, '_> {
     }
 
     /// Reads a cell, and answers the thread.
-    pub(super) fn read(&mut self, thread: ThreadId, target: Target, label: Label, source: u32) -> Option<()> {
+    pub(super) fn read(&mut self, thread: ThreadId, target: AccessTarget, label: Label, source: u32) -> Option<()> {
         let mut cell = self.cell(thread, target, label)?;
         let ordered = self.are_stores_before(&cell, thread) && self.are_before(&cell.updates, thread, cell.class);
         if cell.apart || !ordered && !self.is_one_of_several(&cell, thread, label) {
@@ -146,7 +146,7 @@ impl Runs<'_, '_> {
     pub(super) fn write(
         &mut self,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         value: u64,
         label: Label,
         source: u32,
@@ -240,7 +240,7 @@ impl Runs<'_, '_> {
     pub(super) fn update(
         &mut self,
         thread: ThreadId,
-        target: Target,
+        target: AccessTarget,
         change: Change,
         [read, write]: [Label; 2],
         source: u32,

@@ -11,7 +11,7 @@
 use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, LocationId, ThreadId};
 
 use super::super::boundaries::placements;
-use super::super::process::{Address, Target};
+use super::super::process::{AccessTarget, Address};
 use super::super::{Execution, Fault, Setup};
 use super::{Accesses, Cell, Epoch, Runs, Status, Updates};
 
@@ -70,7 +70,7 @@ pub fn always_faults(setup: &Setup<'_>) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Access {
     pub thread: ThreadId,
-    pub target: Target,
+    pub target: AccessTarget,
     pub label: Label,
     pub source: u32,
     /// What the cell has after it.

@@ -7,8 +7,8 @@ mod op;
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    Action, Address, Barrier, Change, Dependencies, End, Exchange, Execution, Initial, Members, Memory, Process, Setup,
-    Spawn, Statistics, Target, Visitor, search,
+    AccessTarget, Action, Address, Barrier, Change, Dependencies, End, Exchange, Execution, Initial, Members, Memory,
+    Process, Setup, Spawn, Statistics, Visitor, search,
 };
 use wattle_ir::{AtomicOp, Type, WarpOp};
 use wattle_memory::{Label, Model, Placement};
@@ -70,8 +70,8 @@ impl Script {
     }
 }
 
-fn target(cell: u64) -> Option<Target> {
-    Some(Target { address: Address { memory: 0, element: cell }, bytes: 4, reference: cell as u32 })
+fn target(cell: u64) -> Option<AccessTarget> {
+    Some(AccessTarget { address: Address { memory: 0, element: cell }, bytes: 4, reference: cell as u32 })
 }
 
 impl Process for Script {

@@ -34,7 +34,7 @@ impl Code {
         };
         let threads = own.environment.shape.threads_per_block() as u32;
         let threads = threads.next_power_of_two().clamp(THREADS.0, THREADS.1);
-        let target = wattle_ptx::Target::new(sm).with_max_threads(threads).unwatched();
+        let target = wattle_ptx::PtxTarget::new(sm).with_max_threads(threads).unwatched();
         let module = wattle_ptx::build(own.program.kernel(), &target);
         let module = module.map_err(|what| lacking(&what, what.instead()))?;
         let mut words = [0; control::WORDS as usize];

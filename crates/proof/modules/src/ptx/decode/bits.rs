@@ -2,7 +2,7 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::Target;
+use super::DeclaredTarget;
 use super::arithmetic::{bin, tern, un};
 use super::compare;
 use super::modifiers::Modifiers;
@@ -101,8 +101,9 @@ pub fn lop3(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     Ok(Op::TableJoin(Box::new(TableJoin { table: *table, join, d, p, operands: [a, b, c], q, negated })))
 }
 
-/// Decodes `cvt.pack.sat.to.s32 d, a, b` for results of 16 bits, and `cvt.pack.sat.to.s32.b32 d, a, b, c` for smaller ones.
-pub fn pack(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+/// Decodes `cvt.pack.sat.to.s32 d, a, b` for results of 16 bits, and `cvt.pack.sat.to.s32.b32 d, a, b, c` for smaller
+/// ones.
+pub fn pack(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     m.has("pack");
     target.needs(m, 72, (6, 5), "'.pack'")?;
     m.must(|word| (word == "sat").then_some(()))?;

@@ -2,7 +2,7 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::Target;
+use super::DeclaredTarget;
 use super::memory::{cache, without_policy};
 use super::modifiers::Modifiers;
 use super::names::Names;
@@ -14,9 +14,9 @@ use crate::types::{Space, Type};
 /// The bytes of an item of a copy.
 const ITEM: u64 = 4;
 
-/// Decodes `cp.async.{ca,cg}.shared.global [to], [from], bytes{, read | , ignore}{, policy}`, `.commit_group`, `.wait_group n`,
-/// `.wait_all`.
-pub fn copy(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+/// Decodes `cp.async.{ca,cg}.shared.global [to], [from], bytes{, read | , ignore}{, policy}`, `.commit_group`,
+/// `.wait_group n`, `.wait_all`.
+pub fn copy(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     if !m.has("async") || m.peek() == Some("bulk") {
         return m.fail(refused::why(m.name));
     }

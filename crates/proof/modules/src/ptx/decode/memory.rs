@@ -4,7 +4,7 @@ use wattle_memory::{FenceOrder, Scope, UpdateOrder};
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::Target;
+use super::DeclaredTarget;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
@@ -12,7 +12,7 @@ use crate::code::{Access, Fence, NO_REG, Op, Rmw, Strength};
 use crate::types::{Sort, Space, Type};
 
 /// Takes the scope, if one is written. A cluster is one block here, since larger ones are refused.
-fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<Option<Scope>> {
+fn scope(m: &mut Modifiers<'_>, target: &DeclaredTarget) -> Parsed<Option<Scope>> {
     if m.has("cluster") {
         target.needs(m, 90, (7, 8), "'.cluster'")?;
         return Ok(Some(Scope::Block));
@@ -26,7 +26,7 @@ fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<Option<Scope>> {
 }
 
 /// Takes the order, if one of the allowed ones is written.
-fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Option<UpdateOrder>> {
+fn order(m: &mut Modifiers<'_>, target: &DeclaredTarget, allowed: &[&str]) -> Parsed<Option<UpdateOrder>> {
     let order = m.maybe(|word| match word {
         _ if !allowed.contains(&word) => None,
         "relaxed" => Some(UpdateOrder::Relaxed),
@@ -41,9 +41,9 @@ fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Opt
     Ok(order)
 }
 
-/// Takes the semantics of a load or a store, and the space. The ISA has order, scope and space in this order; Triton writes the space
-/// first and the order last, which ptxas takes.
-fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<(Strength, Space)> {
+/// Takes the semantics of a load or a store, and the space. The ISA has order, scope and space in this order; Triton
+/// writes the space first and the order last, which ptxas takes.
+fn semantics(m: &mut Modifiers<'_>, target: &DeclaredTarget, orders: &[&str]) -> Parsed<(Strength, Space)> {
     if m.peek() == Some("mmio") {
         return m.fail("accesses to the memory of other machines, '.mmio', are not known here");
     }
@@ -157,7 +157,7 @@ pub fn hint(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
 }
 
 /// Decodes `ld`.
-pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     let (strength, space) = semantics(m, target, &["relaxed", "acquire"])?;
     let mut policy = cache(m, &["ca", "cg", "cs", "lu", "cv"]);
     let read_only = m.has("nc");
@@ -191,7 +191,7 @@ fn sign(ty: Type, register: u32) -> u8 {
 }
 
 /// Decodes `st`.
-pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     let (strength, space) = semantics(m, target, &["relaxed", "release"])?;
     if matches!(space, Space::Param | Space::Const) {
         return m.fail("Constants and parameters cannot be written");
@@ -212,7 +212,7 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
 }
 
 /// Decodes `atom`, `red`.
-pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     let gives = m.name == "atom";
     let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
     // The ISA has order, scope, space, operation and type in this order; nvcc writes the scope behind the space, libcu++ both
@@ -326,7 +326,7 @@ fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
 }
 
 /// Decodes `fence`, `membar`.
-pub fn fence(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn fence(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     // Those of other proxies may have operands.
     if m.peek() == Some("proxy") {
         return m.illegal();

@@ -29,12 +29,12 @@ use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
 /// The target and version that the text declares.
-pub(crate) struct Target {
+pub(crate) struct DeclaredTarget {
     sm: u32,
     version: (u32, u32),
 }
 
-impl Target {
+impl DeclaredTarget {
     /// Refuses a modifier that needs a higher target or version.
     fn needs(&self, m: &Modifiers<'_>, sm: u32, version: (u32, u32), what: &str) -> Parsed<()> {
         if self.sm < sm {
@@ -67,7 +67,7 @@ pub fn decode(
         let message = format!(".target sm_{} is greater than the device's sm_{}", text.sm, limits.sm);
         return Err(refused(RefusedKind::Target, message));
     }
-    let mut module = Layout::default();
+    let mut module = VariableLayout::default();
     let (sm, version) = (text.sm, text.version);
     let mut image = Module { sm, version, ..Module::default() };
     for variable in &text.variables {
@@ -93,7 +93,7 @@ pub fn decode(
 
 /// The addresses of the module's variables.
 #[derive(Clone, Default)]
-struct Layout {
+struct VariableLayout {
     variables: Vec<(String, Space, u64)>,
     shared: SharedLayout,
     dynamic: Vec<(String, u64)>,
@@ -103,7 +103,7 @@ struct Layout {
     unusable: Vec<(String, String)>,
 }
 
-impl Layout {
+impl VariableLayout {
     /// Why a variable cannot have a place here.
     fn without_a_place(&self, variable: &Variable, text: &Text) -> Option<String> {
         // A variable is declared before its address is taken, or it is the variable itself.
@@ -169,7 +169,7 @@ fn filled(variable: &Variable, address: impl Fn(&str) -> u64) -> Variable {
     filled
 }
 
-fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
+fn kernel(entry: &Entry, text: &Text, module: &VariableLayout) -> Parsed<Kernel> {
     if let Some(word) = entry.clusters {
         let why = format!("'{word}' makes clusters of several blocks, which are not known here");
         return Err(Refused::new(entry.line, why));
@@ -235,7 +235,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         shared_variables.extend(declared.map(|variable| placed(variable, dynamic_at)));
     }
     let labels = labels(&body)?;
-    let target = Target { sm: text.sm, version: text.version };
+    let target = DeclaredTarget { sm: text.sm, version: text.version };
     let mut places = debug::Places::of(&text.files);
     let (mut steps, mut lines, mut sources, mut at) = (Vec::new(), Vec::new(), Vec::new(), None);
     for statement in &*body {
@@ -368,7 +368,7 @@ pub(crate) fn operands<'a, const N: usize>(names: &Names, list: &'a [Operand]) -
     }
 }
 
-fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target: &Target) -> Parsed<Step> {
+fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target: &DeclaredTarget) -> Parsed<Step> {
     let guard = match &of.guard {
         None => Guard { reg: NO_REG, negated: false },
         Some((name, negated)) => Guard { reg: names.reg(&Operand::Name(name.clone()), Type::PRED)?, negated: *negated },

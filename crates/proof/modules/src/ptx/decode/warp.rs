@@ -3,7 +3,7 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::Target;
+use super::DeclaredTarget;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
@@ -68,7 +68,7 @@ pub fn vote(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
 }
 
 /// Decodes `match.any.sync.{b32,b64} d, a, membermask` and `match.all.sync.{b32,b64} d{|p}, a, membermask`.
-pub fn matching(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn matching(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     target.needs(m, 70, (6, 0), "The instruction")?;
     let how = m.must(|word| match word {
         "any" => Some(Match::Any),
@@ -93,7 +93,7 @@ pub fn matching(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], targ
 }
 
 /// Decodes `elect.sync d|p, membermask`.
-pub fn elect(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn elect(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     target.needs(m, 90, (8, 0), "The instruction")?;
     if !m.has("sync") {
         return m.illegal();
@@ -110,7 +110,7 @@ pub fn elect(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target:
 }
 
 /// Decodes `activemask.b32 d`.
-pub fn active(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn active(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     target.needs(m, 30, (6, 2), "The instruction")?;
     m.ty(|ty| ty == Type::B32)?;
     m.end()?;
@@ -119,7 +119,7 @@ pub fn active(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
 }
 
 /// Decodes `redux.sync.op.type dst, src, membermask`.
-pub fn redux(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+pub fn redux(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     target.needs(m, 80, (7, 0), "The instruction")?;
     if !m.has("sync") {
         return m.illegal();

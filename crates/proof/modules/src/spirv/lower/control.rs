@@ -13,7 +13,7 @@ use crate::spirv::module::{Block, Entry, Function, OPENCL_DEBUG};
 use crate::types::Space;
 
 /// A label of a call.
-pub(super) type Target = (u32, Id);
+pub(super) type CallLabel = (u32, Id);
 
 /// A call in whose place a function is put.
 struct Frame {
@@ -204,7 +204,7 @@ impl Lowering<'_> {
     }
 
     /// Adds a step that jumps to a label, which may not have its place yet.
-    fn jump(&mut self, guard: Guard, to: Target) -> Result<(), Refused> {
+    fn jump(&mut self, guard: Guard, to: CallLabel) -> Result<(), Refused> {
         self.jumps.push((self.steps.len(), to));
         self.emit_if(guard, Op::Branch { target: 0 })
     }

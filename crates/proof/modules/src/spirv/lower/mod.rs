@@ -182,10 +182,10 @@ struct Lowering<'m> {
     line: u32,
     source: Option<Source>,
     /// The steps that jump to a label, by the number of the step.
-    jumps: Vec<(usize, control::Target)>,
+    jumps: Vec<(usize, control::CallLabel)>,
     /// The labels at which declared loops begin, and those behind them.
-    loops: Vec<(control::Target, control::Target)>,
-    targets: HashMap<control::Target, u32>,
+    loops: Vec<(control::CallLabel, control::CallLabel)>,
+    targets: HashMap<control::CallLabel, u32>,
     /// The functions that are open, outermost first, for recursion.
     calls: Vec<Id>,
     /// The number of functions put in place so far: labels are the call's own.
@@ -275,7 +275,7 @@ impl Lowering<'_> {
             };
             self.steps[at].op = Op::Branch { target: to };
         }
-        let place = |target: &control::Target| self.targets.get(target).copied();
+        let place = |target: &control::CallLabel| self.targets.get(target).copied();
         let loops = self.loops.iter().filter_map(|(head, behind)| Some((place(head)?, place(behind)))).collect();
         let push = self.variables.iter().find(|variable| variable.place == Place::Push);
         let kernel = Kernel {

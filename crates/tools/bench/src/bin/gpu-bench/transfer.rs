@@ -153,7 +153,7 @@ pub fn launches(device: &Device, peers: Option<&Peers>, wanted: &Wanted, report:
 
 /// Measures how long the slowest kernel of the scenarios takes from the representation to PTX.
 pub fn code(report: &mut Report) {
-    let (simulated, target) = (Device::simulated(0), wattle_ptx::Target::new(90));
+    let (simulated, target) = (Device::simulated(0), wattle_ptx::PtxTarget::new(90));
     let mut slowest = (Duration::ZERO, "");
     for scenario in wattle_kernels::all() {
         let size = match scenario.work {

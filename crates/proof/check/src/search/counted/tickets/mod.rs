@@ -41,7 +41,7 @@ use wattle_memory::ThreadId;
 use super::super::process::Address;
 use super::clock::Epoch;
 use super::varying::{Left, Values};
-use super::{Adding, Runs, State, Status};
+use super::{Adding, CountedState, Runs, Status};
 use counter::{Counter, Places};
 use graph::{Graph, Stand};
 pub use segment::looks_at_result;
@@ -69,7 +69,7 @@ struct Tickets<'w> {
 
 impl<'w> Runs<'_, 'w> {
     /// Lets threads go on that stand at additions, with whatever these return.
-    pub fn take_tickets(&mut self, state: &mut State<'w>, adding: &[(ThreadId, Adding)]) -> Option<()> {
+    pub fn take_tickets(&mut self, state: &mut CountedState<'w>, adding: &[(ThreadId, Adding)]) -> Option<()> {
         if self.add_unseen(state, adding)? {
             return Some(());
         }
@@ -94,7 +94,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Adds for the threads that do not look at results, at counters where none does; whether there are any.
-    fn add_unseen(&mut self, state: &mut State<'w>, adding: &[(ThreadId, Adding)]) -> Option<bool> {
+    fn add_unseen(&mut self, state: &mut CountedState<'w>, adding: &[(ThreadId, Adding)]) -> Option<bool> {
         let looks = |address: Address| {
             let mut here = adding.iter().filter(|(_, what)| what.address == address);
             here.any(|&(thread, _)| looks_at_result(&state.runners[thread].process))
@@ -108,9 +108,9 @@ impl<'w> Runs<'_, 'w> {
         Some(!unseen.is_empty())
     }
 
-    /// The units of the threads at additions: each thread, or each block of which one thread is there. `None` where no block is such a
-    /// one, and for threads that can be several.
-    fn units(&self, state: &State<'w>, adding: &[(ThreadId, Adding)], together: bool) -> Option<Vec<Unit>> {
+    /// The units of the threads at additions: each thread, or each block of which one thread is there. `None` where no
+    /// block is such a one, and for threads that can be several.
+    fn units(&self, state: &CountedState<'w>, adding: &[(ThreadId, Adding)], together: bool) -> Option<Vec<Unit>> {
         let is_one = |block: usize| adding.iter().filter(|(thread, _)| self.block_of[*thread] == block).count() == 1;
         let is_together = |block: usize| together && self.blocks[block].len() > 1 && is_one(block);
         if together && !adding.iter().any(|&(thread, _)| is_together(self.block_of[thread])) {
@@ -129,7 +129,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Gives each unit each ticket that it may get; `None` where that does not stand for all executions.
-    fn tickets(&mut self, state: &mut State<'w>, units: Vec<Unit>) -> Option<(Tickets<'w>, Vec<Places>)> {
+    fn tickets(&mut self, state: &mut CountedState<'w>, units: Vec<Unit>) -> Option<(Tickets<'w>, Vec<Places>)> {
         let before = self.executed.clone();
         let graphs = units.iter().map(|_| Graph { stands: Vec::new(), ends: Vec::new(), merges_rounds: false });
         let graphs = graphs.collect();
@@ -181,7 +181,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Gives each unit in each of its states the tickets that it has not been given.
-    fn give_all(&mut self, state: &mut State<'w>, tickets: &mut Tickets<'w>) -> Option<()> {
+    fn give_all(&mut self, state: &mut CountedState<'w>, tickets: &mut Tickets<'w>) -> Option<()> {
         loop {
             let mut moved = false;
             for (unit, number) in tickets.all_stands() {
@@ -206,7 +206,7 @@ impl<'w> Runs<'_, 'w> {
     /// Gives a unit a ticket in one of its states; returns the number of the state in which it takes the next one.
     fn give(
         &mut self,
-        state: &mut State<'w>,
+        state: &mut CountedState<'w>,
         tickets: &mut Tickets<'w>,
         unit: usize,
         number: usize,
@@ -239,7 +239,7 @@ impl<'w> Tickets<'w> {
     }
 
     /// The number of the state of a unit in which one of its threads is at an addition.
-    fn stand(&mut self, state: &mut State<'w>, unit: usize, members: Vec<Member<'w>>) -> Option<usize> {
+    fn stand(&mut self, state: &mut CountedState<'w>, unit: usize, members: Vec<Member<'w>>) -> Option<usize> {
         let of = &self.units[unit];
         let [(adder, Adding { address, addition, .. })] = adders(&members).collect::<Vec<_>>()[..] else { return None };
         let in_block = of.members.len() > 1;
@@ -360,7 +360,7 @@ impl<'w> Tickets<'w> {
     }
 
     /// Leaves what all of them do.
-    fn leave(self, state: &mut State<'w>, places: &[Places]) -> Option<()> {
+    fn leave(self, state: &mut CountedState<'w>, places: &[Places]) -> Option<()> {
         for (counter, places) in self.counters.iter().zip(places) {
             let adders = state.now(&counter.adders);
             let value = counter.after(places.most);
@@ -406,7 +406,7 @@ impl<'w> Tickets<'w> {
     }
 }
 
-impl<'w> State<'w> {
+impl<'w> CountedState<'w> {
     /// What each of these threads does now.
     fn now(&self, threads: &[ThreadId]) -> Vec<Epoch> {
         threads.iter().map(|&thread| self.runners[thread].clock.now(thread)).collect()

@@ -9,7 +9,7 @@ use super::super::super::single::{Commuting, Meeting, converge};
 use super::super::chain::Addition;
 use super::super::clock::Clock;
 use super::super::going::{MOST_ITERATIONS, commuting, labels};
-use super::super::{Adding, Runs, State, Thread, orders_all};
+use super::super::{Adding, CountedState, Runs, Thread, orders_all};
 
 /// Threads that run together: one, or those of a block of which one takes the tickets.
 pub struct Unit {
@@ -132,7 +132,7 @@ impl<'w> Runs<'_, 'w> {
     /// executions in which it gets this ticket.
     pub fn segment(
         &mut self,
-        state: &mut State<'w>,
+        state: &mut CountedState<'w>,
         unit: &Unit,
         stand: &[Member<'w>],
         adder: usize,
@@ -166,7 +166,13 @@ impl<'w> Runs<'_, 'w> {
         Some(run)
     }
 
-    fn run_member(&mut self, state: &mut State<'w>, unit: &Unit, run: &mut Segment<'w>, member: usize) -> Option<()> {
+    fn run_member(
+        &mut self,
+        state: &mut CountedState<'w>,
+        unit: &Unit,
+        run: &mut Segment<'w>,
+        member: usize,
+    ) -> Option<()> {
         let thread = unit.members[member];
         let clock = if run.barriers == 0 { &unit.clocks[member] } else { &unit.joined };
         let mut heads: Vec<(u32, Thread<'w>)> = Vec::new();

@@ -5,7 +5,7 @@ use wattle_memory::ThreadId;
 
 use super::super::super::process::Address;
 use super::super::super::single::Commuting;
-use super::super::State;
+use super::super::CountedState;
 use super::super::varying::{Left, Values};
 use super::segment::{Access, Kind, Segment, Stored, Touch, Unit};
 
@@ -123,7 +123,7 @@ impl Uses {
     }
 
     /// Leaves in the cells what all segments together do. `given` is whether a ticket is given in every execution.
-    pub fn leave(self, state: &mut State<'_>, given: impl Fn(Ticket) -> bool) -> Option<()> {
+    pub fn leave(self, state: &mut CountedState<'_>, given: impl Fn(Ticket) -> bool) -> Option<()> {
         let all = |ticket: Ticket| given(ticket).then(|| self.segments.get(&ticket).copied().unwrap_or(0));
         let at: Vec<_> = self.cells.values().map(|used| (state.now(&used.writers), state.now(&used.readers))).collect();
         for ((&address, used), (writers, readers)) in self.cells.iter().zip(at) {
