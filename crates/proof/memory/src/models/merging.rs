@@ -24,14 +24,14 @@ pub(super) fn of_any_scope(one: Label, other: Label) -> Option<Label> {
 /// fences keeps the order that both have.
 pub(super) fn on_some_target(one: Label, other: Label) -> Option<Label> {
     let weakened = |one: Label, other: Label| match one.kind {
-        Kind::Fence if !one.sc && !other.sc => Label {
+        Kind::Fence => Label {
             acquire: one.acquire && other.acquire,
             makes_visible: one.makes_visible && other.makes_visible,
             release: one.release && other.release,
             makes_available: one.makes_available && other.makes_available,
             ..one
         },
-        Kind::Fence | Kind::Read | Kind::Write | Kind::Barrier | Kind::MakeAvailable | Kind::MakeVisible => one,
+        Kind::Read | Kind::Write | Kind::Barrier | Kind::MakeAvailable | Kind::MakeVisible => one,
     };
     // A fence of the thread alone is no instruction.
     if (one.level == Level::Thread) != (other.level == Level::Thread) {
@@ -48,7 +48,7 @@ fn narrowed(label: Label, other: Label) -> Label {
 #[cfg(test)]
 mod tests {
     use super::{if_equal, of_any_scope, on_some_target};
-    use crate::{FenceOrder, Label, Level, Lowered, Lowering, Scope, Target};
+    use crate::{FenceOrder, Label, Level, Lowered, Lowering, Model, Scope, Target};
 
     const BLOCK: Label = Label::atomic_write(Level::Block);
     const DEVICE: Label = Label::atomic_write(Level::Device);
@@ -64,6 +64,23 @@ mod tests {
         assert_eq!(of_any_scope(fence(Level::Block), fence(Level::Device)), None);
         assert_eq!(on_some_target(fence(Level::Block), fence(Level::Device)), Some(fence(Level::Block)));
         assert_eq!(on_some_target(fence(Level::Block), Label::fence(Level::Thread)), None);
+    }
+
+    /// Equal accesses are one in every model; those of two scopes are where the model is that of instructions which do
+    /// not have them.
+    #[test]
+    fn every_model_says_what_is_one() {
+        for model in Model::ALL {
+            assert_eq!(model.merged(BLOCK, BLOCK), Some(BLOCK), "{model:?}");
+            let scopes = match model {
+                Model::Portable | Model::Rust => Some(BLOCK),
+                Model::Ptx | Model::Vulkan | Model::Sc | Model::Unordered => None,
+            };
+            assert_eq!(model.merged(BLOCK, DEVICE), scopes, "{model:?}");
+            let fences = (Label::fence(Level::Block).releasing(), Label::fence(Level::Device).releasing());
+            let fence = (model == Model::Portable).then_some(fences.0);
+            assert_eq!(model.merged(fences.0, fences.1), fence, "{model:?}");
+        }
     }
 
     /// Whatever two fences some target has one instruction for are one here, and keep no more than each of them has.
@@ -88,6 +105,8 @@ mod tests {
                         merged.level <= of.level
                             && (of.acquire || !merged.acquire)
                             && (of.release || !merged.release)
+                            && (of.makes_visible || !merged.makes_visible)
+                            && (of.makes_available || !merged.makes_available)
                             && merged.sc == of.sc
                     };
                     assert!(within(label(one)) && within(label(other)), "{one:?} and {other:?}: {merged:?}");

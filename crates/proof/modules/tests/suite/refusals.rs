@@ -25,6 +25,14 @@ fn a_refusal_says_where_and_why() {
         ("mov.u32 %w0, 5 5;", 4, "mov.u32 %w0, 5 5;", "expected ';'"),
         ("  mov.u32 %w0, 0xQ;  // no", 4, "mov.u32 %w0, 0xQ;  // no", "'0xQ' is no number"),
         ("$a: ret;\n$a: ret;", 5, "$a: ret;", "Duplicate definition of label"),
+        (
+            ".local .b8 a[4194304];\n.local .b8 b[4];",
+            5,
+            ".local .b8 b[4];",
+            "with 'b' a thread has more than 4194304 bytes",
+        ),
+        (".local .b8 a[4000000000];", 4, ".local .b8 a[4000000000];", "with 'a' a thread has more"),
+        (".reg .u32 %v<2000000000>;", 4, ".reg .u32 %v<2000000000>;", "more than 2097152 registers"),
     ] {
         let found = refused(&kernel(body), ptx::Limits::NONE);
         assert_eq!((found.line, found.instruction.as_str()), (line, instruction), "{found}");

@@ -169,6 +169,9 @@ fn filled(variable: &Variable, address: impl Fn(&str) -> u64) -> Variable {
     filled
 }
 
+/// The most local memory of a thread in bytes, with that of functions once for each call.
+const MOST_LOCAL: u64 = 4 << 20;
+
 fn kernel(entry: &Entry, text: &Text, module: &VariableLayout) -> Parsed<Kernel> {
     if let Some(word) = entry.clusters {
         let why = format!("'{word}' makes clusters of several blocks, which are not known here");
@@ -213,6 +216,14 @@ fn kernel(entry: &Entry, text: &Text, module: &VariableLayout) -> Parsed<Kernel>
         let at = match variable.space {
             Space::Shared => shared.place(variable),
             Space::Generic | Space::Global | Space::Local | Space::Param | Space::Const => {
+                if variable.bytes > MOST_LOCAL.saturating_sub(local) {
+                    let name = &variable.name;
+                    return names.fail(format!(
+                        "with '{name}' a thread has more than {MOST_LOCAL} bytes of local memory, that of functions once \
+                         for each call, which are not read (a device gives 524288 at once: CUDA C++ Programming Guide, \
+                         \"Technical Specifications per Compute Capability\")"
+                    ));
+                }
                 let at = apart(local_end, variable.align);
                 local_end = at + variable.bytes;
                 local_variables.push(LocalVariable { variable: placed(variable, at), first: local });

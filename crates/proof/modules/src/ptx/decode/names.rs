@@ -9,6 +9,10 @@ use crate::Refused;
 use crate::code::{Access, Reg, Src, Strength};
 use crate::types::{Sort, Space, Type};
 
+/// The most registers of a kernel, with those of its functions once for each call. Compilers declare more than they use,
+/// and no more than there are instructions.
+const MOST_REGISTERS: usize = 1 << 21;
+
 /// The resolved names of a kernel.
 #[derive(Default)]
 pub struct Names {
@@ -38,6 +42,10 @@ impl Names {
     }
 
     pub fn declare(&mut self, name: &str, count: Option<u32>, ty: Type) -> Parsed<()> {
+        if self.registers.len() + count.unwrap_or(1) as usize > MOST_REGISTERS {
+            return self
+                .fail(format!("with '{name}' more than {MOST_REGISTERS} registers are declared, which are not read"));
+        }
         let names: Vec<String> = match count {
             None => vec![name.to_owned()],
             Some(count) => (0..count).map(|index| format!("{name}{index}")).collect(),
