@@ -61,3 +61,37 @@ fn what_is_computed_from_what_was_read_is_a_dependency() {
         }
     }
 }
+
+/// What is added is read, and so is where a value lies: each adds a value of its own to those that a place may have.
+#[kernel]
+fn adds_what_it_read(acc: &Acc, words: Atomic<u32>) {
+    let block = acc.block_in_grid();
+    if block == 0 {
+        words.store(0, 1);
+    } else if block == 1 {
+        let i = words.load(0);
+        words.fetch_add(2, i);
+        words.store(4, words.load(5 + i));
+    } else if block == 2 {
+        if words.load(2) == 0 {
+            words.store(3, 1);
+        }
+    } else if words.load(4) == 0 {
+        words.store(1, 1);
+    }
+}
+
+#[test]
+fn values_depend_on_operands_and_places() {
+    for word in [1, 3] {
+        let report = Checker::new(Model::Portable).check(|device| {
+            let queue = device.queue()?;
+            let mut words = device.alloc_zeroed::<u32>(7)?;
+            words.write(&queue, &[0, 0, 0, 0, 0, 0, 5])?;
+            queue.launch(ThreadSpec::new(4, 1), adds_what_it_read(&words))?;
+            assert_eq!(words.read(&queue)?[word], 1);
+            Ok(())
+        });
+        assert_eq!(report.expect("it can be checked").verdict, Verdict::Violated, "word {word}");
+    }
+}

@@ -1,11 +1,12 @@
 //! The values that the program's writes may give a place.
 //!
 //! Each thread is run by itself: a read returns any value that some thread's write gives its place, or the place's
-//! value before all threads; a shuffle returns any value that some lane brings to one of that statement. The sets grow until nothing new is found. The result holds in every execution, and is a
-//! superset of what any one of them needs.
+//! value before all threads; a shuffle returns any value that some lane brings to one of that statement. The sets grow
+//! until nothing new is found. The result holds in every execution, and is a superset of what any one of them needs.
 
 use std::collections::{HashMap, HashSet};
 
+use rustc_hash::FxHashMap;
 use wattle_ir::warp::WarpKind;
 
 use super::process::{Action, Address, Change, Written};
@@ -58,7 +59,7 @@ impl Values {
     }
 
     fn find_with(setup: &Setup<'_>, tried: HashSet<Source>) -> Values {
-        let (places, nodes, seen) = (HashMap::new(), Vec::new(), HashSet::new());
+        let (places, nodes, seen) = (HashMap::new(), Vec::new(), Seen::default());
         let mut finder = Finder { setup, tried, left_out: false, places, nodes, seen, left: MOST_ACTIONS };
         let ran = setup.threads.iter().all(|spawn| finder.run(spawn.process.clone()).is_some());
         let complete = ran && finder.all_nodes().is_some();
@@ -87,6 +88,26 @@ struct Node<'w> {
     opened: bool,
 }
 
+/// What a thread waits for: a value from there, which an update changes so.
+type Awaited = Option<(Source, Option<Change>)>;
+
+/// The states in which threads have been, with what each waits for, by the digests of the threads, each of which is
+/// computed once.
+#[derive(Default)]
+struct Seen<'w>(FxHashMap<u64, Vec<(Thread<'w>, Awaited)>>);
+
+impl<'w> Seen<'w> {
+    /// Adds a state; `false` if it is there.
+    fn insert(&mut self, thread: &Thread<'w>, awaited: Awaited) -> bool {
+        let alike = self.0.entry(thread.digest()).or_default();
+        let is_new = !alike.iter().any(|(known, waits_for)| *waits_for == awaited && known == thread);
+        if is_new {
+            alike.push((thread.clone(), awaited));
+        }
+        is_new
+    }
+}
+
 struct Finder<'a, 'w> {
     setup: &'a Setup<'w>,
     /// The places for which values are tried that nothing writes.
@@ -95,7 +116,7 @@ struct Finder<'a, 'w> {
     left_out: bool,
     places: HashMap<Source, Place>,
     nodes: Vec<Node<'w>>,
-    seen: HashSet<Thread<'w>>,
+    seen: Seen<'w>,
     left: u32,
 }
 
@@ -143,6 +164,10 @@ impl<'w> Finder<'_, 'w> {
                     answers.push(None);
                 }
                 node.given = values.len();
+                number += 1;
+                if answers.is_empty() {
+                    continue;
+                }
                 let (process, change) = (node.process.clone(), node.change);
                 for answer in answers {
                     moved = true;
@@ -157,7 +182,6 @@ impl<'w> Finder<'_, 'w> {
                     process.answer(answer);
                     self.run(process)?;
                 }
-                number += 1;
             }
             if !moved {
                 return Some(());
@@ -192,12 +216,13 @@ impl<'w> Finder<'_, 'w> {
                         self.writes(to, value);
                     }
                     Action::LoopHead { .. } | Action::BackEdge { .. } => {
-                        if !self.seen.insert(process.clone()) {
+                        process.forget_dead();
+                        if !self.seen.insert(&process, None) {
                             break;
                         }
                     }
                     Action::NeedsValue => {
-                        if self.seen.insert(process.clone()) {
+                        if self.seen.insert(&process, None) {
                             open.extend(process.ways()?);
                         }
                         break;
@@ -226,8 +251,10 @@ impl<'w> Finder<'_, 'w> {
         Some(())
     }
 
-    fn node(&mut self, process: Thread<'w>, from: Source, change: Option<Change>) {
-        if self.seen.insert(process.clone()) {
+    fn node(&mut self, mut process: Thread<'w>, from: Source, change: Option<Change>) {
+        // The place and the operand may be among what it forgets.
+        process.forget_dead();
+        if self.seen.insert(&process, Some((from, change))) {
             self.place(from);
             self.nodes.push(Node { process, from, change, given: 0, opened: false });
         }
