@@ -19,6 +19,14 @@ const FAR: usize = 512;
 pub type Ahead = (Place, Option<[u64; MAX_RANK]>);
 
 impl Thread<Deferred> {
+    /// Gives each pending word a mark of its own: those behind `marks`, which counts them.
+    pub fn mark_pending(&mut self, marks: &mut u32) {
+        for word in self.words.iter_mut().filter(|word| **word == Deferred::Pending) {
+            *marks += 1;
+            *word = Deferred::Marked(*marks);
+        }
+    }
+
     /// The elements that the thread may still write, whatever it reads from here on; `None` where that takes too long
     /// to find.
     pub fn writes_ahead(&self, program: &Program, environment: &Environment) -> Option<Vec<Ahead>> {

@@ -80,6 +80,11 @@ impl<V: Value> Thread<V> {
         V::DEFERS && self.words.iter().any(|word| word.known().is_none())
     }
 
+    /// Whether any word is unknown and has no mark, where [`Thread::any_pending`] says when it counts.
+    pub fn any_unmarked(&self) -> bool {
+        V::UNKNOWN.is_some_and(|unknown| self.words.contains(&unknown))
+    }
+
     /// The number of the instruction of the last request, which distinguishes two statements of one source line. A
     /// loop's back edge has that of its head.
     pub fn at(&self) -> u32 {
@@ -222,7 +227,7 @@ impl<V: Value> Thread<V> {
                     let quotient = match left.known() {
                         Some(left) => eval::divide(op, ty, left, right).map(V::from_raw),
                         // Whether a division is a fault depends on the divisor alone.
-                        None => eval::divide(op, ty, 0, right).map(|_| left),
+                        None => eval::divide(op, ty, 0, right).map(|_| left.unary(|left| left)),
                     };
                     self.set(dst as usize, quotient.unwrap_or_default());
                     if quotient.is_none() {

@@ -96,6 +96,9 @@ pub enum Deferred {
     Known(u64),
     /// The value of a load that is not chosen yet, or anything computed from one.
     Pending,
+    /// A pending value that was given a mark when a thread came to the head of a loop: it has only been kept or copied
+    /// since, so that two words with one mark have one value.
+    Marked(u32),
 }
 
 impl Default for Deferred {
@@ -118,7 +121,7 @@ impl Value for Deferred {
     fn known(self) -> Option<u64> {
         match self {
             Deferred::Known(raw) => Some(raw),
-            Deferred::Pending => None,
+            Deferred::Pending | Deferred::Marked(_) => None,
         }
     }
 
@@ -129,7 +132,7 @@ impl Value for Deferred {
     fn unary(self, op: impl FnOnce(u64) -> u64) -> Deferred {
         match self {
             Deferred::Known(raw) => Deferred::Known(op(raw)),
-            Deferred::Pending => Deferred::Pending,
+            Deferred::Pending | Deferred::Marked(_) => Deferred::Pending,
         }
     }
 

@@ -136,7 +136,8 @@ fn forgive_waiting(phase: &mut Phase, groups: &[Group], is_final: IsFinal<'_>) {
         Violation::Race { .. }
         | Violation::Fault { .. }
         | Violation::Unwritten { .. }
-        | Violation::Assertion { .. } => true,
+        | Violation::Assertion { .. }
+        | Violation::Seen { .. } => true,
     };
     let before = phase.violations.len();
     phase.violations.retain(counts);

@@ -10,6 +10,7 @@ use super::Checker;
 use super::frames::{Choice, Frames, OpenWarps, text};
 use super::run::{Path, Shared, note};
 use super::runs::{Outcomes, Runs};
+use super::seeds;
 use super::variants::{Asked, variants};
 use crate::report::{Report, Unknown, Verdict};
 use crate::search::{Limits, Statistics, Stopped, Watch};
@@ -31,8 +32,9 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
             checker.keeper.iter().for_each(|keeper| keeper.keep(&key, &result));
         }
     } else if report.kept > 0 {
-        return Ok(check_once(&Checker { keeper: None, ..checker.clone() }, scenario)?.0);
+        report = check_once(&Checker { keeper: None, ..checker.clone() }, scenario)?.0;
     }
+    seeds::look(checker, scenario, &mut report);
     Ok(report)
 }
 

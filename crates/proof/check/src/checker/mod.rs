@@ -33,6 +33,7 @@ mod rests;
 mod run;
 mod runs;
 mod schedule;
+mod seeds;
 #[cfg(feature = "serde")]
 mod serialize;
 mod strongest;

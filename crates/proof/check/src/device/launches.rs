@@ -85,6 +85,12 @@ unsafe impl Stepper for Launches {
 }
 
 impl DeviceState {
+    /// When a launch with these options ends that has not ended before.
+    pub(super) fn deadline(&self, options: &LaunchOptions) -> Option<Instant> {
+        let own = options.get_time_limit().and_then(|limit| Instant::now().checked_add(limit));
+        own.into_iter().chain(self.patience.map(|patience| patience.until)).min()
+    }
+
     pub(super) fn free(&self) {
         let freed = std::mem::take(&mut *lock(&self.freed));
         let mut simulator = lock(&self.simulator);
@@ -161,7 +167,8 @@ impl DeviceState {
             shared_len: options.get_shared_len(),
             agent,
             cooperative: options.is_cooperative(),
-            deadline: options.get_time_limit().and_then(|limit| Instant::now().checked_add(limit)),
+            deadline: self.deadline(options),
+            step_limit: self.patience.map(|patience| patience.steps),
             ..LaunchRequest::new(program, shape, arguments)
         })
     }

@@ -14,6 +14,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use wattle_core::queue::Stepped;
 use wattle_core::{
@@ -48,33 +49,54 @@ pub trait Simulated {
 
 impl Simulated for Device {
     fn simulated(seed: u64) -> Device {
-        let name = if seed == 0 { "simulated".to_owned() } else { format!("simulated:{seed}") };
-        let stop = Arc::new(AtomicBool::new(false));
-        let simulator = Simulator::new(Options { stop: Some(stop.clone()), ..Options::seeded(seed) });
-        let mut properties = Properties::new(
-            name,
-            format!("one interleaving of all threads, which seed {seed} repeats; reports races"),
-            DeviceKind::Simulated,
-        );
-        properties.max_threads_per_block = MAX_THREADS_PER_BLOCK;
-        properties.warp_width = WARP_SIZE;
-        properties.max_shared_memory = MAX_SHARED_MEMORY;
-        properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
-        properties.modules = vec![ModuleLanguage::Ptx, ModuleLanguage::Spirv];
-        let state = Arc::new(DeviceState {
-            properties: properties.clone(),
-            seed,
-            simulator: Mutex::new(simulator),
-            devices: DeviceOfQueue::default(),
-            running: Mutex::default(),
-            freed: Mutex::default(),
-            programs: Mutex::default(),
-            reachable: Mutex::default(),
-            stop,
-        });
-        let queues = Stepped::new(Launches(state.clone()));
-        Device::new(Arc::new_cyclic(|own| SimulatedBackend { properties, state, queues, pair: Pair::first(own) }))
+        simulated(seed, None)
     }
+}
+
+/// What the launches of a simulated device may do before they are ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience {
+    /// The statements of a launch.
+    pub steps: u64,
+    pub until: Instant,
+}
+
+/// A simulated device that ends its launches, and launches no modules: what some of them do cannot be judged.
+pub(crate) fn simulated_within(seed: u64, patience: Patience) -> Device {
+    simulated(seed, Some(patience))
+}
+
+fn simulated(seed: u64, patience: Option<Patience>) -> Device {
+    let name = if seed == 0 { "simulated".to_owned() } else { format!("simulated:{seed}") };
+    let stop = Arc::new(AtomicBool::new(false));
+    let simulator = Simulator::new(Options { stop: Some(stop.clone()), ..Options::seeded(seed) });
+    let mut properties = Properties::new(
+        name,
+        format!("one interleaving of all threads, which seed {seed} repeats; reports races"),
+        DeviceKind::Simulated,
+    );
+    properties.max_threads_per_block = MAX_THREADS_PER_BLOCK;
+    properties.warp_width = WARP_SIZE;
+    properties.max_shared_memory = MAX_SHARED_MEMORY;
+    properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
+    properties.modules = match patience {
+        None => vec![ModuleLanguage::Ptx, ModuleLanguage::Spirv],
+        Some(_) => Vec::new(),
+    };
+    let state = Arc::new(DeviceState {
+        properties: properties.clone(),
+        seed,
+        patience,
+        simulator: Mutex::new(simulator),
+        devices: DeviceOfQueue::default(),
+        running: Mutex::default(),
+        freed: Mutex::default(),
+        programs: Mutex::default(),
+        reachable: Mutex::default(),
+        stop,
+    });
+    let queues = Stepped::new(Launches(state.clone()));
+    Device::new(Arc::new_cyclic(|own| SimulatedBackend { properties, state, queues, pair: Pair::first(own) }))
 }
 
 #[linkme::distributed_slice(wattle_core::PROVIDERS)]
@@ -99,6 +121,8 @@ struct SimulatedBackend {
 struct DeviceState {
     properties: Properties,
     seed: u64,
+    /// When launches end that have not ended before.
+    patience: Option<Patience>,
     simulator: Mutex<Simulator>,
     devices: DeviceOfQueue,
     /// The running launches of each queue.

@@ -5,7 +5,6 @@
 //! addresses may stand in memory from one launch to the next. So does each variable of a module, whose values are kept too.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{Error, ModuleCall, ModuleCode, Result, ViewArgument, lock};
@@ -133,8 +132,8 @@ impl DeviceState {
             buffers: reachable.ranges(),
             agent: Agent::Device(device),
             cooperative,
-            step_limit: None,
-            deadline: launch.options.get_time_limit().and_then(|limit| Instant::now().checked_add(limit)),
+            step_limit: self.patience.map(|patience| patience.steps),
+            deadline: self.deadline(&launch.options),
         })
     }
 }

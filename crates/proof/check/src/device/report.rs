@@ -12,11 +12,13 @@ pub(super) fn error_of(findings: Vec<Findings>, options: &LaunchOptions) -> Opti
     let first = all.next()?;
     let kind = match &first {
         Finding::Fault { actor, fault, place, .. } => fault_of(actor, fault, place),
-        Finding::Stopped { launch, reason: StopReason::Deadline, threads, .. } => ErrorKind::TimeLimit {
-            kernel: launch.clone(),
-            limit: options.get_time_limit().unwrap_or_default(),
-            lines: lines(threads),
-        },
+        Finding::Stopped { launch, reason: StopReason::Deadline | StopReason::StepLimit(_), threads, .. } => {
+            ErrorKind::TimeLimit {
+                kernel: launch.clone(),
+                limit: options.get_time_limit().unwrap_or_default(),
+                lines: lines(threads),
+            }
+        }
         Finding::Stopped { launch, reason: StopReason::Interrupted, threads, .. } => {
             ErrorKind::Interrupted { kernel: launch.clone(), lines: lines(threads) }
         }
@@ -26,8 +28,7 @@ pub(super) fn error_of(findings: Vec<Findings>, options: &LaunchOptions) -> Opti
         | Finding::BarrierMissed { .. }
         | Finding::BarrierMismatch { .. }
         | Finding::Race(_)
-        | Finding::Stuck { .. }
-        | Finding::Stopped { reason: StopReason::StepLimit(_), .. } => {
+        | Finding::Stuck { .. } => {
             let others: String = all.map(|finding| format!("\n{finding}")).collect();
             ErrorKind::Finding(format!("{first}{others}"))
         }

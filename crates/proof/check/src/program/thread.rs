@@ -9,7 +9,7 @@ use wattle_memory::{FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, Threa
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
-use crate::search::{AccessTarget, Action, Address, Change, Exchange, Members, Process};
+use crate::search::{AccessTarget, Action, Address, Change, Exchange, Process};
 
 mod meetings;
 
@@ -33,6 +33,8 @@ pub struct KernelThread {
     /// The number of writes before the thread is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
     writes: u32,
+    /// The number of values that have been marked while they were pending.
+    marks: u32,
 }
 
 /// A remaining action of a request.
@@ -90,6 +92,7 @@ impl KernelThread {
             warp_barriers: 0,
             halts_after: None,
             writes: 0,
+            marks: 0,
         }
     }
 
@@ -276,13 +279,14 @@ impl KernelThread {
                 self.warp_barrier(launch, instance, source)
             }
             Request::Warp { op, ty, value, operand, iterations, .. } => {
-                let instance = world.barrier_instance((number, at, iterations));
-                let barrier = self.meeting(launch, instance);
-                if matches!(&barrier.members, Members::Threads(lanes) if lanes.len() == 1) {
+                // A lane that meets nobody is after the operation as it was before, so that a loop of it may wait.
+                if self.is_alone(launch) {
                     let alone = |value, operand: u64| evaluate(op, ty, &[value], &[operand as u32])[0];
                     self.thread.answer(value.binary(operand, alone));
                     return Ok(self.resume(world));
                 }
+                let instance = world.barrier_instance((number, at, iterations));
+                let barrier = self.meeting(launch, instance);
                 self.awaited = Awaited::Value;
                 let exchange = Exchange { op, ty, value: value.known(), operand: operand.known() };
                 Action::Exchange { barrier, exchange, source }
@@ -475,6 +479,14 @@ impl Process for KernelThread {
 
     fn any_pending(&self) -> bool {
         self.thread.any_pending()
+    }
+
+    fn any_unmarked(&self) -> bool {
+        self.thread.any_unmarked()
+    }
+
+    fn mark_pending(&mut self) {
+        self.thread.mark_pending(&mut self.marks);
     }
 
     fn forget_dead(&mut self, world: &World) {

@@ -176,6 +176,13 @@ pub enum Violation {
         /// The scenario's error.
         error: Error,
     },
+    /// A run of the simulated device shows it, where the search had no answer.
+    Seen {
+        /// The seed of the run.
+        seed: u64,
+        /// The error of the run.
+        error: Error,
+    },
 }
 
 /// The kind of a violation in which threads can be stuck for ever.
@@ -190,7 +197,7 @@ impl Violation {
             | Violation::Unwritten { witness, .. }
             | Violation::Stuck { witness, .. } => Some(witness),
             Violation::Assertion { witness, .. } => witness.as_deref(),
-            Violation::Module { .. } => None,
+            Violation::Module { .. } | Violation::Seen { .. } => None,
         }
     }
 
@@ -203,6 +210,7 @@ impl Violation {
             Violation::Stuck { .. } => IS_STUCK,
             Violation::Assertion { .. } => "assertion",
             Violation::Module { kind, .. } => kind,
+            Violation::Seen { .. } => "seen in a run",
         }
     }
 
@@ -211,7 +219,7 @@ impl Violation {
     pub(crate) fn join(self, others: &mut Vec<Violation>) {
         let detail = |violation: &Violation| match violation {
             Violation::Fault { what, .. } => what.clone(),
-            Violation::Assertion { error, .. } => error.to_string(),
+            Violation::Assertion { error, .. } | Violation::Seen { error, .. } => error.to_string(),
             Violation::Stuck { stuck, .. } => {
                 let at_barrier = |stuck: &Stuck| matches!(stuck.why, Why::Barrier(_));
                 format!("{} {}", stuck.iter().any(at_barrier), stuck.iter().all(at_barrier))

@@ -311,7 +311,29 @@ fn stuck(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysis: &Analys
         };
         stuck.push(Stuck { thread, why });
     }
-    (!stuck.is_empty()).then_some(stuck)
+    (!stuck.is_empty() && begins_outside(search.setup, state, analysis, &stuck)).then_some(stuck)
+}
+
+/// Whether the value with which updates go round comes from elsewhere: updates that read what one another wrote, and
+/// none of them anything else, are a cycle of reads-from, which no execution has.
+fn begins_outside(setup: &Setup<'_>, state: &SearchState<'_>, analysis: &Analysis, stuck: &[Stuck]) -> bool {
+    let graph = &state.graph;
+    let looks: Vec<(EventId, EventId)> = stuck.iter().flat_map(|stuck| stuck.why.looks()).copied().collect();
+    let goes_round = |write: EventId| {
+        let half = (write < graph.len()).then(|| graph.other_half(write)).flatten();
+        half.is_some_and(|half| looks.iter().any(|&(read, _)| read == half))
+    };
+    // What has been added to a copy of the state alone is no part of such a cycle.
+    let of_cycle = |&&(read, write): &&(EventId, EventId)| read < graph.len() && goes_round(write);
+    looks.iter().filter(of_cycle).all(|&(read, write)| {
+        let is_alike = |other: EventId| {
+            graph.event(other).value == graph.event(write).value
+                && !goes_round(other)
+                && is_last(setup, state, analysis, read, other)
+        };
+        let mut here = graph.event(write).location.into_iter().flat_map(|location| &state.writes[location]);
+        here.any(|&other| is_alike(other))
+    })
 }
 
 /// The sources that keep a thread in its loop for ever, since no thread will overwrite them: a thread that reads again

@@ -240,6 +240,16 @@ pub enum Why {
     Barrier(EventId),
 }
 
+impl Why {
+    /// The reads that a spinning thread repeats, each with the write from which it reads.
+    pub(crate) fn looks(&self) -> &[(EventId, EventId)] {
+        match self {
+            Why::Spins(looks) => looks,
+            Why::Barrier(_) => &[],
+        }
+    }
+}
+
 /// A receiver of the executions as the search finds them. Breaking off ends the search.
 pub trait Visitor: Send {
     /// Receives a finished execution; each existing one is passed once.

@@ -2,7 +2,7 @@
 //!
 //! A loop may wait although none of its threads waits alone: the lanes of a warp poll and vote, or the first thread of a block
 //! polls and stores what it saw in shared memory, where the others read it behind a barrier. Each thread sees what the others do in
-//! an iteration, so that each iteration has an effect.
+//! an iteration, so that each iteration has an effect. And a thread alone may store the same again in each turn.
 //!
 //! An iteration is a *round* of a set of threads if
 //! - each of them is at its end as it was at the head of the loop;
@@ -100,11 +100,15 @@ pub(super) fn meet(heads: &mut [Head<'_>], arrival: EventId, gate: Option<usize>
 /// Whether the iteration of the loop with this head has left its thread and the memory as they were, so that it is a
 /// round if the iterations of the threads that it met are.
 pub(super) fn comes_round(state: &SearchState<'_>, thread: ThreadId, head: &Head<'_>, process: &Thread<'_>) -> bool {
+    // A thread alone, which nobody else lets go on.
+    let is_alone = |round: &Round| {
+        !round.writes.is_empty()
+            && state.runners[thread].promised.is_empty()
+            && meets_only(state, round, |other| other == thread)
+    };
     head.round.as_ref().is_some_and(|round| {
-        !round.gates.is_empty()
-            && !process.any_pending()
-            && process.comes_round(&head.process)
-            && round.leaves_memory(state, thread)
+        let may_repeat = !round.gates.is_empty() || is_alone(round);
+        may_repeat && !process.any_pending() && process.comes_round(&head.process) && round.leaves_memory(state, thread)
     })
 }
 

@@ -7,6 +7,9 @@ use super::rounds::{MOST_ROUNDS, comes_round, meet, note};
 use super::state::{EarlyUpdate, Fault, Head, SearchState, Status};
 use super::{Problem, Setup, Thread};
 
+/// The most turns of loops that end, whatever memory holds, before their turns count as those of others do.
+const MOST_ENDING_TURNS: u32 = 256;
+
 /// The maximum number of back edges that a thread may take without a choice: a loop that counts by itself and never
 /// reads memory would occupy the search for ever.
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
@@ -218,7 +221,7 @@ pub(super) fn run<'w>(
                 run.process.mark_pending();
                 run.heads.push(Head::new(label, run.process.clone()));
             }
-            Action::BackEdge { label, waits, source, ends: _ } => {
+            Action::BackEdge { label, waits, source, ends } => {
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else {
                     // Compilers turn loops round: the first iteration may begin in the middle.
                     state.runners[thread].loops = true;
@@ -240,7 +243,9 @@ pub(super) fn run<'w>(
                 }
                 let is_idle = !head.looked && !head.effect;
                 let is_kept = (1..=MOST_ROUNDS).contains(&rounds);
-                head.iterations += u32::from(waits && !is_idle && !is_kept);
+                // A turn that looks at nothing others write, of a loop that ends, is a turn of a loop with a bound.
+                let counts = head.looked || !ends || run.back_edges > MOST_ENDING_TURNS;
+                head.iterations += u32::from(waits && !is_idle && !is_kept && counts);
                 let idle = if is_idle { head.idle + u32::from(waits) } else { 0 };
                 run.back_edges += 1;
                 state.runners[thread].bounded_at = Some(source);

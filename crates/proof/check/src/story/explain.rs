@@ -29,6 +29,7 @@ pub(super) fn violation(violation: &Violation, model: Model, progress: Progress)
     }
     let headline = || match violation {
         Violation::Assertion { error, .. } => format!("assertion: {error}"),
+        Violation::Seen { seed, error } => format!("seen in a run with `--device simulated:{seed}`: {error}"),
         other => other.kind().to_owned(),
     };
     let Some(witness) = violation.witness() else { return Story { headline: headline(), ..Story::default() } };
@@ -38,7 +39,7 @@ pub(super) fn violation(violation: &Violation, model: Model, progress: Progress)
         Violation::Assertion { error, .. } => assertion(&names, error),
         Violation::Unwritten { read, .. } => unwritten(&names, *read),
         Violation::Fault { what, .. } => fault(&names, what),
-        Violation::Module { .. } => Draft::default(),
+        Violation::Module { .. } | Violation::Seen { .. } => Draft::default(),
         Violation::Stuck { stuck, halted, .. } => stuck::stuck(&names, stuck, halted, progress),
     };
     draw::story(&names, draft)

@@ -2,6 +2,7 @@
 //! memory the thread has itself.
 
 use wattle_check::search::{Action, Change};
+use wattle_ir::{AtomicOp, Type};
 use wattle_memory::{Label, Level};
 use wattle_modules::Deferred;
 use wattle_modules::Value;
@@ -257,7 +258,13 @@ impl ModuleThread {
             && !read.acquire
             && matches!(self.part(world).kernel().steps[at as usize].op, Op::Rmw { d: NO_REG, .. });
         let read = Label { reduces, ..read };
-        Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })
+        let target = cells.target(0);
+        // A turn of a loop that adds to it has changed nothing that matters.
+        let change = match target.is_some_and(|target| self.part(world).hidden == Some(target.address.memory)) {
+            true => Change::Apply { op: AtomicOp::Add, ty: Type::U32, operand: Some(0) },
+            false => change,
+        };
+        Some(Action::Update { target, change, read, write, source: self.statement(at) })
     }
 
     /// The bytes of a load from parameters or constants.

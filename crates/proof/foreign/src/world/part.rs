@@ -72,6 +72,8 @@ pub(crate) struct Part {
     pub(crate) workspace: Option<u64>,
     /// Which of its barriers wait also for threads that have ended.
     pub(crate) waits: WaitsForEnded,
+    /// The memory whose updates only order, as emitted for a sequentially consistent fence: nothing reads what they write.
+    pub(crate) hidden: Option<u32>,
 }
 
 /// Which barriers wait also for threads that have ended.
@@ -112,6 +114,7 @@ impl Part {
             spirv: None,
             workspace: None,
             waits: WaitsForEnded::Never,
+            hidden: None,
         }
     }
 

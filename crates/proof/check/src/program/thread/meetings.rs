@@ -1,6 +1,6 @@
 //! The barriers and operations at which a thread meets others of its block or of its warp.
 
-use wattle_memory::Label;
+use wattle_memory::{Label, ThreadId};
 
 use super::KernelThread;
 use crate::program::{LaunchWorld, World};
@@ -32,15 +32,24 @@ impl KernelThread {
     /// The thread's next operation of its warp.
     pub(super) fn meeting(&mut self, launch: &LaunchWorld, instance: u64) -> Barrier {
         self.warp_barriers += 1;
-        let lanes = launch.environment.shape.lanes(launch.thread_in_block(self.position()).into());
-        let lanes = lanes.filter_map(|lane| self.members.get(lane as usize).copied()).collect();
         Barrier {
             instance: WARP_BARRIERS + self.warp_barriers as u64,
             resource: 0,
-            members: Members::Threads(lanes),
+            members: Members::Threads(self.lanes(launch).collect()),
             waits: true,
             converges: Some(Convergence { group: 0, instance }),
         }
+    }
+
+    /// Whether no other lane is in the thread's warp.
+    pub(super) fn is_alone(&self, launch: &LaunchWorld) -> bool {
+        self.lanes(launch).nth(1).is_none()
+    }
+
+    /// The lanes of the thread's warp.
+    fn lanes(&self, launch: &LaunchWorld) -> impl Iterator<Item = ThreadId> {
+        let lanes = launch.environment.shape.lanes(launch.thread_in_block(self.position()).into());
+        lanes.filter_map(|lane| self.members.get(lane as usize).copied())
     }
 
     /// The instance of a barrier that an edit adds: nothing counts the iterations of the loops around it, so threads

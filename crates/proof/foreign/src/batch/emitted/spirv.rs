@@ -90,6 +90,7 @@ impl Code {
         let lowered = module.lower(None, &setting).map_err(|why| refused(why.with_text(&file, &module.text).into()))?;
         let mut part = spirv::part(lowered, Source { file, text: module.text }).map_err(refused)?;
         part.call(name);
+        part.hidden = Some(self.hidden as u32);
         Ok(part)
     }
 }
