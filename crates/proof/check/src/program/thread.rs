@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
+use wattle_ir::Place;
 use wattle_ir::warp::evaluate;
-use wattle_ir::{Place, Type};
 use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
-use wattle_memory::{FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder, stop};
+use wattle_memory::{NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder, stop};
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
 use crate::search::{AccessTarget, Action, Address, Change, Exchange, Process};
 
 mod meetings;
+mod rest;
 
 use meetings::WARP_BARRIERS;
+use rest::{Held, Rest};
 
 /// A thread of a launch.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -35,33 +37,6 @@ pub struct KernelThread {
     writes: u32,
     /// The number of values that have been marked while they were pending.
     marks: u32,
-}
-
-/// A remaining action of a request.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Rest {
-    Fence(Label, u32),
-    Hidden {
-        read: Label,
-        write: Label,
-        source: u32,
-    },
-    Lane {
-        address: Option<Address>,
-        bytes: u8,
-        label: Label,
-        source: u32,
-    },
-    /// The action of the request itself.
-    Action(Box<Held>),
-}
-
-/// An action kept for later.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Held {
-    Read { target: Option<AccessTarget>, label: Label, source: u32 },
-    Write { target: Option<AccessTarget>, value: Option<u64>, label: Label, source: u32 },
-    Barrier { label: Label, instance: u64, source: u32 },
 }
 
 /// What the next answer is used for.
@@ -128,23 +103,6 @@ impl KernelThread {
             }
             Place::Local(_) => None,
         }
-    }
-
-    /// Puts the actions of a fence before those kept already.
-    fn push_fence(
-        &mut self,
-        launch: &LaunchWorld,
-        order: FenceOrder,
-        scope: Scope,
-        source: u32,
-    ) -> Result<(), NoScope> {
-        for step in launch.lowering.fence(order, scope)?.into_iter().rev() {
-            self.rest.push(match step {
-                Lowered::Fence(label) => Rest::Fence(label, source),
-                Lowered::HiddenUpdate { read, write } => Rest::Hidden { read, write, source },
-            });
-        }
-        Ok(())
     }
 
     fn target(&self, launch: &LaunchWorld, location: &Location<Deferred>) -> Option<AccessTarget> {
@@ -368,33 +326,6 @@ impl KernelThread {
                 Err(_) => return Action::Done,
             }
         }
-    }
-
-    /// The next remaining action of the last request.
-    fn resume(&mut self, world: &World) -> Option<Action> {
-        Some(match self.rest.pop()? {
-            Rest::Fence(label, source) => Action::Fence { label, source },
-            Rest::Hidden { read, write, source } => {
-                self.awaited = Awaited::Nothing;
-                let target =
-                    AccessTarget { address: Address { memory: HIDDEN, element: 0 }, bytes: 4, reference: HIDDEN };
-                let op = wattle_ir::AtomicOp::Add;
-                let change = Change::Apply { op, ty: Type::U32, operand: Some(0) };
-                Action::Update { target: Some(target), change, read, write, source }
-            }
-            Rest::Lane { address, bytes, label, source } => {
-                let target = address.map(|address| AccessTarget { address, bytes, reference: address.memory });
-                Action::Read { target, label, source }
-            }
-            Rest::Action(held) => match *held {
-                Held::Read { target, label, source } => {
-                    self.awaited = Awaited::Value;
-                    Action::Read { target, label, source }
-                }
-                Held::Write { target, value, label, source } => Action::Write { target, value, label, source },
-                Held::Barrier { label, instance, source } => self.barrier(self.launch(world), label, instance, source),
-            },
-        })
     }
 }
 

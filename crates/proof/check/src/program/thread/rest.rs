@@ -1,0 +1,82 @@
+//! What is left to do of a thread's last request.
+
+use wattle_ir::Type;
+use wattle_memory::{FenceOrder, Label, Lowered, NoScope, Scope};
+
+use super::{Awaited, KernelThread};
+use crate::program::world::HIDDEN;
+use crate::program::{LaunchWorld, World};
+use crate::search::{AccessTarget, Action, Address, Change};
+
+/// A remaining action of a request.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Rest {
+    Fence(Label, u32),
+    Hidden {
+        read: Label,
+        write: Label,
+        source: u32,
+    },
+    Lane {
+        address: Option<Address>,
+        bytes: u8,
+        label: Label,
+        source: u32,
+    },
+    /// The action of the request itself.
+    Action(Box<Held>),
+}
+
+/// An action kept for later.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Held {
+    Read { target: Option<AccessTarget>, label: Label, source: u32 },
+    Write { target: Option<AccessTarget>, value: Option<u64>, label: Label, source: u32 },
+    Barrier { label: Label, instance: u64, source: u32 },
+}
+
+impl KernelThread {
+    /// Puts the actions of a fence before those kept already.
+    pub(super) fn push_fence(
+        &mut self,
+        launch: &LaunchWorld,
+        order: FenceOrder,
+        scope: Scope,
+        source: u32,
+    ) -> Result<(), NoScope> {
+        for step in launch.lowering.fence(order, scope)?.into_iter().rev() {
+            self.rest.push(match step {
+                Lowered::Fence(label) => Rest::Fence(label, source),
+                Lowered::HiddenUpdate { read, write } => Rest::Hidden { read, write, source },
+            });
+        }
+        Ok(())
+    }
+
+    /// The next remaining action of the last request.
+    pub(super) fn resume(&mut self, world: &World) -> Option<Action> {
+        Some(match self.rest.pop()? {
+            Rest::Fence(label, source) => Action::Fence { label, source },
+            Rest::Hidden { read, write, source } => {
+                self.awaited = Awaited::Nothing;
+                let target =
+                    AccessTarget { address: Address { memory: HIDDEN, element: 0 }, bytes: 4, reference: HIDDEN };
+                let op = wattle_ir::AtomicOp::Add;
+                let change = Change::Apply { op, ty: Type::U32, operand: Some(0) };
+                Action::Update { target: Some(target), change, read, write, source }
+            }
+            Rest::Lane { address, bytes, label, source } => {
+                let target = address.map(|address| AccessTarget { address, bytes, reference: address.memory });
+                Action::Read { target, label, source }
+            }
+            Rest::Action(held) => match *held {
+                Held::Read { target, label, source } => {
+                    self.awaited = Awaited::Value;
+                    Action::Read { target, label, source }
+                }
+                Held::Write { target, value, label, source } => Action::Write { target, value, label, source },
+                Held::Barrier { label, instance, source } => self.barrier(self.launch(world), label, instance, source),
+            },
+        })
+    }
+}
