@@ -16,6 +16,7 @@ mod how_far;
 mod interleavings;
 mod last_writes;
 mod long_steps;
+mod loop_bounds;
 #[allow(dead_code, reason = "the xtask that writes the page uses all of it")]
 mod page;
 mod progress;
