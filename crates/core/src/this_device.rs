@@ -1,6 +1,6 @@
 //! What a kernel asks of the device that it runs on.
 
-use wattle_ir::DeviceProperty;
+use wattle_ir::{DeviceProperty, device_properties};
 
 /// The device that a kernel runs on, `acc.device()`: for code that is one on some devices and another on others.
 ///
@@ -14,7 +14,7 @@ use wattle_ir::DeviceProperty;
 /// | [`compute_capability`](ThisDevice::compute_capability) | 0 | 90 for sm_90 | 0 |
 /// | [`warp_size`](ThisDevice::warp_size) | the launch's | 32 | the launch's, known when it runs |
 /// | [`has_u8`](ThisDevice::has_u8), [`has_u16`](ThisDevice::has_u16), [`has_u64`](ThisDevice::has_u64), [`has_f64`](ThisDevice::has_f64) | yes | yes | as its features say |
-/// | [`has_native_f16`](ThisDevice::has_native_f16) | no | yes | no |
+/// | [`has_native_f16`](ThisDevice::has_native_f16) | no | yes | as its features say |
 /// | [`has_native_bf16`](ThisDevice::has_native_bf16) | no | from sm_90 on | no |
 /// | [`has_clock`](ThisDevice::has_clock) | yes | yes | as its features say |
 ///
@@ -54,58 +54,30 @@ impl ThisDevice {
     fn number(&self, property: DeviceProperty) -> u32 {
         property.on_host(self.warp_size)
     }
-
-    /// The lanes of a whole warp, as [`Warp::size`](crate::Warp::size).
-    #[inline(always)]
-    pub fn warp_size(&self) -> u32 {
-        self.number(DeviceProperty::WarpSize)
-    }
-
-    /// The compute capability of a CUDA device, in tenths: 90 for sm_90; 0 of other devices.
-    #[inline(always)]
-    pub fn compute_capability(&self) -> u32 {
-        self.number(DeviceProperty::ComputeCapability)
-    }
-
-    /// Whether it has integers of 8 bits, `u8` and `i8`.
-    #[inline(always)]
-    pub fn has_u8(&self) -> bool {
-        self.number(DeviceProperty::Int8) != 0
-    }
-
-    /// Whether it has integers of 16 bits, `u16` and `i16`, and memory of floats of 16 bits.
-    #[inline(always)]
-    pub fn has_u16(&self) -> bool {
-        self.number(DeviceProperty::Int16) != 0
-    }
-
-    /// Whether it has integers of 64 bits, `u64` and `i64`.
-    #[inline(always)]
-    pub fn has_u64(&self) -> bool {
-        self.number(DeviceProperty::Int64) != 0
-    }
-
-    /// Whether it has `f64`.
-    #[inline(always)]
-    pub fn has_f64(&self) -> bool {
-        self.number(DeviceProperty::Float64) != 0
-    }
-
-    /// Whether it calculates with `f16` by itself; others do so through `f32`, more slowly and with the same bits.
-    #[inline(always)]
-    pub fn has_native_f16(&self) -> bool {
-        self.number(DeviceProperty::Float16) != 0
-    }
-
-    /// Whether it calculates with `bf16` by itself; others do so through `f32`, more slowly and with the same bits.
-    #[inline(always)]
-    pub fn has_native_bf16(&self) -> bool {
-        self.number(DeviceProperty::Bfloat16) != 0
-    }
-
-    /// Whether its threads can read a clock, [`Acc::clock`](crate::Acc::clock).
-    #[inline(always)]
-    pub fn has_clock(&self) -> bool {
-        self.number(DeviceProperty::Clock) != 0
-    }
 }
+
+macro_rules! method {
+    (number $(#[$doc:meta])* $variant:ident $method:ident) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $method(&self) -> u32 {
+            self.number(DeviceProperty::$variant)
+        }
+    };
+    (flag $(#[$doc:meta])* $variant:ident $method:ident) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $method(&self) -> bool {
+            self.number(DeviceProperty::$variant) != 0
+        }
+    };
+}
+
+macro_rules! methods {
+    ([$warp_size:ident $sm:ident] $($(#[$doc:meta])* $variant:ident $method:ident $name:ident $answer:ident {$($answers:tt)+})+) => {
+        impl ThisDevice {
+            $(method!($answer $(#[$doc])* $variant $method);)+
+        }
+    };
+}
+device_properties!(methods);

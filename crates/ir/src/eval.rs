@@ -41,11 +41,11 @@ macro_rules! evaluate {
         fn unary(op: UnaryOp, x: Self) -> u64 {
             chosen!(UnaryOp $row op(x, [0; 0]) {$($unary)+})
         }
-        #[allow(unused, reason = "as above")]
+        #[allow(unused, reason = "operands of what does not apply to the type, and those that some operations have not")]
         fn binary(op: BinaryOp, x: Self, y: u64) -> u64 {
             chosen!(BinaryOp $row op(x, [y]) {$($binary)+})
         }
-        #[allow(unused, reason = "as above")]
+        #[allow(unused, reason = "operands of what does not apply to the type, and those that some operations have not")]
         fn ternary(op: TernaryOp, x: Self, y: u64, z: u64) -> u64 {
             chosen!(TernaryOp $row op(x, [y, z]) {$($ternary)+})
         }
@@ -55,7 +55,7 @@ macro_rules! evaluate {
 macro_rules! evaluate_atomics {
     ($row:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
         $host:ident($old:ident, $operand:ident) {$($meaning:tt)+})+) => {
-        #[allow(unused, reason = "as above")]
+        #[allow(unused, reason = "operands of what does not apply to the type, and those that some operations have not")]
         fn atomic(op: AtomicOp, old: Self, operand: Self) -> u64 {
             match op {
                 $(AtomicOp::$op => {
@@ -81,7 +81,7 @@ macro_rules! evaluate_all {
         impl Evaluate for native::$variant {
             operations!(evaluate $rust $row);
             atomics!(evaluate_atomics $row);
-            #[allow(unused, reason = "as above")]
+            #[allow(unused, reason = "operands of what does not apply to the type, and those that some operations have not")]
             fn divide(op: DivOp, x: Self, y: Self) -> Option<u64> {
                 meaning!($row {int: divided(op, x, y), any: None,})
             }

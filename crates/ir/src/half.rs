@@ -2,8 +2,14 @@
 
 use std::num::Wrapping;
 
-use half::{bf16, f16};
 use wattle_math as math;
+use wattle_operations::floats;
+
+/// The types' names in Rust, for macros over the tables.
+pub(crate) mod names {
+    pub(crate) use half::{bf16, f16};
+}
+use names::*;
 
 /// A float of 16 bits, which is computed with as `f32`.
 pub(crate) trait Half: Copy {
@@ -40,10 +46,31 @@ pub(crate) trait Half: Copy {
     }
 }
 
-macro_rules! half {
-    ($($t:ident $format:ident),+) => {$(
+macro_rules! define_formats {
+    ({$($variant:ident $t:ident;)+} $wide:tt) => {
+        /// The formats of the floats of 16 bits, by the names of their types.
+        pub(crate) mod formats {
+            use wattle_math::HalfFormat;
+
+            use super::names::*;
+
+            $(
+                pub(crate) struct $variant;
+
+                impl HalfFormat for $variant {
+                    const FRACTION: u32 = $t::MANTISSA_DIGITS - 1;
+                    const BIAS: u32 = ($t::MAX_EXP - 1) as u32;
+                }
+            )+
+        }
+    };
+}
+floats!(define_formats);
+
+macro_rules! implement {
+    ({$($variant:ident $t:ident;)+} $wide:tt) => {$(
         impl Half for $t {
-            type Format = math::$format;
+            type Format = formats::$variant;
             #[inline(always)]
             fn of_bits(bits: u16) -> $t {
                 $t::from_bits(bits)
@@ -55,7 +82,7 @@ macro_rules! half {
         }
     )+};
 }
-half!(f16 Binary16, bf16 Bfloat16);
+floats!(implement);
 
 /// A wider float, as a number of 16 bits.
 pub(crate) trait Narrows<T> {

@@ -77,4 +77,6 @@ pub use types::{FloatFormat, HalfFloat, Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
 pub use waits::Waits;
 pub use warp::{WarpMask, WarpOp};
-pub use wattle_operations::{atomics, compositions, faulting, operations, types, vectors, warps};
+pub use wattle_operations::{
+    atomics, compositions, device_properties, faulting, floats, operations, types, vectors, warps,
+};

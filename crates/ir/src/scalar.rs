@@ -11,11 +11,11 @@
 
 use std::fmt::{Debug, Display};
 
-use half::{bf16, f16};
 use wattle_math as math;
 use wattle_operations::{compositions, faulting, operations, types};
 
 use crate::Type;
+use crate::half::names::*;
 use crate::half::{Half, fused};
 
 #[macro_use]
@@ -401,7 +401,7 @@ macro_rules! implement_all {
     ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
         /// The Rust type of each [`Type`], under the name of its variant, by which other macros over the table name it.
         pub mod native {
-            use half::{bf16, f16};
+            use crate::half::names::*;
 
             $(
                 $(#[$doc])*

@@ -4,94 +4,58 @@
 use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use wattle_operations::device_properties;
 
 use crate::expand::drop_unused;
 use crate::visit::{walk, walk_mut};
 use crate::{BinaryOp, Builtin, Const, Expr, ExprId, Kernel, LocalArray, Place, SharedLen, SlotId, Stmt, Type, eval};
 
-/// What a kernel can ask of the device that it is built for; the answer is a `u32`, 0 for no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum DeviceProperty {
-    /// The lanes of a warp.
-    WarpSize,
-    /// The compute capability of a CUDA device, in tenths; 0 of other devices.
-    ComputeCapability,
-    /// Whether it has integers of 8 bits.
-    Int8,
-    /// Whether it has integers of 16 bits.
-    Int16,
-    /// Whether it has integers of 64 bits.
-    Int64,
-    /// Whether it has `f64`.
-    Float64,
-    /// Whether it calculates with `f16` by itself; others do so through `f32`, with the same bits.
-    Float16,
-    /// Whether it calculates with `bf16` by itself; others do so through `f32`, with the same bits.
-    Bfloat16,
-    /// Whether its threads can read a clock.
-    Clock,
+macro_rules! properties {
+    ([$warp_size:ident $sm:ident] $($(#[$doc:meta])* $variant:ident $method:ident $name:ident $answer:ident
+        {host: $host:expr, cuda: $cuda:expr, vulkan: $vulkan:expr})+) => {
+        /// What a kernel can ask of the device that it is built for; the answer is a `u32`, 0 for no.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        pub enum DeviceProperty {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl DeviceProperty {
+            /// All properties of devices that kernels can ask for, in order.
+            pub const ALL: [DeviceProperty; [$(DeviceProperty::$variant),+].len()] = [$(DeviceProperty::$variant),+];
+
+            /// The answer of a device that is made of the host's cores, with warps of that size: the host devices, the
+            /// simulated ones and the checker.
+            pub const fn on_host(self, $warp_size: u32) -> u32 {
+                match self {
+                    $(DeviceProperty::$variant => $host,)+
+                }
+            }
+
+            /// The answer of a CUDA device of this compute capability, in tenths.
+            pub const fn on_cuda(self, $sm: u32) -> u32 {
+                match self {
+                    $(DeviceProperty::$variant => $cuda,)+
+                }
+            }
+
+            /// The answer of a Vulkan device with all features; 0 for the size of a warp, which is known when the kernel runs.
+            pub const fn on_vulkan(self) -> u32 {
+                match self {
+                    $(DeviceProperty::$variant => $vulkan,)+
+                }
+            }
+
+            /// The name in the printed kernel.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(DeviceProperty::$variant => concat!("device.", stringify!($name)),)+
+                }
+            }
+        }
+    };
 }
-
-impl DeviceProperty {
-    /// All properties of devices that kernels can ask for.
-    pub const ALL: [DeviceProperty; 9] = [
-        DeviceProperty::WarpSize,
-        DeviceProperty::ComputeCapability,
-        DeviceProperty::Int8,
-        DeviceProperty::Int16,
-        DeviceProperty::Int64,
-        DeviceProperty::Float64,
-        DeviceProperty::Float16,
-        DeviceProperty::Bfloat16,
-        DeviceProperty::Clock,
-    ];
-
-    /// The answer of a device that is made of the host's cores, with warps of that size: the host devices, the simulated
-    /// ones and the checker.
-    pub const fn on_host(self, warp_size: u32) -> u32 {
-        match self {
-            DeviceProperty::WarpSize => warp_size,
-            DeviceProperty::Int8
-            | DeviceProperty::Int16
-            | DeviceProperty::Int64
-            | DeviceProperty::Float64
-            | DeviceProperty::Clock => 1,
-            DeviceProperty::ComputeCapability | DeviceProperty::Float16 | DeviceProperty::Bfloat16 => 0,
-        }
-    }
-
-    /// The answer of a CUDA device of this compute capability, in tenths.
-    pub const fn on_cuda(self, capability: u32) -> u32 {
-        match self {
-            DeviceProperty::WarpSize => 32,
-            DeviceProperty::ComputeCapability => capability,
-            DeviceProperty::Int8
-            | DeviceProperty::Int16
-            | DeviceProperty::Int64
-            | DeviceProperty::Float64
-            | DeviceProperty::Float16
-            | DeviceProperty::Clock => 1,
-            // PTX ISA 8.5, 9.7.4: `add.bf16` from sm_90 on.
-            DeviceProperty::Bfloat16 => (capability >= 90) as u32,
-        }
-    }
-
-    /// The name in the printed kernel.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DeviceProperty::WarpSize => "device.warp_size",
-            DeviceProperty::ComputeCapability => "device.compute_capability",
-            DeviceProperty::Int8 => "device.int8",
-            DeviceProperty::Int16 => "device.int16",
-            DeviceProperty::Int64 => "device.int64",
-            DeviceProperty::Float64 => "device.float64",
-            DeviceProperty::Float16 => "device.float16",
-            DeviceProperty::Bfloat16 => "device.bfloat16",
-            DeviceProperty::Clock => "device.clock",
-        }
-    }
-}
+device_properties!(properties);
 
 /// The kernel for a device of which `answers` says what it is: `None` where that is known when the kernel runs. It must be
 /// one that [`verify`](crate::verify) accepts; the new one is so too.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use wattle_operations::types;
+use wattle_operations::{floats, types};
+
+use crate::half::names::*;
 
 /// What the values of a type are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,14 +19,13 @@ pub enum TypeKind {
     Float,
 }
 
-/// Defines the formats of floats from the rows of the table: those of `half` have 16 bits, those of `float` more.
 macro_rules! formats {
-    ({$($half:ident)*} {$($float:ident)*}) => {
+    ({$($half:ident $narrow:ident;)+} {$($float:ident $wide:ident;)+}) => {
         /// The format of a floating-point type of 16 bits, which is computed with as `F32`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[expect(missing_docs, reason = "they are the types of these names")]
         pub enum HalfFloat {
-            $($half,)*
+            $($half,)+
         }
 
         /// The format of a floating-point type.
@@ -33,23 +34,37 @@ macro_rules! formats {
         pub enum FloatFormat {
             /// A format of 16 bits, which is computed with as `F32`.
             Half(HalfFloat),
-            $($float,)*
+            $($float,)+
+        }
+
+        impl FloatFormat {
+            /// The binary digits of a significand, the first one included.
+            pub const fn digits(self) -> u32 {
+                match self {
+                    $(FloatFormat::Half(HalfFloat::$half) => $narrow::MANTISSA_DIGITS,)+
+                    $(FloatFormat::$float => $wide::MANTISSA_DIGITS,)+
+                }
+            }
+
+            /// The exponent of the least normal number, a power of two.
+            pub const fn least_exponent(self) -> i32 {
+                match self {
+                    $(FloatFormat::Half(HalfFloat::$half) => $narrow::MIN_EXP - 1,)+
+                    $(FloatFormat::$float => $wide::MIN_EXP - 1,)+
+                }
+            }
+
+            /// The exponent of the first power of two that is too large.
+            pub const fn end_exponent(self) -> i32 {
+                match self {
+                    $(FloatFormat::Half(HalfFloat::$half) => $narrow::MAX_EXP,)+
+                    $(FloatFormat::$float => $wide::MAX_EXP,)+
+                }
+            }
         }
     };
-    ({$($half:ident)*} {$($float:ident)*} $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
-        $bits_type:ident half $($atomic:ident)?; $($rest:tt)*) => {
-        formats!({$($half)* $variant} {$($float)*} $($rest)*);
-    };
-    ({$($half:ident)*} {$($float:ident)*} $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
-        $bits_type:ident float $($atomic:ident)?; $($rest:tt)*) => {
-        formats!({$($half)*} {$($float)* $variant} $($rest)*);
-    };
-    ($half:tt $float:tt $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident
-        $bits_type:ident $row:ident $($atomic:ident)?; $($rest:tt)*) => {
-        formats!($half $float $($rest)*);
-    };
 }
-types!(formats {} {});
+floats!(formats);
 
 /// The format of a type, by its row in the table.
 macro_rules! format_of {

@@ -131,7 +131,7 @@ pub enum Statement {
     Const(syn::ItemConst),
 }
 
-#[allow(clippy::large_enum_variant, reason = "as above")]
+#[allow(clippy::large_enum_variant, reason = "a tree lives for one function")]
 pub enum Pattern {
     Local(Local),
     /// `name @ pattern`.
@@ -368,7 +368,7 @@ pub struct Closure {
 }
 
 /// What can be assigned to.
-#[allow(clippy::large_enum_variant, reason = "as above")]
+#[allow(clippy::large_enum_variant, reason = "a tree lives for one function")]
 pub enum Place {
     /// A variable, or a part of one that is a tuple or a struct: `pair.0`.
     Variable(Local, Vec<Member>),
@@ -393,7 +393,7 @@ pub enum Change {
 }
 
 /// A step from an element or an array to a part of it.
-#[allow(clippy::large_enum_variant, reason = "as above")]
+#[allow(clippy::large_enum_variant, reason = "a tree lives for one function")]
 pub enum Step {
     Field(Member),
     Index(Expr),

@@ -5,7 +5,7 @@
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::BinOp;
-use wattle_operations::{atomics, warps};
+use wattle_operations::{atomics, device_properties, warps};
 
 use crate::ast::{Class, Expr, ExprKind, Function, Operands, Operator, Parameter};
 
@@ -60,6 +60,12 @@ macro_rules! warp_methods {
     };
 }
 
+macro_rules! device_methods {
+    ([$warp_size:ident $sm:ident] $($(#[$doc:meta])* $variant:ident $method:ident $name:ident $answer:ident {$($answers:tt)+})+) => {
+        &[$(stringify!($method),)+]
+    };
+}
+
 /// The methods by owner: a type of both surfaces, or [`FUNCTIONS`] for what several types have.
 const METHODS: [(&str, &[&str]); 10] = [
     (
@@ -109,20 +115,7 @@ const METHODS: [(&str, &[&str]); 10] = [
     (FUNCTIONS, &["extent", "len", "is_empty", "lanes", "step_by", "linearize", "delinearize", "axis", "with_axis"]),
     ("Atomic", atomics!(updates)),
     ("Warp", warps!(warp_methods)),
-    (
-        "ThisDevice",
-        &[
-            "warp_size",
-            "compute_capability",
-            "has_u8",
-            "has_u16",
-            "has_u64",
-            "has_f64",
-            "has_native_f16",
-            "has_native_bf16",
-            "has_clock",
-        ],
-    ),
+    ("ThisDevice", device_properties!(device_methods)),
     ("Mask", &["word", "count", "contains", "count_below", "lowest"]),
 ];
 

@@ -25,22 +25,6 @@ pub trait HalfFormat {
     const SIGN: u64 = 1 << 15;
 }
 
-/// IEEE 754 binary16.
-pub struct Binary16;
-
-impl HalfFormat for Binary16 {
-    const FRACTION: u32 = 10;
-    const BIAS: u32 = 15;
-}
-
-/// The upper half of a binary32.
-pub struct Bfloat16;
-
-impl HalfFormat for Bfloat16 {
-    const FRACTION: u32 = 7;
-    const BIAS: u32 = 127;
-}
-
 /// What the exponent field is less in the narrow format.
 const fn rebias<H: HalfFormat, T: Real>() -> u64 {
     (T::BIAS - H::BIAS) as u64

@@ -48,7 +48,7 @@ pub use fast::{
 };
 pub use fma::fma;
 pub use fmod::fmod;
-pub use half::{Bfloat16, Binary16, HalfFormat, fused, narrow, sticky, widen};
+pub use half::{HalfFormat, fused, narrow, sticky, widen};
 pub use ln::{ln, ln_1p, log2, log10};
 pub use ln_by::{acosh, asinh, atanh};
 pub use pow::{pow, powi};

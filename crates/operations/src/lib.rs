@@ -1,5 +1,5 @@
-//! What kernels can compute, as tables: the types of values, the operations on numbers, the atomic operations, and those of
-//! warps.
+//! What kernels can compute, as tables: the types of values, the operations on numbers, the atomic operations, those of
+//! warps, and what kernels ask of their device.
 //!
 //! Each table is a macro that hands its rows to another one: `operations!(each more)` becomes `each!(more rows)`. From
 //! the rows come the enumerations with their names and typing rules, the evaluator, the methods of numbers on the host
@@ -10,6 +10,7 @@
 
 #![no_std]
 
+mod devices;
 mod expressions;
 mod methods;
 mod threads;

@@ -16,7 +16,8 @@
 ///   no atomic operations.
 #[macro_export]
 macro_rules! types {
-    ($then:ident $($with:tt)*) => { $then! { $($with)*
+    ($then:ident $($with:tt)*) => { $crate::types! { ($then) $($with)* } };
+    (($($then:tt)+) $($with:tt)*) => { $($then)+! { $($with)*
         /// A truth value. It lives in slots and never in memory.
         Bool bool 8 Bool U8 bool;
         /// Unsigned, 8 bits.
@@ -44,6 +45,31 @@ macro_rules! types {
         /// IEEE 754 binary64.
         F64 f64 64 Float U64 float AtomicU64;
     } };
+}
+
+/// The floating-point types among [`types!`]: hands `{Variant rust; …} {Variant rust; …}` to another macro, first those of
+/// 16 bits, then the wider ones.
+#[macro_export]
+macro_rules! floats {
+    ($then:ident $($with:tt)*) => { $crate::types! { ($crate::keep_floats) {$then $($with)*} {} {} } };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keep_floats {
+    ({$then:ident $($with:tt)*} $halves:tt $wide:tt) => { $then! { $($with)* $halves $wide } };
+    ($then:tt {$($halves:tt)*} $wide:tt $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal Float $bits_type:ident
+        half $($atomic:ident)?; $($rest:tt)*) => {
+        $crate::keep_floats! { $then {$($halves)* $variant $rust;} $wide $($rest)* }
+    };
+    ($then:tt $halves:tt {$($wide:tt)*} $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal Float $bits_type:ident
+        float $($atomic:ident)?; $($rest:tt)*) => {
+        $crate::keep_floats! { $then $halves {$($wide)* $variant $rust;} $($rest)* }
+    };
+    ($then:tt $halves:tt $wide:tt $(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident $bits_type:ident
+        $row:ident $($atomic:ident)?; $($rest:tt)*) => {
+        $crate::keep_floats! { $then $halves $wide $($rest)* }
+    };
 }
 
 /// The sets of vector instructions that kernels are compiled for on the host, besides those of the build: of x86-64, from

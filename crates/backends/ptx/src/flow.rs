@@ -157,7 +157,7 @@ impl Emitter<'_> {
     fn is_little(&self, id: ExprId) -> bool {
         use wattle_ir::{BinaryOp, Expr};
         match self.kernel.exprs[id.index()] {
-            Expr::Binary(BinaryOp::Div | BinaryOp::Pow, ..) | Expr::Select(..) => false,
+            Expr::Binary(BinaryOp::Div, ..) | Expr::Select(..) => false,
             Expr::Binary(_, x, y) => self.is_simple(x) && self.is_simple(y),
             _ => self.is_simple(id),
         }

@@ -54,7 +54,7 @@ pub fn legal(kernel: &Kernel, target: &PtxTarget) -> Legal {
         combines: &|op, ty| warp::reduction(op, ty, target.sm).is_some(),
     };
     let exact = |ty| Exact { fast: target.fast(ty), ..Exact::ALL };
-    let kernel = &*specialize(kernel, &|property| Some(target.answer(property)));
+    let kernel = &*specialize(kernel, &|property| Some(property.on_cuda(target.sm)));
     let most_threads = target.max_threads.or(Some(MOST_THREADS));
     legalize(kernel, &Native { halves: &|ty| target.halves(ty), exact: &exact, warps, most_threads, ..NATIVE })
 }

@@ -1,7 +1,7 @@
 //! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
-use wattle_ir::{DeviceProperty, FloatFormat, HalfFloat, Halves, Site, Type, UnaryOp};
+use wattle_ir::{FloatFormat, HalfFloat, Halves, Site, Type, UnaryOp};
 
 /// The least compute capability that code is made for, in tenths.
 pub const LEAST_SM: u32 = *wattle_memory::CAPABILITIES.start();
@@ -88,25 +88,6 @@ impl PtxTarget {
             (false, _) => &[],
             (true, true) => FAST,
             (true, false) => &FAST[..FAST.len() - 1],
-        }
-    }
-
-    /// What a kernel that asks is answered.
-    pub(crate) fn answer(self, property: DeviceProperty) -> u32 {
-        let native = |ty| {
-            let has = self.halves(ty);
-            has.values && has.sums && has.fma
-        };
-        match property {
-            DeviceProperty::Float16 => native(Type::F16).into(),
-            DeviceProperty::Bfloat16 => native(Type::BF16).into(),
-            DeviceProperty::WarpSize
-            | DeviceProperty::ComputeCapability
-            | DeviceProperty::Int8
-            | DeviceProperty::Int16
-            | DeviceProperty::Int64
-            | DeviceProperty::Float64
-            | DeviceProperty::Clock => property.on_cuda(self.sm),
         }
     }
 
@@ -204,14 +185,19 @@ impl Lacking {
 
 #[cfg(test)]
 mod tests {
+    use wattle_ir::DeviceProperty;
+
     use super::*;
 
     #[test]
-    fn kernels_are_answered_what_the_checker_answers() {
+    fn kernels_are_answered_what_the_code_has() {
         for sm in CAPABILITIES {
-            for property in DeviceProperty::ALL {
-                assert_eq!(PtxTarget::new(sm).answer(property), property.on_cuda(sm), "{} on sm_{sm}", property.name());
-            }
+            let native = |ty| {
+                let has = PtxTarget::new(sm).with_ptx(least_version(sm).0, least_version(sm).1).halves(ty);
+                u32::from(has.values && has.sums && has.fma)
+            };
+            assert_eq!(DeviceProperty::Float16.on_cuda(sm), native(Type::F16), "sm_{sm}");
+            assert_eq!(DeviceProperty::Bfloat16.on_cuda(sm), native(Type::BF16), "sm_{sm}");
         }
     }
 }

@@ -393,3 +393,16 @@ impl Lacking {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_answered_what_the_checker_answers() {
+        for property in DeviceProperty::ALL {
+            let expected = (property != DeviceProperty::WarpSize).then(|| property.on_vulkan());
+            assert_eq!(Features::all().answer(property), expected, "{}", property.name());
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! What a kernel asks of its device, while it is built.
 
+use wattle_operations::device_properties;
+
 use super::{Builder, Val};
 use crate::{Builtin, DeviceProperty, Expr};
 
@@ -21,49 +23,28 @@ impl<'b> ThisDevice<'b> {
     fn has(&self, property: DeviceProperty) -> Val<'b, bool> {
         self.builder.ne(self.number(property), self.builder.lit(0))
     }
-
-    /// The lanes of a warp.
-    pub fn warp_size(&self) -> Val<'b, u32> {
-        self.number(DeviceProperty::WarpSize)
-    }
-
-    /// The compute capability, in tenths; 0 where it is no CUDA device.
-    pub fn compute_capability(&self) -> Val<'b, u32> {
-        self.number(DeviceProperty::ComputeCapability)
-    }
-
-    /// Whether it has integers of 8 bits.
-    pub fn has_u8(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Int8)
-    }
-
-    /// Whether it has integers of 16 bits.
-    pub fn has_u16(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Int16)
-    }
-
-    /// Whether it has integers of 64 bits.
-    pub fn has_u64(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Int64)
-    }
-
-    /// Whether it has `f64`.
-    pub fn has_f64(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Float64)
-    }
-
-    /// Whether it calculates with `f16` by itself.
-    pub fn has_native_f16(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Float16)
-    }
-
-    /// Whether it calculates with `bf16` by itself.
-    pub fn has_native_bf16(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Bfloat16)
-    }
-
-    /// Whether its threads can read a clock.
-    pub fn has_clock(&self) -> Val<'b, bool> {
-        self.has(DeviceProperty::Clock)
-    }
 }
+
+macro_rules! method {
+    (number $(#[$doc:meta])* $variant:ident $method:ident) => {
+        $(#[$doc])*
+        pub fn $method(&self) -> Val<'b, u32> {
+            self.number(DeviceProperty::$variant)
+        }
+    };
+    (flag $(#[$doc:meta])* $variant:ident $method:ident) => {
+        $(#[$doc])*
+        pub fn $method(&self) -> Val<'b, bool> {
+            self.has(DeviceProperty::$variant)
+        }
+    };
+}
+
+macro_rules! methods {
+    ([$warp_size:ident $sm:ident] $($(#[$doc:meta])* $variant:ident $method:ident $name:ident $answer:ident {$($answers:tt)+})+) => {
+        impl<'b> ThisDevice<'b> {
+            $(method!($answer $(#[$doc])* $variant $method);)+
+        }
+    };
+}
+device_properties!(methods);

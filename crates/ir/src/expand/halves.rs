@@ -6,12 +6,14 @@
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
-use wattle_math::{self as math, Bfloat16, Binary16, HalfFormat};
+use wattle_math::{self as math, HalfFormat};
+use wattle_operations::floats;
 
 use super::setup::Setups;
 use super::template::Template;
 use super::term::{Construction, Term};
 use super::{Arena, drop_unused, renamed};
+use crate::half::formats;
 use crate::visit::walk_mut;
 use crate::{
     BinaryOp, Const, Expr, ExprId, FloatFormat, HalfFloat, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp,
@@ -136,9 +138,15 @@ impl Format {
 
     /// The format of a floating-point type of 16 bits.
     fn of(ty: Type) -> Format {
+        macro_rules! by_format {
+            ($format:ident {$($variant:ident $rust:ident;)+} $wide:tt) => {
+                match $format {
+                    $(HalfFloat::$variant => Format::new::<formats::$variant>(),)+
+                }
+            };
+        }
         match ty.float_format() {
-            Some(FloatFormat::Half(HalfFloat::F16)) => Format::new::<Binary16>(),
-            Some(FloatFormat::Half(HalfFloat::BF16)) => Format::new::<Bfloat16>(),
+            Some(FloatFormat::Half(format)) => floats!(by_format format),
             Some(FloatFormat::F32 | FloatFormat::F64) | None => unreachable!("only floats of 16 bits are lowered"),
         }
     }
@@ -226,14 +234,14 @@ impl Lowering<'_> {
             (Expr::Bits(to, x), _) if to.is_half() || here.is_some() => self.bits(to, x),
             (Expr::Unary(op, x), Some(ty)) => self.unary(op, ty, x),
             (Expr::Binary(op, x, y), Some(ty)) => self.binary(op, ty, x, y),
-            (Expr::Ternary(TernaryOp::Fma, x, y, z), Some(ty)) => {
-                if (self.native)(ty).fma {
-                    return self.same(expr);
+            (Expr::Ternary(op, x, y, z), Some(ty)) => match op {
+                TernaryOp::Fma if (self.native)(ty).fma => self.same(expr),
+                TernaryOp::Fma => {
+                    let operands = [x, y, z].map(|old| self.operand(old));
+                    let sum = self.part(Part::Fused, ty, &operands);
+                    self.narrow(ty, sum)
                 }
-                let operands = [x, y, z].map(|old| self.operand(old));
-                let sum = self.part(Part::Fused, ty, &operands);
-                self.narrow(ty, sum)
-            }
+            },
             (Expr::Slot(_) | Expr::Param(_), _) => {
                 let new = self.same(expr);
                 let ty = self.types.get(self.ids.len()).copied().unwrap_or(Type::Bool);

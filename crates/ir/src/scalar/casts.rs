@@ -1,10 +1,10 @@
 //! The conversions between numbers, as Rust's `as` has them.
 
-use half::{bf16, f16};
 use wattle_operations::types;
 
 use super::Scalar;
 use crate::half::Half;
+use crate::half::names::*;
 
 /// The conversion to `T`, as Rust's `as` does it.
 #[doc(hidden)]

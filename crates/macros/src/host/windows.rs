@@ -85,9 +85,9 @@ impl Read {
 /// How an index follows the one that moves.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Follows {
-    /// It stays as it is along a row.
+    /// The index is the same all along a row.
     Stays,
-    /// It goes on by one.
+    /// The index is one more at each element of a row.
     Moves,
 }
 

@@ -5,11 +5,12 @@ use std::fmt;
 use std::num::ParseFloatError;
 use std::str::FromStr;
 
+use wattle_ir::{TypeKind, floats, types};
 use wattle_modules::meaning::half::Format;
-use wattle_modules::types::{Sort, Type};
+use wattle_modules::types::Type;
 
-macro_rules! halves {
-    ($($name:ident $sort:ident)*) => {$(
+macro_rules! define_halves {
+    ({$($variant:ident $name:ident;)*} $wide:tt) => {$(
         /// A float of 16 bits, by its bits.
         #[allow(non_camel_case_types, reason = "it stands beside Rust's own types, whose names people write")]
         #[derive(Clone, Copy)]
@@ -17,7 +18,7 @@ macro_rules! halves {
 
         impl $name {
             fn format() -> Format {
-                Format::of(Type { sort: Sort::$sort, bits: 16 })
+                Format::of(Type::named(stringify!($name)).expect("PTX names them as Rust does"))
             }
 
             fn number(self) -> f64 {
@@ -62,10 +63,12 @@ macro_rules! halves {
     )*};
 }
 
-halves! { f16 Float bf16 Brain }
+floats!(define_halves);
 
 macro_rules! numbers {
-    ($($variant:ident $ty:ident $parse:ident $show:literal,)+) => {
+    // Truth values are given as numbers.
+    ($(#[$bool_doc:meta])* Bool bool 8 Bool U8 bool; $($(#[$doc:meta])* $variant:ident $ty:ident $bits:literal $kind:ident
+        $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
         /// A type of numbers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "they are Rust's types of these names, and the floats of 16 bits")]
@@ -84,6 +87,13 @@ macro_rules! numbers {
                 }
             }
 
+            /// What its values are.
+            fn kind(self) -> TypeKind {
+                match self {
+                    $(Number::$variant => TypeKind::$kind,)+
+                }
+            }
+
             /// The size in bytes.
             pub fn size(self) -> u8 {
                 match self {
@@ -94,7 +104,7 @@ macro_rules! numbers {
             /// The bits of the number that a text names; `None` where it names none of this type.
             pub fn parse(self, text: &str) -> Option<u64> {
                 match self {
-                    $(Number::$variant => $parse!($ty, text).map(|number| {
+                    $(Number::$variant => parse!($kind $ty, text).map(|number| {
                         let mut bytes = [0; 8];
                         bytes[..size_of::<$ty>()].copy_from_slice(&number.to_le_bytes());
                         u64::from_le_bytes(bytes)
@@ -113,25 +123,22 @@ macro_rules! numbers {
         impl fmt::Display for Shown {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self.0 {
-                    $(Number::$variant => write!(f, $show, of_bits!($ty, self.1)),)+
+                    $(Number::$variant => write!(f, "{:?}", of_bits!($ty, self.1)),)+
                 }
             }
         }
     };
 }
 
-macro_rules! integer {
-    ($ty:ident, $text:ident) => {
+macro_rules! parse {
+    (Float $ty:ident, $text:ident) => {
+        $text.parse::<$ty>().ok()
+    };
+    ($kind:ident $ty:ident, $text:ident) => {
         match $text.strip_prefix("0x") {
             Some(digits) => $ty::from_str_radix(digits, 16).ok(),
             None => $text.parse::<$ty>().ok(),
         }
-    };
-}
-
-macro_rules! float {
-    ($ty:ident, $text:ident) => {
-        $text.parse::<$ty>().ok()
     };
 }
 
@@ -143,33 +150,22 @@ macro_rules! of_bits {
     }};
 }
 
-numbers! {
-    U8 u8 integer "{}",
-    I8 i8 integer "{}",
-    U16 u16 integer "{}",
-    I16 i16 integer "{}",
-    U32 u32 integer "{}",
-    I32 i32 integer "{}",
-    U64 u64 integer "{}",
-    I64 i64 integer "{}",
-    F16 f16 float "{:?}",
-    BF16 bf16 float "{:?}",
-    F32 f32 float "{:?}",
-    F64 f64 float "{:?}",
-}
+types!(numbers);
 
 impl Number {
     /// Whether it is a float.
     pub(crate) fn is_float(self) -> bool {
-        matches!(self, Number::F16 | Number::BF16 | Number::F32 | Number::F64)
+        match self.kind() {
+            TypeKind::Float => true,
+            TypeKind::Bool | TypeKind::Unsigned | TypeKind::Signed => false,
+        }
     }
 
     /// Whether it may be negative: a signed integer or a float.
     pub(crate) fn is_signed(self) -> bool {
-        match self {
-            Number::I8 | Number::I16 | Number::I32 | Number::I64 => true,
-            Number::F16 | Number::BF16 | Number::F32 | Number::F64 => true,
-            Number::U8 | Number::U16 | Number::U32 | Number::U64 => false,
+        match self.kind() {
+            TypeKind::Signed | TypeKind::Float => true,
+            TypeKind::Bool | TypeKind::Unsigned => false,
         }
     }
 }

@@ -12,10 +12,8 @@ use wattle_memory::{CAPABILITIES, Target};
 pub struct Variant {
     /// How it deals indices out.
     pub layout: IndexLayout,
-    /// The compute capability of a CUDA device, in tenths; 0 of others.
-    capability: u32,
-    /// A bit for each property that it has, by its place in [`DeviceProperty::ALL`].
-    has: u16,
+    /// What it answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the size of warps.
+    answers: [u32; DeviceProperty::ALL.len()],
 }
 
 /// What kernels ask of their device.
@@ -77,32 +75,22 @@ impl fmt::Display for Answers {
     }
 }
 
+const _: () = assert!(DeviceProperty::ALL.len() <= u16::BITS as usize);
+
+/// The bit of a property, by its place in [`DeviceProperty::ALL`].
 fn bit(property: DeviceProperty) -> u16 {
-    let place = DeviceProperty::ALL.iter().position(|other| *other == property);
-    place.map_or(0, |place| 1 << place)
+    1 << property as u16
 }
 
 impl Variant {
     /// A device of which these are the answers.
     fn of(layout: IndexLayout, answers: impl Fn(DeviceProperty) -> u32) -> Variant {
-        let yes = DeviceProperty::ALL.into_iter().filter(|property| answers(*property) != 0);
-        let has = yes.fold(0, |has, property| has | bit(property));
-        Variant { layout, capability: answers(DeviceProperty::ComputeCapability), has }
+        Variant { layout, answers: DeviceProperty::ALL.map(answers) }
     }
 
     /// The answer to what a kernel asks; `None` to what is known when it runs.
     pub fn answer(self, property: DeviceProperty) -> Option<u32> {
-        match property {
-            DeviceProperty::WarpSize => None,
-            DeviceProperty::ComputeCapability => Some(self.capability),
-            DeviceProperty::Int8
-            | DeviceProperty::Int16
-            | DeviceProperty::Int64
-            | DeviceProperty::Float64
-            | DeviceProperty::Float16
-            | DeviceProperty::Bfloat16
-            | DeviceProperty::Clock => Some((self.has & bit(property) != 0).into()),
-        }
+        (property != DeviceProperty::WarpSize).then(|| self.answers[property as usize])
     }
 }
 
@@ -124,18 +112,13 @@ pub fn variants(target: Target) -> Vec<Variant> {
 
 /// Vulkan's devices: each of the features that are optional there is there or not, whatever the others are.
 fn vulkan() -> Vec<Variant> {
-    let all = Variant::of(IndexLayout::Strided, |property| match property {
-        DeviceProperty::WarpSize | DeviceProperty::ComputeCapability | DeviceProperty::Bfloat16 => 0,
-        DeviceProperty::Int8
-        | DeviceProperty::Int16
-        | DeviceProperty::Int64
-        | DeviceProperty::Float64
-        | DeviceProperty::Float16
-        | DeviceProperty::Clock => 1,
-    });
-    let mut variants = vec![all];
-    for property in DeviceProperty::ALL.into_iter().filter(|property| all.has & bit(*property) != 0) {
-        let without = |variant: &Variant| Variant { has: variant.has & !bit(property), ..*variant };
+    let mut variants = vec![Variant::of(IndexLayout::Strided, DeviceProperty::on_vulkan)];
+    for optional in DeviceProperty::ALL.into_iter().filter(|property| property.on_vulkan() != 0) {
+        let without = |variant: &Variant| {
+            let mut without = *variant;
+            without.answers[optional as usize] = 0;
+            without
+        };
         variants.extend(variants.iter().map(without).collect::<Vec<_>>());
     }
     variants

@@ -151,22 +151,24 @@ fn access(mnemonic: &mut Mnemonic, allowed: Order, expected: &str) -> Result<(Or
 
 fn ptx_fence(mnemonic: &mut Mnemonic) -> Result<Instruction, Wrong> {
     const ORDERS: &str = "an order: sc, acq_rel, acquire or release";
-    let order = match mnemonic.take(order) {
-        None => Order::ACQ_REL,
+    let (acquires, releases) = match mnemonic.take(order) {
+        None => (true, true),
         Some((Order::Weak | Order::RELAXED | Order::Volatile, place)) => {
             return Err((place, Problem::unexpected(format!("`{}`", mnemonic.whole), ORDERS)));
         }
-        Some((order, _)) => order,
+        Some((Order::Strong { acquires, releases }, _)) => (acquires, releases),
+        // It is no mere combination of the two.
+        Some((Order::Sc, _)) => (false, false),
     };
     let level = mnemonic.take(scope).map(|(level, _)| level);
     mnemonic.finish(&format!("{ORDERS}, or {}", scopes()))?;
     let Some(level) = level else { return mnemonic.missing(&scopes()) };
     let fence = Label::fence(level);
-    Ok(Instruction::Fence(match order {
-        Order::Sc => fence.sequentially_consistent(),
-        Order::ACQUIRE => fence.acquiring(),
-        Order::RELEASE => fence.releasing(),
-        _ => fence.acquiring().releasing(),
+    Ok(Instruction::Fence(match (acquires, releases) {
+        (false, false) => fence.sequentially_consistent(),
+        (true, false) => fence.acquiring(),
+        (false, true) => fence.releasing(),
+        (true, true) => fence.acquiring().releasing(),
     }))
 }
 

@@ -1,52 +1,29 @@
 //! Sums of floats that are exact in whatever order they are made: multiples of one power of two whose magnitudes together have no
 //! more digits than the format.
 
-use wattle_ir::{FloatFormat, HalfFloat, Type, eval};
+use wattle_ir::{FloatFormat, Type, eval};
 
 /// What is added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exact {
-    format: Format,
+    format: FloatFormat,
     /// The exponent of the power of two that all are multiples of; none where all are zero.
     grain: Option<i32>,
     /// The sum of the magnitudes, in such powers.
     total: u64,
 }
 
-/// The digits of a float, its least normal exponent, and the first one that is too large.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Format {
-    digits: u32,
-    least: i32,
-    beyond: i32,
-}
-
-const F16: Format = Format { digits: 11, least: -14, beyond: 16 };
-const BF16: Format = Format { digits: 8, least: -126, beyond: 128 };
-const F32: Format = Format { digits: 24, least: -126, beyond: 128 };
-const F64: Format = Format { digits: 53, least: -1022, beyond: 1024 };
-
 impl Exact {
     /// A number of a type; `None` where it is no float, none that is finite, or below the normal ones, which some operations take for
     /// zero.
     pub fn of(ty: Type, bits: u64) -> Option<Exact> {
-        let (format, value) = match ty.float_format() {
-            Some(FloatFormat::F32) => (F32, f64::from(f32::from_bits(bits as u32))),
-            Some(FloatFormat::F64) => (F64, f64::from_bits(bits)),
-            Some(FloatFormat::Half(of)) => {
-                let format = match of {
-                    HalfFloat::F16 => F16,
-                    HalfFloat::BF16 => BF16,
-                };
-                (format, f64::from_bits(eval::cast(ty, Type::F64, bits)))
-            }
-            None => return None,
-        };
+        let format = ty.float_format()?;
+        let value = f64::from_bits(eval::cast(ty, Type::F64, bits));
         if value == 0.0 {
             return Some(Exact { format, grain: None, total: 0 });
         }
         let exponent = (value.to_bits() >> 52 & 0x7ff) as i32 - 1023;
-        if !value.is_normal() || exponent < format.least {
+        if !value.is_normal() || exponent < format.least_exponent() {
             return None;
         }
         let digits = value.to_bits() & ((1 << 52) - 1) | 1 << 52;
@@ -71,7 +48,7 @@ impl Exact {
     /// The same, where every sum of a part of it is a number of the format, and a normal one.
     fn bounded(self) -> Option<Exact> {
         let (length, grain) = (u64::BITS - self.total.leading_zeros(), self.grain.unwrap_or(0));
-        let Format { digits, least, beyond } = self.format;
+        let (digits, least, beyond) = (self.format.digits(), self.format.least_exponent(), self.format.end_exponent());
         (length <= digits && grain >= least && grain + length as i32 <= beyond).then_some(self)
     }
 }
