@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("block_fence.md");
@@ -15,10 +16,10 @@ fn block_fence(device: &Device, rounds: usize) -> Result<Summary> {
 /// As block-fence, with the plain accesses of the textbooks: a data race.
 #[scenario(name = "block-fence-textbook", expect = refuted, sizes = SIZES, documentation = PAGE)]
 pub fn textbook(device: &Device, rounds: usize) -> Result<Summary> {
-    let queue = device.queue()?;
+    let (queue, count) = (device.queue()?, word(device, "rounds", rounds)?);
     let firsts = device.alloc(rounds * THREADS)?;
     let seconds = device.alloc(rounds * THREADS)?;
-    queue.launch(FrameSpec::new(1, THREADS), write_and_read_plain(rounds as u32, &firsts, &seconds))?;
+    queue.launch(FrameSpec::new(1, THREADS), write_and_read_plain(count, &firsts, &seconds))?;
     let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
     observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
     Ok(summary)
@@ -109,10 +110,10 @@ const THREADS: usize = 2;
 
 /// Runs `rounds` rounds; with both fences (first, second) is never (1, 20).
 pub fn rounds_of<const RELEASE: bool, const ACQUIRE: bool>(device: &Device, rounds: usize) -> Result<Summary> {
-    let queue = device.queue()?;
+    let (queue, count) = (device.queue()?, word(device, "rounds", rounds)?);
     let firsts = device.alloc(rounds * THREADS)?;
     let seconds = device.alloc(rounds * THREADS)?;
-    let kernel = write_and_read::<RELEASE, ACQUIRE>(rounds as u32, &firsts, &seconds);
+    let kernel = write_and_read::<RELEASE, ACQUIRE>(count, &firsts, &seconds);
     queue.launch(FrameSpec::new(1, THREADS), kernel)?;
     let mut summary = Summary::new(format!("{rounds} rounds of {THREADS} threads in a block"));
     let wrong = observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);

@@ -1,11 +1,23 @@
 //! Input that looks random and is the same each time, and sums that are nearly exact.
 
-use wattle::{Device, Result};
+use wattle::{Device, Error, Result};
 
 /// Refuses at once work whose arrays do not fit: numbers of four bytes, some on the device and some on the host.
 pub fn fits(device: &Device, on_device: usize, on_host: usize) -> Result<()> {
     let bytes = |numbers: usize| (numbers as u64).saturating_mul(4);
     device.needs_memory(bytes(on_device), bytes(on_host))
+}
+
+/// A number of `what` as kernels have it.
+///
+/// # Errors
+/// It is more than a `u32` holds.
+pub fn word(device: &Device, what: &str, number: usize) -> Result<u32> {
+    let most = u32::MAX;
+    u32::try_from(number).map_err(|_| {
+        let what = format!("run {number} {what}: kernels count them in `u32`, up to {most}");
+        Error::capability(device.name(), what, "take a smaller `--size`").limited(number as u64, most)
+    })
 }
 
 /// The number of elements of a matrix, or the greatest number if there are more.

@@ -2,7 +2,7 @@
 
 use wattle::prelude::*;
 
-use crate::data::integers;
+use crate::data::{integers, word};
 
 const PAGE: &str = include_str!("grid_barrier.md");
 
@@ -179,7 +179,7 @@ fn wrong(
     threads: usize,
     launch: impl FnOnce(&Queue, ThreadSpec<1>, u32, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
 ) -> Result<(usize, usize)> {
-    let queue = device.queue()?;
+    let (queue, count) = (device.queue()?, word(device, "rounds", rounds)?);
     // Four blocks, so that there are more than most small machines have cores; for a proof, three of one thread or two
     // of two. That there are several blocks is the point, so it says how many.
     let (blocks, threads) = match rounds {
@@ -189,17 +189,19 @@ fn wrong(
     };
     // As many as there can be at once: one alone on a device that promises nothing of several.
     let blocks = blocks.min(device.properties().max_cooperative_blocks.max(1) as usize);
+    // The counter of arrivals is not set back.
+    word(device, "arrivals", rounds.saturating_mul(blocks))?;
     let n = blocks * threads;
     let threads = threads.min(device.properties().max_threads_per_block as usize);
     let first = integers(n);
     let arrived = device.alloc_zeroed::<u32>(1)?;
     let mut cells = device.alloc_zeroed::<u32>(2 * n)?;
     queue.copy_from_host(cells.slice_mut(0..n)?, &first)?;
-    launch(&queue, ThreadSpec::new(blocks, threads), rounds as u32, &arrived, &cells)?;
+    launch(&queue, ThreadSpec::new(blocks, threads), count, &arrived, &cells)?;
 
     let cells = cells.read(&queue)?;
     let last = &cells[rounds % 2 * n..][..n];
-    let wrong = (0..n).filter(|&i| last[i] != first[(i + rounds) % n].wrapping_add(rounds as u32)).count();
+    let wrong = (0..n).filter(|&i| last[i] != first[(i + rounds) % n].wrapping_add(count)).count();
     Ok((n, wrong))
 }
 

@@ -2,6 +2,8 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
+
 const PAGE: &str = include_str!("locks.md");
 
 /// A plain counter under a lock of one word, with fences.
@@ -201,9 +203,10 @@ fn count(
     launch: impl FnOnce(&Queue, ThreadSpec<1>, u32, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
 ) -> Result<usize> {
     let queue = device.queue()?;
+    word(device, "counts", rounds.saturating_mul(blocks(rounds)))?;
     let lock = device.alloc_zeroed::<u32>(2)?;
     let counter = device.alloc_zeroed::<u32>(1)?;
-    launch(&queue, ThreadSpec::new(blocks(rounds), 1), rounds as u32, &lock, &counter)?;
+    launch(&queue, ThreadSpec::new(blocks(rounds), 1), word(device, "rounds", rounds)?, &lock, &counter)?;
     Ok(counter.read(&queue)?[0] as usize)
 }
 

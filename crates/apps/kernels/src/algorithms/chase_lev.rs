@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("chase_lev.md");
@@ -141,11 +142,11 @@ fn run<const PUSH: bool, const TAKE: bool, const STEAL: bool, const ACQUIRE: boo
 ) -> Result<Summary> {
     // With a single task, which is for proofs, one thief; the owner and it meet at the last task.
     let blocks = if tasks < 4 { 2 } else { 4 };
-    let queue = device.queue()?;
+    let (queue, count) = (device.queue()?, word(device, "tasks", tasks)?);
     let (inputs, runs) = (device.alloc_zeroed::<u32>(tasks)?, device.alloc_zeroed::<u32>(tasks)?);
     let deque = device.alloc_zeroed::<u32>(tasks + 1)?;
     let (top, bottom) = (device.from_slice(&[1])?, device.from_slice(&[1])?);
-    let kernel = work::<PUSH, TAKE, STEAL, ACQUIRE>(tasks as u32, &inputs, &runs, &deque, &top, &bottom);
+    let kernel = work::<PUSH, TAKE, STEAL, ACQUIRE>(count, &inputs, &runs, &deque, &top, &bottom);
     queue.launch(ThreadSpec::new(blocks, 1), kernel)?;
     let (runs, top, bottom) = (runs.read(&queue)?, top.read(&queue)?[0], bottom.read(&queue)?[0]);
     let mut summary = Summary::new(format!("{tasks} tasks, an owner and {} thieves", blocks - 1));

@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("michael_scott.md");
@@ -89,11 +90,11 @@ pub fn add_and_take<const LINK: bool>(
 
 fn run<const LINK: bool>(device: &Device, rounds: usize) -> Result<Summary> {
     let blocks = if rounds == 1 { 2 } else { 3 };
-    let queue = device.queue()?;
+    let (queue, count) = (device.queue()?, word(device, "rounds", rounds)?);
     let nodes = 2 + blocks * rounds;
     let (ends, next) = (device.from_slice(&[1, 1])?, device.alloc_zeroed::<u32>(nodes)?);
     let (items, wrong) = (device.alloc_zeroed::<u32>(nodes)?, device.alloc_zeroed::<u32>(1)?);
-    let kernel = add_and_take::<LINK>(rounds as u32, &ends, &next, &items, &wrong);
+    let kernel = add_and_take::<LINK>(count, &ends, &next, &items, &wrong);
     queue.launch(ThreadSpec::new(blocks, 1), kernel)?;
     let (wrong, ends, next) = (wrong.read(&queue)?[0], ends.read(&queue)?, next.read(&queue)?);
     let mut node = ends[0] as usize;

@@ -5,6 +5,8 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
+
 pub mod chase_lev;
 pub mod clh;
 pub mod dekker;
@@ -30,8 +32,10 @@ fn counted(
     launch: impl FnOnce(&Queue, ThreadSpec<1>, u32, &Buffer<u32>) -> Result<()>,
 ) -> Result<Summary> {
     let (queue, counter) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
-    launch(&queue, ThreadSpec::new(blocks, 1), rounds as u32, &counter)?;
-    let (counted, all) = (counter.read(&queue)?[0] as usize, blocks * rounds);
+    let all = blocks.saturating_mul(rounds);
+    word(device, "counts", all)?;
+    launch(&queue, ThreadSpec::new(blocks, 1), word(device, "rounds", rounds)?, &counter)?;
+    let counted = counter.read(&queue)?[0] as usize;
     let mut summary = Summary::new(format!("{blocks} blocks count to {all}"));
     summary.check(counted == all, "no count is lost", || format!("counted {counted} of {all}"))?;
     Ok(summary)

@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("mpmc_ring.md");
@@ -125,7 +126,7 @@ fn run<const FULL: bool, const EMPTY: bool, const LOOK: bool>(device: &Device, r
     // One item is there already, so that the places are used again soon.
     let (numbers, items) = (device.from_slice(&[1, 1])?, device.from_slice(&[FIRST, 0])?);
     let sums = device.alloc_zeroed::<u32>(2 * blocks)?;
-    let kernel = add_and_take::<FULL, EMPTY, LOOK>(rounds as u32, &ends, &numbers, &items, &sums);
+    let kernel = add_and_take::<FULL, EMPTY, LOOK>(word(device, "rounds", rounds)?, &ends, &numbers, &items, &sums);
     queue.launch(ThreadSpec::new(blocks, 1), kernel)?;
     let (ends, items, sums) = (ends.read(&queue)?, items.read(&queue)?, sums.read(&queue)?);
     let left = (ends[1]..ends[0]).fold(0u32, |sum, position| sum.wrapping_add(items[(position % PLACES) as usize]));

@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("reader_writer.md");
@@ -83,7 +84,8 @@ fn run<const READER_LEAVES: bool, const WRITER_LEAVES: bool, const WAIT: bool>(
     let queue = device.queue()?;
     let (lock, pair) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
     let torn = device.alloc_zeroed::<u32>(1)?;
-    let kernel = read_and_write::<READER_LEAVES, WRITER_LEAVES, WAIT>(rounds as u32, &lock, &pair, &torn);
+    let kernel =
+        read_and_write::<READER_LEAVES, WRITER_LEAVES, WAIT>(word(device, "rounds", rounds)?, &lock, &pair, &torn);
     queue.launch(ThreadSpec::new(blocks, 1), kernel)?;
     let torn = torn.read(&queue)?[0];
     let mut summary = Summary::new(format!("a writer and {} readers, {rounds} rounds", blocks - 1));

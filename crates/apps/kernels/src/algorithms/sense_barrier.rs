@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("sense_barrier.md");
@@ -87,7 +88,7 @@ fn run<const COUNT: bool, const SENSE: bool, const WAIT: bool>(device: &Device, 
     let queue = device.queue()?;
     let (state, cells) = (device.from_slice(&[blocks as u32, 0])?, device.alloc_zeroed::<u32>(2 * blocks)?);
     let stale = device.alloc_zeroed::<u32>(1)?;
-    let kernel = shift::<COUNT, SENSE, WAIT>(rounds as u32, &state, &cells, &stale);
+    let kernel = shift::<COUNT, SENSE, WAIT>(word(device, "rounds", rounds)?, &state, &cells, &stale);
     queue.launch_with(LaunchOptions::new().cooperative(), ThreadSpec::new(blocks, 1), kernel)?;
     let stale = stale.read(&queue)?[0];
     let mut summary = Summary::new(format!("{rounds} barriers of {blocks} blocks"));

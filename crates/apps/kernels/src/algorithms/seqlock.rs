@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("seqlock.md");
@@ -111,7 +112,7 @@ fn judged(
     let queue = device.queue()?;
     let (number, pair) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
     let torn = device.alloc_zeroed::<u32>(1)?;
-    launch(&queue, rounds as u32, &number, &pair, &torn)?;
+    launch(&queue, word(device, "rounds", rounds)?, &number, &pair, &torn)?;
     let torn = torn.read(&queue)?[0];
     let mut summary = Summary::new(format!("a writer and a reader, {rounds} rounds"));
     summary.check(torn == 0, "what a reader accepts is a snapshot", || format!("{torn} were torn"))?;

@@ -2,6 +2,7 @@
 
 use wattle::prelude::*;
 
+use crate::data::word;
 use crate::weak::unseen;
 
 const PAGE: &str = include_str!("spsc_ring.md");
@@ -79,7 +80,8 @@ fn run<const TAIL: bool, const HEAD: bool, const ACQUIRE: bool>(device: &Device,
     let slots = device.alloc_zeroed::<u32>(PLACES as usize)?;
     let (head, tail) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
     let wrong = device.alloc_zeroed::<u32>(1)?;
-    let kernel = produce_and_consume::<TAIL, HEAD, ACQUIRE>(tries as u32, &slots, &head, &tail, &wrong);
+    let kernel =
+        produce_and_consume::<TAIL, HEAD, ACQUIRE>(word(device, "tries", tries)?, &slots, &head, &tail, &wrong);
     queue.launch(ThreadSpec::new(2, 1), kernel)?;
     let wrong = wrong.read(&queue)?[0];
     let mut summary = Summary::new(format!("{tries} tries on each side of a ring of {PLACES}"));

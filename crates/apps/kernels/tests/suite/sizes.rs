@@ -35,3 +35,42 @@ fn every_scenario_with_arrays_on_the_host_says_so() {
     }
     assert_eq!(asked, 9);
 }
+
+/// A kernel's counts are `u32`, to which a greater number would be a small one.
+#[test]
+fn counts_of_33_bits_are_not_taken_for_small_ones() {
+    let counted = [
+        "block-fence",
+        "dekker",
+        "deque-",
+        "grid-barrier",
+        "lock-",
+        "peterson",
+        "queue-",
+        "reader-writer-lock",
+        "ring-",
+        "sense-barrier",
+        "seqlock",
+    ];
+    for prefix in counted {
+        let mut asked = 0;
+        for scenario in wattle_kernels::all().iter().filter(|scenario| scenario.name.starts_with(prefix)) {
+            let Work::Sized(work, _) = scenario.work else { continue };
+            for n in [1 << 32, usize::MAX] {
+                let error = work(&Device::host_serial(), n).unwrap_err();
+                assert!(
+                    matches!(error.kind(), ErrorKind::Capability { limit: Some(_), .. }),
+                    "{}: {error}",
+                    scenario.name
+                );
+            }
+            asked += 1;
+        }
+        assert!(asked > 0, "there is none of `{prefix}`");
+    }
+    // What all blocks together count is too much.
+    for scenario in [wattle_kernels::locks::test_and_set, wattle_kernels::grid_barrier::grid_barrier] {
+        let error = scenario(&Device::select("simulated").unwrap(), 1 << 31).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Capability { limit: Some(_), .. }), "{error}");
+    }
+}
