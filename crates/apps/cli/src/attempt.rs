@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, Scenario, Summary};
+use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, FaultKind, Scenario, Summary};
 
 use crate::limits::{Limits, Reached};
 use crate::panics;
@@ -204,6 +204,8 @@ impl Status {
             ErrorKind::Interrupted { .. } => Status::Interrupted,
             ErrorKind::Capability { .. } => Status::Unsupported,
             ErrorKind::QueueStopped { first } => Status::of(first),
+            // Devices that see it as a kernel begins say so as they say a thread's faults.
+            ErrorKind::Fault(fault) if matches!(fault.what, FaultKind::SharedMemory { .. }) => Status::Unsupported,
             ErrorKind::Fault(_)
             | ErrorKind::TimeLimit { .. }
             | ErrorKind::Panic { .. }

@@ -37,7 +37,7 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
         let (judged, case) = match check_module::check_file(session, file, args) {
             Ok((exit, case)) => (Ok(exit), case),
             Err(Stop::Input(why)) => {
-                let case = check_module::refused(file, &why);
+                let case = Case::refused(file, &why);
                 (Err(why.into()), case)
             }
             Err(output @ Stop::Output(_)) => return Err(output),
@@ -254,6 +254,5 @@ fn draw(judged: &Judged, file: &Path) -> Result<(), Stop> {
     let violation = report.and_then(|report| report.violations.first());
     let model = report.map_or(Model::Portable, |report| report.model);
     let picture = svg(witness, &SvgOptions { violation, model, ..SvgOptions::default() });
-    std::fs::write(file, picture)
-        .map_err(|error| Input::new("svg", format!("{} could not be written: {error}", file.display())).into())
+    Ok(crate::output::write("svg", file, picture)?)
 }

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 use wattle::Model;
@@ -267,13 +267,6 @@ fn content(name: &str, bytes: &[u8], args: &CheckArgs, model: Model) -> Key {
     content.add_debug(&(entry, grid, block, arguments, dynamic_shared, asserted, volatile_is_plain));
     content.add_debug(&(model, args.loop_bound, args.progress));
     content.key()
-}
-
-/// The case of a module whose launch was refused.
-pub fn refused(file: &Path, why: &Input) -> Case {
-    let file = file.display().to_string();
-    let (name, outcome) = (file.clone(), Outcome::Unanswered(why.message.clone()));
-    Case { suite: file, name, time: Duration::ZERO, outcome }
 }
 
 fn outcome(file: &Path, world: &World, report: &Report) -> Outcome {

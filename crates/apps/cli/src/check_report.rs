@@ -190,7 +190,7 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         lines(session, &advice.needless_alone)?;
     }
     if advice.cut_short && advice.fixes.is_empty() {
-        session.line("  (the time for advice was up; more may be possible)")?;
+        session.line("  (it ended before all changes were tried; more may be possible)")?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use wattle_cost::{Comparison, Effort, Question, Report, Watch};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::limits::LimitArgs;
+use crate::output::{unwritten, write};
 use crate::progress::Progress;
 use crate::session::Session;
 
@@ -89,11 +90,11 @@ pub fn cost(session: &mut Session, command: &CostCommand) -> Result<Exit, Stop> 
         None => measured(session, args, command.measure())?,
     };
     if let Some(file) = &args.svg {
-        std::fs::write(file, report.svg()).map_err(|error| cannot("written", file, &error))?;
+        write("file", file, report.svg())?;
     }
     if let Some(file) = &args.save {
-        let text = serde_json::to_string_pretty(&report).map_err(std::io::Error::from);
-        text.and_then(|text| std::fs::write(file, text)).map_err(|error| cannot("written", file, &error))?;
+        let text = serde_json::to_string_pretty(&report).map_err(|error| unwritten("file", file, &error))?;
+        write("file", file, text)?;
     }
     let exit = if report.is_partial { Exit::Unanswered } else { Exit::Holds };
     match &earlier {
@@ -136,13 +137,13 @@ fn measured(session: &mut Session, args: &CostArgs, measure: Measure) -> Result<
 }
 
 fn read(file: &Path) -> Result<Report, Input> {
-    let bytes = std::fs::read(file).map_err(|error| cannot("read", file, &error))?;
+    let bytes = std::fs::read(file).map_err(|error| cannot_read(file, &error))?;
     serde_json::from_slice(&bytes).map_err(|error| {
         let message = format!("{} is no report of `wattle cost` with `--save` or `--json`: {error}", file.display());
         Input::new("not_a_report", message)
     })
 }
 
-fn cannot(what: &str, file: &Path, error: &std::io::Error) -> Input {
-    Input::new("file", format!("{} cannot be {what}: {error}", file.display()))
+fn cannot_read(file: &Path, error: &std::io::Error) -> Input {
+    Input::new("file", format!("{} cannot be read: {error}", file.display()))
 }

@@ -1,6 +1,5 @@
 //! `wattle emit`: the code that is made of a scenario's kernels.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -10,6 +9,7 @@ use wattle_spirv::Features;
 use crate::args::{CodeForm, EmitArgs};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
+use crate::output;
 use crate::session::Session;
 
 #[derive(Serialize)]
@@ -73,7 +73,7 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
 
 fn print(session: &mut Session, args: &EmitArgs, text: &str) -> Result<Exit, Stop> {
     match &args.output {
-        Some(file) => write(file, text.as_bytes())?,
+        Some(file) => output::write("output", file, text)?,
         None => session.line(text)?,
     }
     Ok(Exit::Holds)
@@ -123,15 +123,10 @@ fn module(session: &mut Session, args: &EmitArgs, kernels: &[Arc<dyn Kernel>]) -
     let words = spirv(&**kernel)?;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     match &args.output {
-        Some(file) => write(file, &bytes)?,
+        Some(file) => output::write("output", file, &bytes)?,
         None => session.out.write_all(&bytes)?,
     }
     Ok(Exit::Holds)
-}
-
-fn write(file: &Path, bytes: &[u8]) -> Result<(), Input> {
-    std::fs::write(file, bytes)
-        .map_err(|error| Input::new("output", format!("{} cannot be written: {error}", file.display())))
 }
 
 fn report(kernel: &dyn Kernel, args: &EmitArgs) -> Result<KernelReport, Input> {

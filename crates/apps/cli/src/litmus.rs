@@ -93,7 +93,14 @@ struct CaseReport {
 pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
     let (exit, cases) = match &args.expected {
         Some(expected) => folder(session, args, expected)?,
-        None => file(session, args).map(|(exit, case)| (exit, vec![case]))?,
+        None => match file(session, args) {
+            Ok((exit, case)) => (exit, vec![case]),
+            Err(Stop::Input(why)) => {
+                args.findings.write("litmus", Exit::Unanswered, &[Case::refused(&args.path, &why)])?;
+                return Err(why.into());
+            }
+            Err(output @ Stop::Output(_)) => return Err(output),
+        },
     };
     args.findings.write("litmus", exit, &cases)?;
     Ok(exit)

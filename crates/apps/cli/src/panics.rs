@@ -2,7 +2,9 @@
 
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, Once};
+
+use wattle_core::lock;
 
 static INSIDE: AtomicBool = AtomicBool::new(false);
 static PLACE: Mutex<Option<String>> = Mutex::new(None);
@@ -20,12 +22,12 @@ pub fn kept<R>(work: impl FnOnce() -> R) -> (R, Option<String>) {
                 return before(info);
             }
             let place = info.location().map(ToString::to_string);
-            let mut kept = PLACE.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = lock(&PLACE);
             *kept = kept.take().or(place);
         }));
     });
-    let keeper = KEEPER.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = || PLACE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let keeper = lock(&KEEPER);
+    let place = || lock(&PLACE).take();
     place();
     INSIDE.store(true, Ordering::SeqCst);
     let result = work();

@@ -70,8 +70,7 @@ pub fn stress(session: &mut Session<'_>, args: &StressArgs) -> Result<Exit, Stop
     args.report.as_deref().map(crate::output::writable).transpose()?;
     let report = if args.merge.is_empty() { campaign(session, args)? } else { merged(&args.merge)? };
     if let Some(path) = &args.report {
-        let unwritable = |error| Input::new("report_file", format!("{}: {error}", path.display()));
-        fs::write(path, html(&report)).map_err(unwritable)?;
+        crate::output::write("report_file", path, html(&report))?;
     }
     // A limit, a shard that no instance was in, or an outcome that nobody has judged leaves a question without an answer.
     let all_ran = report.is_answered() && session.limits.reached().is_none();

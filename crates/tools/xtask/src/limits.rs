@@ -22,12 +22,14 @@ const MEMORY: u64 = 200 << 20;
 /// The longest that a command may have to come to its memory limit.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Commands with more to do than there is time for. `{many}` and `{spin}` are litmus files.
+/// Commands with more to do than there is time for. `{many}` and `{spin}` are litmus files, `{module}` is one of PTX.
 const COMMANDS: &[&str] = &[
     "check lock-ticket --size 12 --no-symmetry",
     "check deque-chase-lev --size 3",
     "check queue-michael-scott --size 3",
+    "check {module} --grid 8 --arg a=u32[4]:0 --arg b=u32[4]:0",
     "orders lock-ticket --size 12",
+    "tour",
     "litmus {many} --model ptx",
     "litmus {many} --model ptx --ask race",
     "litmus {many} --model ptx --ask liveness --progress hsa",
@@ -39,6 +41,7 @@ const COMMANDS: &[&str] = &[
     "stress store-buffering --seconds 100000",
     "stress last-block-sum --seconds 100000",
     "cost fences --device host",
+    "cost interference --device host",
 ];
 
 /// What ends a command.
@@ -69,12 +72,14 @@ fn measure() -> Result<usize, String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/limits");
     let doing = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(&folder).map_err(doing)?;
-    let (many, spin) = (folder.join("many.litmus"), folder.join("spin.litmus"));
+    let [many, spin, module] = ["many.litmus", "spin.litmus", "many.ptx"].map(|name| folder.join(name));
     fs::write(&many, many_orders()).map_err(doing)?;
     fs::write(&spin, many_loops()).map_err(doing)?;
+    fs::write(&module, many_adds()).map_err(doing)?;
     let fill = |word: &str| match word {
         "{many}" => many.clone().into_os_string(),
         "{spin}" => spin.clone().into_os_string(),
+        "{module}" => module.clone().into_os_string(),
         other => other.into(),
     };
     println!("how long after its limit each ended; - where it was over before, or never had so much memory");
@@ -157,6 +162,22 @@ fn resident(child: &Child) -> u64 {
 fn many_orders() -> String {
     let add = |step: usize| move |n: usize| format!("atom.relaxed.gpu.add r0, x{}, 1", (n + step) % 12);
     litmus(12, &[&add(0), &add(1), &add(2)])
+}
+
+/// A kernel whose threads count four places up in turns, and keep what they see.
+fn many_adds() -> String {
+    let turn = |at: usize| {
+        let at = at % 4 * 4;
+        format!(
+            "    atom.relaxed.gpu.global.add.u32 %x, [%a+{at}], 1;\n    ld.relaxed.gpu.global.u32 %y, [%a+{at}];\n    \
+             st.relaxed.gpu.global.u32 [%b+{at}], %y;\n"
+        )
+    };
+    let turns: String = (0..12).map(turn).collect();
+    format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 a, .param .u64 b)\n{{\n    \
+         .reg .u64 %a, %b;\n    .reg .u32 %x, %y;\n    ld.param.u64 %a, [a];\n    ld.param.u64 %b, [b];\n{turns}    ret;\n}}\n"
+    )
 }
 
 /// Forty threads that each wait for the next one, in loops that change something each time.

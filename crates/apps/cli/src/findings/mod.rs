@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::exit::{Exit, Input, Stop};
+use crate::output::{self, unwritten};
 
 pub use scenario::cases_of;
 
@@ -36,6 +37,15 @@ pub struct Case {
     pub time: Duration,
     /// What came of it.
     pub outcome: Outcome,
+}
+
+impl Case {
+    /// The case of a file that was refused, or not answered in time.
+    pub fn refused(file: &Path, why: &Input) -> Case {
+        let file = file.display().to_string();
+        let (name, outcome) = (file.clone(), Outcome::Unanswered(why.message.clone()));
+        Case { suite: file, name, time: Duration::ZERO, outcome }
+    }
 }
 
 /// What came of a case.
@@ -103,18 +113,14 @@ impl FindingArgs {
     pub fn write(&self, command: &str, exit: Exit, cases: &[Case]) -> Result<(), Stop> {
         if let Some(file) = &self.junit {
             let text = junit::text(command, cases).map_err(|error| unwritten("junit", file, &error))?;
-            std::fs::write(file, text).map_err(|error| unwritten("junit", file, &error))?;
+            output::write("junit", file, text)?;
         }
         if let Some(file) = &self.sarif {
             let text = format!("{:#}\n", sarif::log(exit, cases));
-            std::fs::write(file, text).map_err(|error| unwritten("sarif", file, &error))?;
+            output::write("sarif", file, text)?;
         }
         Ok(())
     }
-}
-
-fn unwritten(kind: &'static str, file: &Path, error: &dyn std::fmt::Display) -> Stop {
-    Input::new(kind, format!("{} could not be written: {error}", file.display())).into()
 }
 
 #[cfg(test)]

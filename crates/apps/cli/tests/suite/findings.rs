@@ -176,7 +176,51 @@ fn a_file_that_cannot_be_written_is_an_error() -> Result {
     let output = command.args(["check", "publication", "--junit", "/nowhere/at/all.xml"]).output()?;
     let error = String::from_utf8(output.stderr)?;
     assert_eq!(output.status.code(), Some(2), "{error}");
-    assert!(error.contains("/nowhere/at/all.xml could not be written"), "{error}");
+    assert!(error.contains("/nowhere/at/all.xml cannot be written"), "{error}");
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_whose_reader_has_gone_is_a_quiet_end_for_files_too() -> Result {
+    use std::os::fd::AsRawFd;
+
+    for args in
+        [&["emit", "publication", "-o"][..], &["check", "publication-broken-no-release", "--no-advice", "--svg"]]
+    {
+        let (reader, writer) = std::io::pipe()?;
+        drop(reader);
+        // The child has no such file, but this process has as long as it runs.
+        let file = format!("/proc/{}/fd/{}", std::process::id(), writer.as_raw_fd());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        let output = command.env("WATTLE_CACHE", "").args(args).arg(&file).output()?;
+        let error = String::from_utf8(output.stderr)?;
+        assert!(output.status.code() != Some(2) && error.is_empty(), "{args:?}: {error}");
+    }
+    Ok(())
+}
+
+/// A named pipe is opened once: its reader takes the first end for the last one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_goes_through_a_named_pipe() -> Result {
+    let pipe = Path::new(env!("CARGO_TARGET_TMPDIR")).join("findings-pipe");
+    let _ = std::fs::remove_file(&pipe);
+    assert!(Command::new("mkfifo").arg(&pipe).status()?.success());
+    let reader = Command::new("cat").arg(&pipe).stdout(Stdio::piped()).spawn()?;
+    let args = ["stress", "store-buffering", "--device", "host", "--seconds", "0.2", "--report"];
+    let output = Command::new(env!("CARGO_BIN_EXE_wattle")).args(args).arg(&pipe).output()?;
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(reader.wait_with_output()?.stdout)?;
+    assert!(page.contains("<table>"), "{page}");
+    Ok(())
+}
+
+#[test]
+fn a_litmus_file_that_is_refused_is_in_every_document() -> Result {
+    let (code, xml, log) = run("refused", &["litmus", "there-is-none.litmus", "--model", "ptx"])?;
+    assert_eq!((code, xml.matches("<error ").count()), (Some(2), 1), "{xml}");
+    assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false, "{log:#}");
     Ok(())
 }
 

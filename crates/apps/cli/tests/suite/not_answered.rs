@@ -332,6 +332,30 @@ fn what_a_scenario_does_wrong_is_violated() {
     }
 }
 
+#[kernel]
+fn takes_too_much(acc: &Acc, word: Shared<u32>) {
+    let many = acc.shared::<u64, 3_000_000>();
+    many[0] = 1;
+    word[0] = many[0] as u32;
+}
+
+/// The host sees only as the kernel begins that its blocks have less memory.
+#[test]
+fn memory_that_a_block_has_nowhere_is_not_possible() {
+    let work = |device: &Device| {
+        device.queue()?.launch(ThreadSpec::new(1, 1), takes_too_much(&device.alloc_zeroed::<u32>(1)?))?;
+        done()
+    };
+    for device in ["host", "host-serial", "simulated"] {
+        let mut out = Vec::new();
+        let exit =
+            wattle_cli::execute(&[scenario("too-much", work)], ["wattle", "run", "too-much", "-d", device], &mut out);
+        let out = String::from_utf8_lossy(&out).into_owned();
+        assert_eq!(exit, Exit::Unanswered, "{out}");
+        assert!(out.contains("not possible on this device"), "{out}");
+    }
+}
+
 #[test]
 fn what_the_checker_can_do_is_answered() {
     for &(name, work) in HOLDS {
