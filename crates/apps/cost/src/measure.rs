@@ -166,11 +166,11 @@ impl Plan {
 /// One launch's time.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// By the clock that kernels read, of the mean thread.
+    /// The ticks of the mean thread, by the clock that kernels read.
     ticks: Option<f64>,
-    /// By that clock where its rate is known, else of the whole launch by the device's events.
+    /// The seconds by that clock where its rate is known, else those of the whole launch by the device's events.
     seconds: f64,
-    /// Of the whole launch.
+    /// The seconds of the whole launch.
     launch: f64,
 }
 

@@ -136,7 +136,7 @@ impl Random {
         Random::new(seed ^ hash.rotate_left(17) ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Any number.
+    /// The next number of the sequence, any of 64 bits.
     pub fn word(&mut self) -> u64 {
         self.0.next_u64()
     }

@@ -43,11 +43,11 @@ pub enum NoKernel {
     /// It is too large for the kernels that run it.
     #[error("a thread has {found} {what}; {most} at the most")]
     TooLarge {
-        /// What there are too many of.
+        /// What the thread has too many of.
         what: &'static str,
-        /// How many there are.
+        /// How many of them the thread has.
         found: usize,
-        /// The most.
+        /// The greatest number that the kernels take.
         most: usize,
     },
 }

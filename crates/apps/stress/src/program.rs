@@ -97,13 +97,13 @@ pub enum Op {
 
 /// The order of a fence or atomic operation, in its place.
 pub(crate) enum OrderMut<'o> {
-    /// Of a load.
+    /// The order of a load.
     Read(&'o mut ReadOrder),
-    /// Of a store.
+    /// The order of a store.
     Write(&'o mut WriteOrder),
-    /// Of a read-modify-write.
+    /// The order of a read-modify-write.
     Update(&'o mut UpdateOrder),
-    /// Of a fence.
+    /// The order of a fence.
     Fence(&'o mut FenceOrder),
 }
 

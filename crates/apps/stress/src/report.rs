@@ -190,10 +190,10 @@ pub enum MergeError {
     /// There is nothing to merge.
     #[error("there is no report to merge: give the files that `wattle stress --json --shard i/n` wrote")]
     Nothing,
-    /// They are of different campaigns.
+    /// The reports are of different campaigns.
     #[error("the reports are of different campaigns: {what} is `{first}` in one and `{second}` in another")]
     Different {
-        /// What differs.
+        /// The setting that differs.
         what: &'static str,
         /// The value in the first report.
         first: String,

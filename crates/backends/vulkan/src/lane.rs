@@ -1,11 +1,11 @@
 //! The queues of a Vulkan device, each with a timeline that says how far it has come.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ash::vk;
-use wattle_core::Result;
+use wattle_core::{Result, lock};
 
 use crate::context::Context;
 
@@ -55,7 +55,7 @@ impl Context {
         self.alive()?;
         let this = &self.lanes[lane];
         let device = self.device();
-        let mut state = this.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&this.state);
         let mut waits = [(vk::Semaphore::null(), 0); MOST_LANES];
         let mut count = 0;
         for (number, other) in self.lanes.iter().enumerate() {
@@ -99,7 +99,7 @@ impl Context {
     /// The number of submissions to a lane.
     #[cfg(test)]
     pub(crate) fn submissions(&self, lane: usize) -> u64 {
-        self.lanes[lane].state.lock().unwrap_or_else(PoisonError::into_inner).submitted
+        lock(&self.lanes[lane].state).submitted
     }
 
     /// The number of submissions that a lane has finished.

@@ -1,12 +1,12 @@
 //! Tests of internals: counters, and rare events.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use ash::vk;
 use wattle::prelude::*;
 use wattle_core::queue::Executor as _;
-use wattle_core::{ErrorKind, Kernel, Spec};
+use wattle_core::{ErrorKind, Kernel, Spec, lock};
 
 use crate::backend::VulkanBackend;
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::validation;
 /// One test at a time holds them, since some make them unusable for a while.
 fn contexts() -> (Vec<(Device, Arc<Context>)>, MutexGuard<'static, ()>) {
     static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let alone = lock(&ALONE);
     let found = crate::survey();
     for missing in &found.missing {
         test_skips::skipped(&missing.reason);

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use ash::{Entry, Instance, vk};
-use wattle_core::Missing;
+use wattle_core::{Missing, lock};
 
 use crate::loader::missing;
 
@@ -21,7 +21,7 @@ static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 ///
 /// Empty unless the layer was enabled with `WATTLE_VULKAN_VALIDATION=1`.
 pub fn validation_messages() -> Vec<String> {
-    MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    lock(&MESSAGES).clone()
 }
 
 /// Whether the layer is requested.
@@ -110,7 +110,7 @@ unsafe extern "system" fn keep(
     let severity = if severity.contains(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR) { "error" } else { "warning" };
     let line = format!("{severity}: {}: {}", text(name), text(message));
     eprintln!("vulkan validation {line}");
-    let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut messages = lock(&MESSAGES);
     if messages.len() < KEPT {
         messages.push(line);
     }

@@ -50,7 +50,7 @@ pub(crate) enum Wait {
     Barrier,
     /// The other lanes of its warp, at an operation of the warp.
     Warp,
-    /// Its next turn.
+    /// The thread's own next turn.
     Turn,
     /// Nothing: the launch has been stopped, and the thread must not run again.
     Stopped,

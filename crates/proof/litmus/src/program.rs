@@ -315,7 +315,7 @@ impl Eq for Origin {}
 pub struct Program {
     /// The dialect that it is written in.
     pub dialect: Dialect,
-    /// Its name.
+    /// The name that its file gives the program.
     pub name: String,
     /// The descriptions in the file, one text each.
     pub description: Vec<String>,

@@ -143,12 +143,6 @@ impl Program {
         self.kernel.exprs.iter().any(asks)
     }
 
-    /// The line of the first operation by which the lanes of a warp exchange values.
-    pub fn exchanges_at(&self) -> Option<Site> {
-        let at = self.code.iter().position(|instr| matches!(instr.op, Op::Warp { .. }))?;
-        Some(self.site_at(at as u32))
-    }
-
     /// Whether an instruction is the warp's barrier.
     pub fn is_warp_barrier(&self, at: u32) -> bool {
         self.code.get(at as usize).is_some_and(|instr| matches!(instr.op, Op::WarpBarrier(_)))

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use wattle_core::{
     Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch,
-    PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
+    PerItem, Queue, Read, Result, Shared, Thread, ToExtent, lock,
 };
 use wattle_ir::{Access, AtomicScalar, Dim, Element, Number, ParamKind, Rank, Type, native, raw, types};
 
@@ -114,12 +114,12 @@ fn info_of(kernel: &wattle_ir::Kernel) -> &'static KernelInfo {
     static KEPT: Mutex<Vec<&'static KernelInfo>> = Mutex::new(Vec::new());
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let names: Vec<&'static str> = kernel.params.iter().map(|param| param.name).collect();
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = lock(&KEPT);
     let is_it = |info: &&&KernelInfo| info.name == kernel.name && info.site == kernel.site && info.parameters == names;
     if let Some(known) = kept.iter().find(is_it) {
         return known;
     }
-    let mut known_names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known_names = lock(&NAMES);
     let known_names = known_names.get_or_insert_default();
     let name = known_names.get(kernel.name.as_str()).copied().unwrap_or_else(|| {
         let name: &'static str = kernel.name.clone().leak();

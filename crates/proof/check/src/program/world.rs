@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use wattle_core::lock;
 use wattle_ir::{Access, ParamKind, Place, Site};
 use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
@@ -163,7 +164,7 @@ impl World {
 
     /// The number of a fault; the same one for the same fault.
     pub(super) fn fault_number(&self, fault: Fault) -> u32 {
-        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = lock(&self.faults);
         let known = faults.iter().position(|known| *known == fault);
         known.unwrap_or_else(|| {
             faults.push(fault);
@@ -173,19 +174,19 @@ impl World {
 
     /// The number of a dynamic instance of a barrier; the same one for the same instance.
     pub(super) fn barrier_instance(&self, instance: BarrierInstance) -> u64 {
-        let mut known = self.barriers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.barriers);
         let next = known.len() as u64;
         *known.entry(instance).or_insert(next)
     }
 
     /// The fault with that number.
     pub fn fault(&self, number: u32) -> Option<Fault> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
+        lock(&self.faults).get(number as usize).cloned()
     }
 
     /// The writes that a thread may still make, if they are known.
     pub(super) fn writes_ahead(&self, launch: u32, thread: &Thread<Deferred>) -> Option<Arc<[Ahead]>> {
-        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ahead = lock(&self.ahead);
         // A thread is copied only where it is new: it holds all of its local memory.
         let alike = ahead.entry(FxBuildHasher.hash_one((launch, thread))).or_default();
         if let Some((.., known)) = alike.iter().find(|(of, other, _)| *of == launch && other == thread) {

@@ -30,7 +30,7 @@ pub struct Column {
     pub thread: ThreadId,
     /// The name of the thread: `block 2`.
     pub name: String,
-    /// Its kernel.
+    /// The name of the kernel that the thread runs.
     pub kernel: String,
     /// The steps of the thread, in order.
     pub steps: Vec<Step>,

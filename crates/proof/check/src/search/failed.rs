@@ -23,9 +23,9 @@ mod ways;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
 use rustc_hash::FxHashMap;
+use wattle_core::lock;
 use wattle_memory::{Analysis, Event, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
 
 use grown::{Grown, with};
@@ -112,7 +112,7 @@ pub(super) fn failed_iterations(
     let mixed: Vec<Address> =
         mixed.into_iter().chain(rounds::mixed(search.setup.model, state, graph, analysis)).collect();
     if !mixed.is_empty() {
-        search.shared.found_mixed.lock().unwrap_or_else(PoisonError::into_inner).extend(mixed);
+        lock(&search.shared.found_mixed).extend(mixed);
     }
     if !search.setup.failed_iterations {
         return ControlFlow::Continue(());

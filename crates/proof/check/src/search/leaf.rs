@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
+use wattle_core::lock;
 use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences, ordered, other_endings, unordered};
@@ -132,8 +132,7 @@ fn complete(
         return ControlFlow::Continue(());
     };
     let guessed = &search.shared.guessed;
-    if state.guessed && !guessed.lock().unwrap_or_else(PoisonError::into_inner).insert(identity(state, graph, analysis))
-    {
+    if state.guessed && !lock(guessed).insert(identity(state, graph, analysis)) {
         return ControlFlow::Continue(());
     }
     search.statistics.complete += 1;

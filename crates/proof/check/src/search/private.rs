@@ -17,9 +17,10 @@
 
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use wattle_core::lock;
 use wattle_memory::{Label, ThreadId};
 
 use super::process::{AccessTarget, Action, Address, Memory};
@@ -96,7 +97,7 @@ impl<'w> PrivateCells<'w> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Records an access; returns whether its cell is private.

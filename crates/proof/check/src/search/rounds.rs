@@ -32,9 +32,9 @@ pub(super) const MOST_ROUNDS: u32 = 2;
 pub(super) struct Round {
     /// The gates that it has come to.
     pub gates: Vec<usize>,
-    /// Its arrival at the last of them.
+    /// The thread's arrival at the last of its gates.
     pub arrival: Option<EventId>,
-    /// Its reads.
+    /// The reads of the iteration.
     pub reads: Vec<EventId>,
     /// The writes of updates that have written back what they read.
     pub idle: Vec<EventId>,

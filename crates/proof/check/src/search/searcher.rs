@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use rustc_hash::FxHashSet;
+use wattle_core::lock;
 use wattle_memory::{Analysis, stop};
 
 use super::limit::Watch;
@@ -108,7 +109,7 @@ impl<'s, 'w> Search<'s, 'w> {
 
     /// The visitor, for this worker alone.
     pub fn visitor(&self) -> MutexGuard<'s, &'s mut dyn Visitor> {
-        self.shared.visitor.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.visitor)
     }
 
     /// Runs all threads until each has ended or waits for a choice.

@@ -4,10 +4,11 @@
 //! finding is the same each time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
+use wattle_core::lock;
 use wattle_memory::stop;
 
 use super::limit::asks;
@@ -29,7 +30,7 @@ pub(super) fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Stat
             let one = Search::new(setup, &global).one_interleaving();
             if one.complete > 0 { (End::BrokenOff, one) } else { alone(setup, &global) }
         });
-        let found = more.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = lock(&more);
         if end != End::Exhausted {
             return (end, statistics);
         }
@@ -121,10 +122,6 @@ struct Shared<'w> {
     idle: AtomicUsize,
     stop: Arc<AtomicBool>,
     halt: Mutex<Option<Halt>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn together<'s, 'w>(

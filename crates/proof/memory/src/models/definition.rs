@@ -33,7 +33,7 @@ pub(super) struct Definitions {
 }
 
 impl Definitions {
-    /// Those of a model that follows no specification.
+    /// The definitions of a model that follows no specification.
     pub const NONE: Definitions = Definitions {
         atomic: None,
         in_scope: None,

@@ -11,7 +11,7 @@ pub(super) fn if_equal(one: Label, other: Label) -> Option<Label> {
     (one == other).then_some(one)
 }
 
-/// The same where one instruction does the accesses of all scopes, as the host's processor does them.
+/// What two events are together where one instruction does the accesses of all scopes, as the host's processor does them.
 pub(super) fn of_any_scope(one: Label, other: Label) -> Option<Label> {
     match one.kind {
         Kind::Read | Kind::Write => if_equal(narrowed(one, other), narrowed(other, one)),
@@ -19,9 +19,9 @@ pub(super) fn of_any_scope(one: Label, other: Label) -> Option<Label> {
     }
 }
 
-/// The same where the events are one instruction on some target: Vulkan widens block scope to the device's and the host the
-/// device's to the system's, and PTX before sm_90 has one fence that is not sequentially consistent. What becomes of two
-/// fences keeps the order that both have.
+/// What two events are together where they are one instruction on some target: Vulkan widens block scope to the device's
+/// and the host the device's to the system's, and PTX before sm_90 has one fence that is not sequentially consistent. What
+/// becomes of two fences keeps the order that both have.
 pub(super) fn on_some_target(one: Label, other: Label) -> Option<Label> {
     let weakened = |one: Label, other: Label| match one.kind {
         Kind::Fence => Label {

@@ -1,13 +1,13 @@
 //! The Vulkan memory model (Vulkan 1.3, appendix "Memory Model"; Khronos' formal model in Alloy), with availability
-//! and visibility chains. Unlike the published model it forbids values out of thin air.
+//! and visibility chains.
 //!
 //! Khronos' formal model gives racing plain reads no meaning at all. Racy programs are refused here too, yet a litmus
 //! file may ask for their outcomes: those follow Dartagnan's `cat/vulkan.cat` (github.com/hernanponcedeleon/Dat3M). A plain
 //! read may read from a write that nothing orders with it, and comes before the writes that location-order puts after
 //! its source only if it is itself location-ordered after that source; so two reads that race with two writes of one
-//! thread may see them in either order. One difference is left: the release sequence goes through read-modify-writes
-//! that read from one another, and not through those that follow immediately in the modification order, which a
-//! growing graph does not know.
+//! thread may see them in either order. Two differences are left: values out of thin air are forbidden, which no published
+//! model of Vulkan does; and the release sequence goes through read-modify-writes that read from one another, and not through
+//! those that follow immediately in the modification order, which a growing graph does not know.
 //!
 //! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
 //! system-synchronizes-with, `asmo` a location's scoped modification order.

@@ -38,7 +38,7 @@ impl Values {
         self.0.take_if(|known| known.len() > MOST_VALUES);
     }
 
-    /// Those of another set too.
+    /// Adds the values of another set; if those are not known, neither are these any more.
     pub fn join(&mut self, other: &Values) {
         match other.known() {
             Some(values) => self.extend(values.iter().copied()),
@@ -46,7 +46,7 @@ impl Values {
         }
     }
 
-    /// They are no longer known.
+    /// Makes the set one of which the values are not known.
     pub fn forget(&mut self) {
         self.0 = None;
     }

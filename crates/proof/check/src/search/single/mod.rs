@@ -133,7 +133,8 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
     })
 }
 
-/// The same, where updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
+/// Proves a launch by one run as [`single_run`] does, also where updates that commute, and whose results nobody looks at, leave
+/// one memory in whatever order they come.
 ///
 /// # Errors
 /// As those of [`single_run`].
