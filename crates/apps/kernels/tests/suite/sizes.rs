@@ -51,6 +51,7 @@ fn counts_of_33_bits_are_not_taken_for_small_ones() {
         "ring-",
         "sense-barrier",
         "seqlock",
+        "textbook-lock",
     ];
     for prefix in counted {
         let mut asked = 0;
