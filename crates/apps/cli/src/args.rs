@@ -295,6 +295,9 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(factor).ok_or_else(|| "it is not a number of this machine".to_owned())
 }
 
+/// The greatest size that is taken: no machine has memory for more, and scenarios multiply their sizes.
+const MOST_SIZE: usize = 1 << 60;
+
 fn size(text: &str) -> Result<usize, String> {
     let number = |text: &str| text.replace('_', "").parse::<usize>().map_err(|error| error.to_string());
     let size = match text.split_once('^') {
@@ -304,7 +307,11 @@ fn size(text: &str) -> Result<usize, String> {
             .and_then(|exponent| number(base).ok()?.checked_pow(exponent))
             .ok_or("it is not a number of this machine")?,
     };
-    if size == 0 { Err("a size is at least 1".to_owned()) } else { Ok(size) }
+    match size {
+        0 => Err("a size is at least 1".to_owned()),
+        1..=MOST_SIZE => Ok(size),
+        _ => Err(format!("a size is at most {MOST_SIZE}, 2^60")),
+    }
 }
 
 #[cfg(test)]

@@ -218,6 +218,7 @@ fn bad_input_says_what_there_is() -> Result {
         (&["tour", "--device", ""], &["no device ``"]),
         (&["run"], &["NAME"]),
         (&["run", "swap", "--size", "0"], &["at least 1"]),
+        (&["check", "orderings", "--size", "18446744073709551615"], &["at most 1152921504606846976, 2^60"]),
         (&["run", "swap", "--size", "-3"], &["-3"]),
         (&["run", "swap", "--size", "many"], &["many"]),
         (&["run", "publication", "--size", "3"], &["--size", "publication"]),
