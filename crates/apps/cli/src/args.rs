@@ -298,8 +298,12 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
 /// The greatest size that is taken: no machine has memory for more, and scenarios multiply their sizes.
 const MOST_SIZE: usize = 1 << 60;
 
-fn size(text: &str) -> Result<usize, String> {
-    let number = |text: &str| text.replace('_', "").parse::<usize>().map_err(|error| error.to_string());
+/// A size: 1000, 1_000 or 2^24.
+pub(crate) fn size(text: &str) -> Result<usize, String> {
+    let number = |text: &str| {
+        let number = text.replace('_', "").parse::<usize>();
+        number.map_err(|_| "write a whole number: 1000, 1_000 or 2^24".to_owned())
+    };
     let size = match text.split_once('^') {
         None => number(text)?,
         Some((base, exponent)) => u32::try_from(number(exponent)?)

@@ -57,6 +57,13 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
     if args.target != CodeForm::Ptx && (args.arch.is_some() || args.ptx.is_some()) {
         return Err(Input::new("not_ptx", "--arch and --ptx are about PTX: give --target ptx with them").into());
     }
+    if session.json && args.output.is_some() {
+        return Err(Input::new(
+            "output",
+            "--output is for the code alone, and --json has it in its document: leave one of them out",
+        )
+        .into());
+    }
     if args.target == CodeForm::Ptx && !session.json {
         let text = ptx_together(&kernels, args)?;
         return print(session, args, &text);

@@ -9,6 +9,7 @@ use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::limits::LimitArgs;
 use crate::panics;
+use crate::run;
 use crate::session::Session;
 use crate::text::{self, Tone};
 
@@ -21,7 +22,7 @@ pub struct OrdersArgs {
     #[arg(long, short)]
     pub list: bool,
     /// The size of the work [default: the scenario's own for proofs]
-    #[arg(long, short = 'n')]
+    #[arg(long, short = 'n', value_parser = crate::args::size)]
     pub size: Option<usize>,
     /// The maximum number of iterations of a loop that may go on for ever
     #[arg(long, value_name = "N")]
@@ -33,6 +34,9 @@ pub struct OrdersArgs {
 /// Prints the table of a scenario.
 pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
+    if args.size.is_some() {
+        run::sized(&[scenario])?;
+    }
     let (scenario, size) = (*scenario, args.size);
     let mut checker = limited(&Checker::new(Model::Portable), &session.limits);
     if let Some(bound) = args.loop_bound {

@@ -22,7 +22,7 @@ the checker's verdicts under `portable`.
 
 A cell has the verdict and the time that the whole check took, on two shared cores. Under `portable` and `vulkan` a data race ends a
 search; under `ptx` and on the host it is no error, so that there the search goes on to the value that it leads to. Where
-dependencies may keep an outcome away, a verdict that holds includes half a second of search for one that they do.
+dependencies may keep an outcome away, a verdict that holds includes a search for one that they do, of a second at most.
 ";
 
 /// Measures all scenarios of the page, and writes it.

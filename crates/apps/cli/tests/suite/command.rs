@@ -197,6 +197,8 @@ fn emits_ptx_for_an_architecture_and_a_version() -> Result {
         let wrong = emitted(&args)?;
         assert!(wrong.code == Some(2) && wrong.err.contains(words), "{args:?}: {}", wrong.err);
     }
+    let both = say(&["emit", "publication", "-o", "x.ptx", "--json"])?;
+    assert!(both.code == Some(2) && both.out.contains("--output is for the code alone"), "{}", both.out);
     // Several kernels, of which some have one name, are one module.
     let several = say(&["emit", "stream", "--target", "ptx"])?.out;
     assert_eq!(several.matches(".version").count(), 1, "{several}");
@@ -218,6 +220,9 @@ fn bad_input_says_what_there_is() -> Result {
         (&["tour", "--device", ""], &["no device ``"]),
         (&["run"], &["NAME"]),
         (&["run", "swap", "--size", "0"], &["at least 1"]),
+        (&["run", "swap", "--size", "many"], &["1000, 1_000 or 2^24"]),
+        (&["orders", "orderings", "--size", "0"], &["at least 1"]),
+        (&["orders", "publication", "--size", "4"], &["`publication` has one size only; leave it out"]),
         (&["check", "orderings", "--size", "18446744073709551615"], &["at most 1152921504606846976, 2^60"]),
         (&["run", "swap", "--size", "-3"], &["-3"]),
         (&["run", "swap", "--size", "many"], &["many"]),

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use wattle_ir::Site;
+
+use super::rests::PATIENCE;
 use crate::report::{Report, Verdict};
 use crate::search::Reading;
 use crate::story::{Role, tell, wrapped};
@@ -61,16 +64,18 @@ impl Report {
             lines.extend(wrapped.into_iter().flatten().map(|(_, line)| format!("    {line}")));
         }
         let note = |head: &str, text: String| format!("  {} {text}", style(Role::Note, head));
-        lines.extend(self.rests_on.iter().map(|(read, store)| {
-            let text =
-                format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
-            note("rests on a dependency:", text)
+        let waits = |(read, store): &(Site, Site)| format!("the store at {store} waits for what {read} reads");
+        lines.extend(self.rests_on.iter().map(|lines| {
+            note("rests on a dependency:", format!("{}; without that there would be more outcomes", waits(lines)))
         }));
-        lines.extend((self.rests_unfinished && self.rests_on.is_empty()).then(|| {
-            let text = "stores wait for what is read; half a second was too little to see whether outcomes are missing only \
-                        because of that";
-            note("may rest on a dependency:", text.to_owned())
-        }));
+        let unseen = format!(
+            "the search for outcomes that are missing only because of that ({} s at most) did not come to its end",
+            PATIENCE.as_secs()
+        );
+        let may = |text: String| note("may rest on a dependency:", format!("{text}; {unseen}"));
+        lines.extend(self.may_rest_on.iter().map(|lines| may(format!("for one, {}", waits(lines)))));
+        let nowhere = self.rests_unfinished && self.may_rest_on.is_empty();
+        lines.extend(nowhere.then(|| may("stores wait for what is read".to_owned())));
         lines.extend(self.rests_on_progress.iter().map(|(read, write)| {
             let text = format!(
                 "where {read} waits for {write}, both threads are of one block, and all threads of a block are taken to run; \

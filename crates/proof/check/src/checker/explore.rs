@@ -80,6 +80,7 @@ pub(super) fn begun(checker: &Checker) -> Report {
         events: 0,
         covered: None,
         rests_on: Vec::new(),
+        may_rest_on: Vec::new(),
         rests_unfinished: false,
         rests_on_progress: Vec::new(),
         assumes: Vec::new(),

@@ -117,7 +117,13 @@ fn of_program(program: &Program) -> Key {
 pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
     let leaves_open = phase.outcomes.iter().any(|outcome| !outcome.open.is_empty());
     let is_exhaustive = phase.unknown.is_empty() && phase.covered.is_none();
-    if !is_exhaustive || !phase.violations.is_empty() || !phase.notes.is_empty() || leaves_open {
+    // Another time more may be found out.
+    if phase.rests.unfinished
+        || !is_exhaustive
+        || !phase.violations.is_empty()
+        || !phase.notes.is_empty()
+        || leaves_open
+    {
         return None;
     }
     let mut packed = Packed::default();
@@ -130,7 +136,8 @@ pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
     packed.number(phase.events);
     packed.number(phase.symmetric.into());
     packed.number(phase.world.host_is_plain.into());
-    for lines in [&phase.rests.on, &phase.rests.waits] {
+    let perhaps_on: Vec<(Site, Site)> = phase.rests.perhaps_on.into_iter().collect();
+    for lines in [&phase.rests.on, &perhaps_on, &phase.rests.waits] {
         packed.all(lines.iter(), |packed, &(read, write)| {
             pack_site(packed, read);
             pack_site(packed, write);
@@ -180,8 +187,9 @@ pub(super) fn unpack(kept: &[u8]) -> Option<KeptSearch> {
     let mut number = || from.number();
     let (events, symmetric, host_is_plain) = (number()?, number()? != 0, number()? != 0);
     let mut lines = || from.all(|from| Some((unpack_site(from)?, unpack_site(from)?)));
-    let (on, waits) = (lines()?, lines()?);
-    let rests = Rests { on, unfinished: from.number()? != 0, waits };
+    let (on, perhaps_on, waits): (_, Vec<(Site, Site)>, _) = (lines()?, lines()?, lines()?);
+    let perhaps_on = perhaps_on.first().copied();
+    let rests = Rests { on, perhaps_on, unfinished: from.number()? != 0, waits };
     let executed: BTreeSet<(u32, u32)> =
         from.all(|from| Some((from.number()?.try_into().ok()?, from.number()?.try_into().ok()?)))?;
     let search = KeptSearch { outcomes, statistics, events, symmetric, host_is_plain, rests, executed };

@@ -14,7 +14,7 @@ use crate::program::{LaunchWorld, World};
 use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 
 /// The time limit of the search for an outcome that only dependencies exclude.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The same limit where values are tried that may justify themselves.
 const PATIENCE_WITH_VALUES: Duration = Duration::from_millis(200);
@@ -28,7 +28,9 @@ pub(super) struct Rests {
     /// The dependencies, each by the line that reads and the one that stores, without which there would be one more
     /// outcome; those of the first such outcome found.
     pub on: Vec<(Site, Site)>,
-    /// Whether a limit ended the search before it found any.
+    /// A dependency on which it may rest, likewise, where the search is unfinished.
+    pub perhaps_on: Option<(Site, Site)>,
+    /// Whether a limit ended the search before it found such an outcome.
     pub unfinished: bool,
     /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one that
     /// writes what it reads; empty where the target promises that all threads of a block run.
@@ -90,29 +92,34 @@ pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: 
             limits,
             ..Setup::new(world, run.checker.model).with_threads(world, threads)
         };
-        let mut more = More { known: &known, found: Vec::new() };
-        let (end, _) = search(&setup, &mut more);
-        let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
-        let mut on: Vec<(Site, Site)> = sites.collect();
-        on.dedup();
+        let mut more = More { known: &known, found: Vec::new(), ignored: None };
+        let (end, statistics) = search(&setup, &mut more);
         let unfinished = match end {
-            End::Exhausted | End::BrokenOff => false,
+            End::Exhausted => !statistics.is_exhaustive(),
+            End::BrokenOff => false,
             End::Stopped(_) | End::Problem(_) => true,
         };
-        Ok(Rests { on, unfinished, waits: Vec::new() })
+        let sites = |(read, store)| Some((world.site(read)?, world.site(store)?));
+        let mut on: Vec<(Site, Site)> = more.found.into_iter().filter_map(sites).collect();
+        on.dedup();
+        let perhaps_on = more.ignored.filter(|_| unfinished).and_then(sites);
+        Ok(Rests { on, perhaps_on, unfinished, waits: Vec::new() })
     };
     let rests = without(Vec::new(), PATIENCE)?;
-    if !rests.on.is_empty() || rests.unfinished {
+    if !rests.on.is_empty() {
         return Ok(rests);
     }
     // There are always values that have not been tried, so that an end of this search says nothing.
-    Ok(Rests { unfinished: false, ..without(tried_values(world), PATIENCE_WITH_VALUES)? })
+    let with_values = without(tried_values(world), PATIENCE_WITH_VALUES)?;
+    Ok(if with_values.on.is_empty() { rests } else { with_values })
 }
 
 /// A visitor that looks for an outcome that is not known yet.
 struct More<'j> {
     known: &'j BTreeSet<&'j Memory>,
     found: Vec<(u32, u32)>,
+    /// The first dependency that was ignored.
+    ignored: Option<(u32, u32)>,
 }
 
 impl Visitor for More<'_> {
@@ -130,5 +137,9 @@ impl Visitor for More<'_> {
 
     fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
+    }
+
+    fn ignores(&mut self, read: u32, store: u32) {
+        self.ignored.get_or_insert((read, store));
     }
 }

@@ -78,6 +78,7 @@ impl Runs<'_> {
                     (one, other) => one.or(other),
                 };
                 phase.rests.on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
+                phase.rests.perhaps_on.iter().for_each(|lines| note(&mut report.may_rest_on, *lines));
                 report.rests_unfinished |= phase.rests.unfinished;
                 phase.rests.waits.iter().for_each(|lines| note(&mut report.rests_on_progress, *lines));
                 phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));

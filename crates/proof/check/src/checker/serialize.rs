@@ -37,6 +37,7 @@ impl Serialize for Report {
         report.serialize_field("violations", &self.violations.iter().map(with_story).collect::<Vec<_>>())?;
         report.serialize_field("rests_on", &rests_on)?;
         report.serialize_field("rests_on_progress", &rests_on_progress)?;
+        report.serialize_field("may_rest_on", &lines(&self.may_rest_on))?;
         report.serialize_field("rests_unfinished", &self.rests_unfinished)?;
         report.serialize_field("rests_on_warps", &self.rests_on_warps())?;
         let assumes: Vec<_> = self.assumes.iter().map(ToString::to_string).collect();

@@ -279,8 +279,12 @@ pub struct Report {
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
-    /// Whether stores wait for what is read, and the half second in which dependencies are looked for that exclude an
-    /// outcome was over before all was seen, so that [`rests_on`](Report::rests_on) may lack some.
+    /// Dependencies that may exclude some outcome, likewise, where [`rests_unfinished`](Report::rests_unfinished): of those that the
+    /// search for such outcomes has ignored, the first.
+    pub may_rest_on: Vec<(Site, Site)>,
+    /// Whether stores wait for what is read, and the search for outcomes that are missing only because of that did not come
+    /// to its end: it has a second, loops have bounds, a thread may have more completions than are told apart, or not all
+    /// outcomes are known.
     pub rests_unfinished: bool,
     /// Loops in which a thread may wait for another of its block, each by the line that reads there and the one that writes what
     /// it reads: the search takes all threads of a block that has begun for ones that run, which the target does not promise.

@@ -3,7 +3,7 @@
 use wattle_memory::{EventId, Label, Model};
 
 use super::exchange::Exchange;
-use super::process::{AccessTarget, Change};
+use super::process::{AccessTarget, Address, Change};
 use super::state::SearchState;
 
 /// An action of a thread, as far as all its completions agree on it.
@@ -41,6 +41,14 @@ pub(super) enum Act {
     },
 }
 
+/// The store of an action.
+pub(super) struct StoreOf {
+    pub cell: Address,
+    pub label: Label,
+    /// The statement.
+    pub source: u32,
+}
+
 impl Act {
     /// Whether an event of the graph is that action, or may be made one with it.
     pub fn is(&self, model: Model, state: &SearchState<'_>, id: EventId) -> bool {
@@ -57,6 +65,16 @@ impl Act {
             }
             Act::Store { target, value, label, .. } => alike(*label) && here(target) && event.value == *value,
             Act::Exchange { .. } | Act::Other { .. } => false,
+        }
+    }
+
+    /// The store that it makes, where its cell is known.
+    pub fn store(&self) -> Option<StoreOf> {
+        match *self {
+            Act::Store { target, label, source, .. } | Act::Update { target, write: label, source, .. } => {
+                target.map(|target| StoreOf { cell: target.address, label, source })
+            }
+            Act::Read { .. } | Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => None,
         }
     }
 
@@ -123,6 +141,19 @@ impl Agreement {
     pub fn cut() -> Agreement {
         let (ahead, beyond, ties) = (Vec::new(), Vec::new(), Vec::new());
         Agreement { ahead, beyond, undecided: true, cut: true, met: false, depends: true, reordered: false, ties }
+    }
+
+    /// What there is of it up to the action with this number; of what the thread has run ahead to behind that, nothing is known.
+    pub fn up_to(&self, number: usize) -> Agreement {
+        let mut ahead = self.ahead.clone();
+        ahead.iter_mut().skip(number + 1).for_each(|act| *act = Act::Other { events: act.events() });
+        let beyond = self.beyond.iter().take((number + 1).saturating_sub(ahead.len())).cloned().collect();
+        Agreement { ahead, beyond, ..self.clone() }
+    }
+
+    /// Whether another one has the same actions.
+    pub fn is_same(&self, other: &Agreement) -> bool {
+        self.ahead == other.ahead && self.beyond == other.beyond
     }
 
     /// Whether all of it is in the graph already.

@@ -10,6 +10,7 @@ use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
 use super::gates::open_gate;
+use super::ignored::may_ignore;
 use super::leaf::{cut_off, leaf};
 use super::searcher::{Halt, Known, Open, Search};
 use super::state::{Runner, SearchState, Status};
@@ -135,6 +136,7 @@ impl<'w> Search<'_, 'w> {
             let Some(choice) = chosen else {
                 match gate {
                     Some((gate, quorum)) => self.open_gates(&state, gate, quorum, stack)?,
+                    None if self.branch_on_ignored(&state, stack)? => {}
                     None => self.leaf(&state, &now)?,
                 }
                 return Ok(());
@@ -144,7 +146,9 @@ impl<'w> Search<'_, 'w> {
                 return Ok(());
             }
             // Another thread may still write only if another thread can still go on.
-            let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
+            let ignored = may_ignore(self.setup, &state, choice.thread);
+            let others =
+                ignored || gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
             let later = others && feasibility::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
             let may_spin = !state.runners[choice.thread].heads.is_empty();
             if let ([source], false, false) = (&choice.sources[..], later, may_spin) {
@@ -158,7 +162,7 @@ impl<'w> Search<'_, 'w> {
                     && other.goes_on()
                     && (other.thread != choice.thread || other.read < choice.read || state.exchanges(other.thread))
             };
-            let others = gate.is_some() || choices.iter().any(elsewhere);
+            let others = ignored || gate.is_some() || choices.iter().any(elsewhere);
             return self.branch(state, &known_now, choice, (later, others), stack);
         }
     }
@@ -191,7 +195,7 @@ impl<'w> Search<'_, 'w> {
         for way in &guess.ways {
             self.is_within_limits()?;
             let mut with = state.clone();
-            assume(self.setup, &mut with, guess, way)?;
+            assume(self.setup, &mut with, guess.thread, way)?;
             stack.push(Open { state: with, known: None });
         }
         stack.push(Open { state: SearchState { guessed: true, ..state }, known: None });

@@ -21,6 +21,8 @@ use std::collections::VecDeque;
 use wattle_memory::Model;
 use wattle_memory::{EventId, Kind, Label, stop};
 
+use rustc_hash::FxHashMap;
+
 use super::Setup;
 use super::agreement::{Act, Agreement, agree, in_each_order, trim};
 use super::forwarding::{Forwarded, Stored, synchronizes};
@@ -54,6 +56,9 @@ pub(super) enum Given<'v> {
     /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need not
     /// be certain.
     Merged(&'v Values),
+    /// The same values, where completions are told apart and not compared: reads that may be merged are, or each read gets its
+    /// own.
+    Each { values: &'v Values, merged: bool },
 }
 
 /// A completion, or the beginning of one.
@@ -78,6 +83,10 @@ struct Path<'w> {
     ahead: usize,
     /// Whether it ended at an operation of its warp to which the thread has not come.
     met: bool,
+    /// The loops entered, with what the thread was at their heads, under [`Given::Each`].
+    heads: Vec<(u32, Thread<'w>)>,
+    /// Whether the thread may do more than it has come to.
+    is_open: bool,
 }
 
 /// The outcome of running a completion.
@@ -99,9 +108,10 @@ pub(super) fn compare(
 ) -> Option<Agreement> {
     let left = match given {
         Given::Anything | Given::Present => FEW_ACTIONS,
-        Given::Possible(_) | Given::Merged(_) => MOST_ACTIONS,
+        Given::Possible(_) | Given::Merged(_) | Given::Each { .. } => MOST_ACTIONS,
     };
-    let mut completions = Completions { setup, state, runner: &state.runners[thread], given, left };
+    let mut completions =
+        Completions { setup, state, runner: &state.runners[thread], given, left, seen: FxHashMap::default() };
     let mut open = completions.begin()?;
     let mut cut = false;
     let mut agreed: Option<Agreement> = None;
@@ -130,30 +140,53 @@ pub(super) fn compare(
     Some(agreed)
 }
 
-/// The actions of each completion of a thread that waits for a read, if they are few.
-pub(super) fn each(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
-    let runner = &state.runners[thread];
-    let mut completions = Completions { setup, state, runner, given: Given::Merged(values), left: MOST_ACTIONS };
-    let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Agreement>::new())) else {
-        return Vec::new();
-    };
-    for _ in 0..MOST {
-        let Some(mut path) = open.pop_front() else { break };
-        if let Outcome::Ended = completions.complete(&mut path, &mut open) {
-            let next = completions.alone(path);
-            if !all.iter().any(|known| known.ahead == next.ahead && known.beyond == next.beyond) {
-                all.push(Agreement { ties: Vec::new(), ..next });
+/// The completions of a thread that waits for a read.
+pub(super) struct Ways {
+    /// What the thread does, and whether it may do more behind that: it waits for others, or is in a loop that may change
+    /// something each time.
+    pub ways: Vec<(Agreement, bool)>,
+    /// Whether these are all.
+    pub are_all: bool,
+}
+
+/// Each completion of a thread that waits for a read.
+pub(super) fn each(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Ways {
+    let mut found = Ways { ways: Vec::new(), are_all: values.are_whole() };
+    for merged in [true, false] {
+        let (runner, given) = (&state.runners[thread], Given::Each { values, merged });
+        let mut completions =
+            Completions { setup, state, runner, given, left: MOST_ACTIONS, seen: FxHashMap::default() };
+        let mut open = completions.begin().unwrap_or_default();
+        for _ in 0..MOST {
+            let Some(mut path) = open.pop_front() else { break };
+            if let Outcome::Ended = completions.complete(&mut path, &mut open) {
+                let is_open = path.is_open;
+                let next = completions.alone(path);
+                match found.ways.iter_mut().find(|(known, _)| known.is_same(&next)) {
+                    Some((_, known)) => *known |= is_open,
+                    None => found.ways.push((Agreement { ties: Vec::new(), ..next }, is_open)),
+                }
+            } else {
+                found.are_all = false;
             }
         }
+        found.are_all &= merged || open.is_empty();
     }
-    all
+    found
 }
 
 /// What all completions of a thread that waits for a read perform, in each order in which some completion does; empty
 /// where not all completions are known.
 pub(super) fn orders(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
     let runner = &state.runners[thread];
-    let mut completions = Completions { setup, state, runner, given: Given::Possible(values), left: MOST_ACTIONS };
+    let mut completions = Completions {
+        setup,
+        state,
+        runner,
+        given: Given::Possible(values),
+        left: MOST_ACTIONS,
+        seen: FxHashMap::default(),
+    };
     let Some(mut open) = completions.begin() else { return Vec::new() };
     let mut all = Vec::new();
     while let Some(mut path) = open.pop_front() {
@@ -169,6 +202,13 @@ pub(super) fn orders(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, 
     in_each_order(setup.model, all, &fences)
 }
 
+/// A thread without the values that it will not use again.
+fn without_dead<'w>(thread: &Thread<'w>) -> Thread<'w> {
+    let mut thread = thread.clone();
+    thread.forget_dead();
+    thread
+}
+
 struct Completions<'a, 'w> {
     setup: &'a Setup<'w>,
     state: &'a SearchState<'w>,
@@ -176,6 +216,9 @@ struct Completions<'a, 'w> {
     given: Given<'a>,
     /// The number of actions that may still be run.
     left: u32,
+    /// Under [`Given::Each`]: what threads are behind reads, by their digests, with what they have done. Two that are the same
+    /// have the same completions.
+    seen: FxHashMap<u64, Vec<(Thread<'w>, Vec<Act>)>>,
 }
 
 impl<'w> Completions<'_, 'w> {
@@ -194,6 +237,8 @@ impl<'w> Completions<'_, 'w> {
             ties: Vec::new(),
             ahead: 0,
             met: false,
+            heads: Vec::new(),
+            is_open: false,
         };
         let event = self.state.graph.event(first);
         let address = self.state.addresses.get(event.location?).copied();
@@ -313,6 +358,7 @@ impl<'w> Completions<'_, 'w> {
                     let event = self.event(path, source);
                     let passed = |event| self.state.gate_of(event).is_none_or(|gate| self.state.passed(gate, event));
                     if !event.is_some_and(passed) {
+                        path.is_open = true;
                         return Outcome::Ended;
                     }
                     self.act(path, Act::Other { events: 1 });
@@ -321,6 +367,7 @@ impl<'w> Completions<'_, 'w> {
                 }
                 Action::Exchange { exchange, source, .. } => {
                     // Nothing is known of a result to which the thread has not run ahead, nor whether all lanes come.
+                    path.is_open = true;
                     let Some(event) = self.event(path, source) else {
                         path.met = true;
                         return Outcome::Ended;
@@ -333,8 +380,13 @@ impl<'w> Completions<'_, 'w> {
                         return Outcome::Ended;
                     }
                     path.process.answer(self.state.graph.event(event).value);
+                    path.is_open = false;
                 }
                 Action::LoopHead { label } => {
+                    if matches!(self.given, Given::Each { .. }) {
+                        path.heads.retain(|(open, _)| *open != label);
+                        path.heads.push((label, without_dead(&path.process)));
+                    }
                     path.loops.retain(|(open, _)| *open != label);
                     if path.at >= self.runner.trail.len() {
                         path.loops.push((label, false));
@@ -348,6 +400,7 @@ impl<'w> Completions<'_, 'w> {
                     if ends && path.turns <= MOST_TURNS {
                         continue;
                     }
+                    path.is_open = !self.is_as_before(path, label);
                     // A loop entered before may have read anything.
                     let Some(at) = path.loops.iter().position(|(open, _)| *open == label) else {
                         return Outcome::Ended;
@@ -356,6 +409,7 @@ impl<'w> Completions<'_, 'w> {
                     if path.loops[at].1 {
                         return Outcome::Ended;
                     }
+                    path.is_open = false;
                 }
                 Action::NeedsValue => {
                     let Some(mut ways) = path.process.ways() else { return Outcome::Unknown };
@@ -368,6 +422,28 @@ impl<'w> Completions<'_, 'w> {
                 Action::Halt | Action::Done => return Outcome::Ended,
             }
         }
+    }
+
+    /// Whether no other path is the same from here on.
+    fn is_new(&mut self, path: &mut Path<'w>) -> bool {
+        match self.given {
+            Given::Anything | Given::Present | Given::Possible(_) | Given::Merged(_) => return true,
+            Given::Each { .. } => path.process.forget_dead(),
+        }
+        let alike = self.seen.entry(path.process.digest()).or_default();
+        let is_new = !alike.iter().any(|(process, acts)| *process == path.process && *acts == path.acts);
+        if is_new {
+            alike.push((path.process.clone(), path.acts.clone()));
+        }
+        is_new
+    }
+
+    /// Whether a thread that goes back to the head of a loop is what it was there.
+    fn is_as_before(&self, path: &Path<'w>, label: u32) -> bool {
+        let before = path.heads.iter().find(|(of, _)| *of == label).map(|(_, head)| head);
+        let earlier = || self.runner.heads.iter().find(|head| head.label == label);
+        let head = before.cloned().or_else(|| Some(without_dead(&earlier()?.process)));
+        matches!(self.given, Given::Each { .. }) && head.is_some_and(|head| without_dead(&path.process) == head)
     }
 
     /// Answers a read with its first value, and keeps the alternatives for later.
@@ -390,12 +466,14 @@ impl<'w> Completions<'_, 'w> {
             (Some(value), ..) => vec![Some(value)],
             // A read that the thread has not reached returns the same value, or the thread does not do what is promised
             // here.
-            (None, Given::Present | Given::Merged(_), _) if stored.is_some() => {
+            (None, Given::Present | Given::Merged(_) | Given::Each { .. }, _) if stored.is_some() => {
                 let store = stored.and_then(|stored| stored.event).filter(|_| event < graph.len());
                 path.ties.extend(store.map(|store| (store, event)));
                 vec![stored.map(|stored| stored.value)]
             }
-            (None, Given::Present | Given::Merged(_), _) if may_tie && tied.is_some() => {
+            (None, Given::Present | Given::Merged(_) | Given::Each { merged: true, .. }, _)
+                if may_tie && tied.is_some() =>
+            {
                 let there = |(earlier, _): &(EventId, u64)| *earlier < graph.len() && event < graph.len();
                 path.ties.extend(tied.filter(there).map(|(earlier, _)| (earlier, event)));
                 vec![tied.map(|(_, value)| value)]
@@ -405,7 +483,7 @@ impl<'w> Completions<'_, 'w> {
             (None, Given::Possible(values), Some(address)) => {
                 values.all(address).map_or_else(|| vec![None], |values| values.iter().copied().map(Some).collect())
             }
-            (None, Given::Merged(values), Some(address)) => {
+            (None, Given::Merged(values) | Given::Each { values, .. }, Some(address)) => {
                 let mut all = self.present(address);
                 all.extend(values.some(address).iter().copied().map(Some));
                 all.sort_unstable();
@@ -432,9 +510,12 @@ impl<'w> Completions<'_, 'w> {
             }
             let mut other = path.clone();
             take(&mut other, answer);
-            open.push_back(other);
+            if self.is_new(&mut other) {
+                open.push_back(other);
+            }
         }
         take(path, answers[0]);
+        self.is_new(path);
     }
 
     /// The values of the present writes of a place.

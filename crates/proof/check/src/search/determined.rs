@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use wattle_memory::{EventId, Kind, Set, ThreadId};
 
 use super::agreement::{Act, Agreement};
-use super::completions::{Given, compare, each, orders};
+use super::completions::{Given, compare, orders};
 use super::run::{locate, provide, write_half};
 use super::state::{EarlyUpdate, SearchState, Status};
 use super::values::Values;
@@ -14,7 +14,7 @@ use super::{Dependencies, Problem, Setup};
 /// An action that a thread may be sure to do: it is certain where a compiler merges two reads, or it could not be
 /// decided.
 pub(super) struct Guess {
-    thread: ThreadId,
+    pub thread: ThreadId,
     /// The alternatives of what it may do.
     pub ways: Vec<Agreement>,
 }
@@ -70,7 +70,7 @@ pub(super) fn determine(
         let reordered = [&any, &present].into_iter().flatten().any(|agreed| agreed.reordered);
         if is_settled {
             any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
-            if !reordered && setup.dependencies != Dependencies::Ignored {
+            if !reordered {
                 continue;
             }
         }
@@ -85,9 +85,6 @@ pub(super) fn determine(
         let mut ways: Vec<Agreement> = guess.into_iter().filter(|_| !is_settled).collect();
         if reordered || possible.is_some_and(|possible| possible.reordered) {
             ways.extend(orders(setup, state, thread, values).into_iter().map(made));
-        }
-        if setup.dependencies == Dependencies::Ignored {
-            ways = each(setup, state, thread, values);
         }
         // Earlier guesses are in the graph.
         let promised = &state.runners[thread].promised;
@@ -118,26 +115,20 @@ fn exclude_present(state: &mut SearchState<'_>, thread: ThreadId) {
 pub(super) fn assume(
     setup: &Setup<'_>,
     state: &mut SearchState<'_>,
-    guess: &Guess,
+    thread: ThreadId,
     way: &Agreement,
 ) -> Result<(), Problem> {
-    exclude_present(state, guess.thread);
+    exclude_present(state, thread);
     // Where a read's place depends on another read, it gets the value of one store or another.
     let stores = |tie: &(EventId, EventId)| state.graph.event(tie.0).label.kind == Kind::Write;
     let otherwise = |tie: &&(EventId, EventId)| way.ties.iter().any(|other| other.1 == tie.1 && other.0 != tie.0);
     let ties: Vec<_> = way.ties.iter().filter(|tie| !(stores(tie) && otherwise(tie))).copied().collect();
     state.ties.extend(ties);
     state.guessed = true;
-    let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);
-    let store = way.ahead.iter().chain(&way.beyond).find_map(|act| match act {
-        Act::Store { source, .. } | Act::Update { source, .. } => Some(*source),
-        Act::Read { .. } | Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => None,
-    });
-    state.ignored.extend(read.zip(store).filter(|_| setup.dependencies == Dependencies::Ignored));
     // A value that a lane brings could not be taken back.
     let certain = |act: &Act| if matches!(act, Act::Exchange { .. }) { Act::Other { events: 1 } } else { act.clone() };
     let way = Agreement { ahead: way.ahead.iter().map(certain).collect(), ..way.clone() };
-    add(setup, state, guess.thread, &way)
+    add(setup, state, thread, &way)
 }
 
 /// Adds the actions on which the completions agree, in the thread's order.

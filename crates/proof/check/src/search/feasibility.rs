@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::Setup;
 use super::choices::{Choice, best, may_wait};
 use super::gates::open_gate;
+use super::ignored::{ignorable, may_ignore};
 use super::process::Change;
 use super::searcher::Search;
 use super::state::{Runner, SearchState, Status};
@@ -40,7 +41,8 @@ impl Search<'_, '_> {
             return None;
         }
         let [source] = choice.sources[..] else { return None };
-        let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
+        let others = may_ignore(self.setup, state, choice.thread)
+            || choices.iter().any(|other| other.read != choice.read && other.goes_on());
         let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
         choice.spinning.iter().for_each(|&write| spinning.insert(write));
         if may_wait(self.setup, state, analysis, choice.read, &spinning) || open_gate(state).is_some() {
@@ -212,6 +214,12 @@ impl<'s, 'w> Feasible<'s, 'w> {
         for choice in self.choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
             known.insert(choice.read);
             self.add(choice.thread, choice.read);
+        }
+        // Of the read's own thread too, for which others may wait.
+        for thread in 0..state.runners.len() {
+            if let Some(waiting) = ignorable(self.setup, state, thread) {
+                self.add(thread, waiting);
+            }
         }
         for (thread, runner) in state.runners.iter().enumerate() {
             let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound);

@@ -30,6 +30,7 @@ mod failed;
 mod feasibility;
 mod forwarding;
 mod gates;
+mod ignored;
 mod interleaving;
 mod leaf;
 mod limit;
@@ -100,9 +101,9 @@ pub enum Dependencies {
     /// The dependencies that a compiler cannot remove, which is what kernels have: a store that every value of the open
     /// reads leads to does not depend on them (`completions`).
     AsCompiled,
-    /// No dependencies: each thread may do early what any values of its open reads make it do, as long as it then does
-    /// so. Values still come from some write of the program. An outcome that exists here and not under
-    /// [`Dependencies::AsCompiled`] rests on a dependency.
+    /// No dependencies but those of what read-modify-writes write on what they read: where no thread can go on, one may do
+    /// early what some value of its open read makes it do, as long as it then does so. Values still come from some write of
+    /// the program. An outcome that exists here and not under [`Dependencies::AsCompiled`] rests on a dependency.
     Ignored,
 }
 
@@ -265,6 +266,10 @@ pub trait Visitor: Send {
     /// all failing iterations were looked at.
     fn at_bound(&mut self, _source: u32) {}
 
+    /// Under [`Dependencies::Ignored`]: receives a dependency that some branch of the search ignores, by the statement that reads
+    /// and the one that stores.
+    fn ignores(&mut self, _read: u32, _store: u32) {}
+
     /// Receives the statement of a read in an iteration of a waiting loop that leaves its thread as it was: there it may wait. A
     /// loop each of whose iterations changes something never does. The same one may be passed more than once.
     fn may_wait_at(&mut self, _source: u32) {}
@@ -314,7 +319,8 @@ pub struct Statistics {
     /// search is not exhaustive unless it is 0.
     pub endless: u64,
     /// The number of times that several threads waited for reads and it was not decided whether a store of one of them
-    /// depends on its read, because too much precedes the store: the search may not be exhaustive unless it is 0.
+    /// depends on its read, because too much precedes the store; or that a thread had more completions than are told apart
+    /// ([`Dependencies::Ignored`]). The search may not be exhaustive unless it is 0.
     pub undecided: u64,
     /// The number of waiting loops with more ways for an iteration to fail than were searched: the search is not
     /// exhaustive unless it is 0.

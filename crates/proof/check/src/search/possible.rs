@@ -11,6 +11,7 @@ use wattle_memory::ThreadId;
 use super::Dependencies;
 use super::determined::{When, determine};
 use super::gates::open_gate;
+use super::ignored::ignorable;
 use super::leaf::has_no_leaf;
 use super::searcher::{Halt, Known, Open, Search};
 use super::state::{Runner, SearchState, Status};
@@ -60,7 +61,8 @@ impl<'w> Search<'_, 'w> {
         }
         let gate = open_gate(state).is_some();
         if choices.is_empty() && !gate {
-            has_no_leaf(self, state, &now.analysis)
+            let ignores = (0..state.runners.len()).any(|thread| ignorable(self.setup, state, thread).is_some());
+            !ignores && has_no_leaf(self, state, &now.analysis)
         } else {
             self.is_infeasible(state, &now.analysis, &choices, gate)
         }

@@ -24,6 +24,8 @@ pub(super) struct Values {
     places: HashMap<Source, Place>,
     /// Whether all values were found.
     complete: bool,
+    /// The same, but for values that come of those which nothing but themselves brings about.
+    whole: bool,
 }
 
 /// Where a value comes from.
@@ -39,6 +41,11 @@ impl Values {
     pub fn all(&self, address: Address) -> Option<&[u64]> {
         let place = self.places.get(&Source::Memory(address))?;
         (self.complete && !place.open).then_some(&place.values[..])
+    }
+
+    /// Whether all values of all places were found that come of the program's constants, up to [`MOST_VALUES`] of a place.
+    pub fn are_whole(&self) -> bool {
+        self.whole
     }
 
     /// The values of a place that were found.
@@ -63,7 +70,7 @@ impl Values {
         let mut finder = Finder { setup, tried, left_out: false, places, nodes, seen, left: MOST_ACTIONS };
         let ran = setup.threads.iter().all(|spawn| finder.run(spawn.process.clone()).is_some());
         let complete = ran && finder.all_nodes().is_some();
-        Values { complete: complete && !finder.left_out, places: finder.places }
+        Values { complete: complete && !finder.left_out, whole: complete, places: finder.places }
     }
 }
 
@@ -154,12 +161,12 @@ impl<'w> Finder<'_, 'w> {
                 let place = self.place(from);
                 let (open, values) = (place.open, place.values.clone());
                 let node = &mut self.nodes[number];
-                let mut answers: Vec<Option<u64>> = match open {
+                // Without dependencies a branch may be taken for a value that is there only since it is taken.
+                let anyway = self.setup.dependencies == Dependencies::Ignored;
+                let mut answers: Vec<Option<u64>> = match open && !anyway {
                     true => Vec::new(),
                     false => values[node.given..].iter().copied().map(Some).collect(),
                 };
-                // Without dependencies a branch may be taken for a value that is there only since it is taken.
-                let anyway = self.setup.dependencies == Dependencies::Ignored;
                 if (open || anyway) && !std::mem::replace(&mut node.opened, true) {
                     answers.push(None);
                 }
@@ -196,6 +203,13 @@ impl<'w> Finder<'_, 'w> {
             loop {
                 self.left = self.left.checked_sub(1)?;
                 match process.advance() {
+                    // The place of what is done with a value that nobody gives is not known.
+                    Action::Read { target: None, .. } | Action::Update { target: None, .. }
+                        if self.setup.dependencies == Dependencies::Ignored =>
+                    {
+                        self.left_out = true;
+                        break;
+                    }
                     Action::Read { target, .. } => {
                         self.node(process, Source::Memory(target?.address), None);
                         break;

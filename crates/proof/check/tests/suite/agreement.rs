@@ -1,9 +1,11 @@
 //! Compares the search with brute force: the same executions, outcomes and races for random small programs.
 
 use crate::brute::agree::{compare, difference_on};
-use crate::brute::random::{Case, Random, case, for_vulkan, forwarding, half_plain, show};
-use crate::brute::{judge, judge_as_khronos};
-use crate::script::{Op, constant};
+use crate::brute::random::{Case, Random, case, dependent, for_vulkan, forwarding, half_plain, show};
+use crate::brute::{judge, judge_as_khronos, judge_without_dependencies};
+use crate::script::{Found, Op, constant, setup};
+use std::collections::BTreeSet;
+use wattle_check::search::{Dependencies, End, Setup, search};
 use wattle_memory::{Label, Level, Model, Placement};
 
 /// The number of programs: `WATTLE_TEST_MANY`, if it is set.
@@ -115,4 +117,33 @@ fn the_release_sequences_of_khronos_change_no_verdict() {
         }
     }
     assert!(differ > 0 && free > 0, "{differ} differ, {free} have no race");
+}
+
+/// A search without dependencies finds the outcomes that brute force without them finds, up to those of values that nothing but
+/// themselves brings about.
+#[test]
+fn without_dependencies_there_are_the_outcomes_that_brute_force_finds() {
+    let (few, many_values): (Vec<u64>, Vec<u64>) = ((0..=3).collect(), (0..=40).collect());
+    let (mut more, mut different) = (0, Vec::new());
+    for number in 0..many(300) {
+        let drawn = dependent(&mut Random(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x0064_6570));
+        for model in [Model::Portable, Model::Ptx, Model::Rust, Model::Vulkan] {
+            let Case { program, places } = if model == Model::Vulkan { for_vulkan(&drawn) } else { drawn.clone() };
+            let brute = |tried| judge_without_dependencies(&program, &places, model, tried).set();
+            let (least, known) = (brute(&few), judge(&program, &places, model).set());
+            let mut found = Found { model: Some(model), ..Found::default() };
+            let plain = setup(&program, places.clone(), model);
+            let ignored = Setup { dependencies: Dependencies::Ignored, tried_values: few.clone(), ..plain };
+            assert_eq!(search(&ignored, &mut found).0, End::Exhausted);
+            let found: BTreeSet<_> = found.outcomes.into_iter().collect();
+            more += u32::from(!least.is_subset(&known));
+            if !least.is_subset(&found) || !(found.is_subset(&least) || found.is_subset(&brute(&many_values))) {
+                let shown = show(&Case { program: program.clone(), places: places.clone() });
+                let (missing, wrong) = (&least - &found, &found - &brute(&many_values));
+                different.push(format!("program {number}, {model}: missing {missing:?}, wrong {wrong:?}\n{shown}"));
+            }
+        }
+    }
+    println!("{more} have more outcomes");
+    assert!(more > 50 && different.is_empty(), "{more}\n{}", different.join("\n"));
 }

@@ -54,13 +54,25 @@ struct Way {
 }
 
 pub fn candidates(program: &Program, model: Model) -> Vec<Candidate> {
+    let runs = Runs::of(program, model);
+    let candidate = |way: &Way, source| candidate(way, source, &runs);
+    ways(program).iter().flat_map(|way| sources(way).into_iter().filter_map(|source| candidate(way, source))).collect()
+}
+
+/// The candidates that there are where no write depends on any read; what bears itself has one of the values `tried`.
+pub fn candidates_without_dependencies(program: &Program, tried: &[u64]) -> Vec<Candidate> {
+    let candidates = |way: &Way, source| without_dependencies(way, source, tried);
+    ways(program).iter().flat_map(|way| sources(way).into_iter().flat_map(|source| candidates(way, source))).collect()
+}
+
+/// The paths through the threads.
+fn ways(program: &Program) -> Vec<Way> {
     let mut ways = vec![Way::default()];
     for (thread, ops) in program.iter().enumerate() {
         ways.iter_mut().for_each(|way| way.registers.push(vec![None; 8]));
         ways = ways.into_iter().flat_map(|way| through(way, thread, ops, 0, Vec::new())).collect();
     }
-    let runs = Runs::of(program, model);
-    ways.iter().flat_map(|way| sources(way, &runs)).collect()
+    ways
 }
 
 fn through(mut way: Way, thread: usize, ops: &[Op], at: usize, mut control: Vec<usize>) -> Vec<Way> {
@@ -145,7 +157,7 @@ fn through(mut way: Way, thread: usize, ops: &[Op], at: usize, mut control: Vec<
 /// All combinations of sources of the reads of one path. All models keep a thread's accesses of one cell in order, so
 /// that no read reads from what follows it in its thread, nor from what its thread has overwritten; such sources are
 /// omitted here.
-fn sources(way: &Way, runs: &Runs) -> Vec<Candidate> {
+fn sources(way: &Way) -> Vec<Vec<Option<usize>>> {
     let mut all = vec![Vec::new()];
     for (id, event) in way.events.iter().enumerate() {
         let mut choices = vec![None];
@@ -167,7 +179,7 @@ fn sources(way: &Way, runs: &Runs) -> Vec<Candidate> {
             })
             .collect();
     }
-    all.into_iter().filter_map(|source| candidate(way, source, runs)).collect()
+    all
 }
 
 /// The candidate with these sources, if its values do not come out of thin air and its threads take this path.
@@ -218,11 +230,60 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
         })
     };
     let known = known && way.events.iter().enumerate().all(agrees);
+    known.then(|| taken(way, source, &read)).flatten()
+}
+
+/// The candidate with these sources and values, if its threads take this path.
+fn taken(way: &Way, source: Vec<Option<usize>>, read: &[Option<u64>]) -> Option<Candidate> {
     let goes = |condition: &Condition| (read[condition.read] == Some(condition.value)) == condition.equal;
-    if !known || !way.conditions.iter().all(goes) {
+    if !way.conditions.iter().all(goes) {
         return None;
     }
     let value = |from: &Option<usize>| from.and_then(|from| read[from]).unwrap_or(0);
     let registers = way.registers.iter().map(|thread| thread.iter().map(value).collect()).collect();
     Some(Candidate { events: way.events.clone(), source, registers })
+}
+
+/// Whether updates alone make what they read: what one writes depends on what it reads in any case.
+fn bears_itself(way: &Way, source: &[Option<usize>]) -> bool {
+    let needs = |id: usize| {
+        let event = &way.events[id];
+        event.written.as_ref().is_some_and(|formula| formula.reads.contains(&id)) || event.control.contains(&id)
+    };
+    let next = |id: usize| source[id].filter(|_| needs(id));
+    (0..source.len())
+        .any(|id| std::iter::successors(next(id), |&id| next(id)).take(source.len()).any(|other| other == id))
+}
+
+/// All candidates with these sources, whatever else depends on what.
+fn without_dependencies(way: &Way, source: Vec<Option<usize>>, tried: &[u64]) -> Vec<Candidate> {
+    let n = way.events.len();
+    let (mut open, mut found) = (vec![vec![None; n]], Vec::new());
+    while let Some(assumed) = open.pop() {
+        let (mut read, mut written): (Vec<Option<u64>>, Vec<Option<u64>>) = (assumed.clone(), vec![None; n]);
+        for _ in 0..=2 * n {
+            for (id, event) in way.events.iter().enumerate() {
+                if event.read.is_some() {
+                    read[id] = read[id].or(source[id].map_or(Some(0), |write| written[write]));
+                }
+                if let Some(formula) = &event.written {
+                    written[id] = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
+                }
+            }
+        }
+        let unknown = (0..n).find(|&id| way.events[id].read.is_some() && read[id].is_none());
+        if let Some(unknown) = unknown {
+            open.extend(tried.iter().map(|&value| {
+                let mut assumed = assumed.clone();
+                assumed[unknown] = Some(value);
+                assumed
+            }));
+            continue;
+        }
+        let given = |id: usize| source[id].map_or(Some(0), |write| written[write]);
+        if !bears_itself(way, &source) && (0..n).all(|id| way.events[id].read.is_none() || read[id] == given(id)) {
+            found.extend(taken(way, source.clone(), &read));
+        }
+    }
+    found
 }

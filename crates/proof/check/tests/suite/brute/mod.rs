@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wattle_memory::{Model, Placement};
 
 use crate::script::Program;
-use candidate::candidates;
+use candidate::{Candidate, candidates, candidates_without_dependencies};
 use facts::Facts;
 use matrix::{Matrix, acyclic};
 use vulkan::{Sequence, Vulkan};
@@ -64,11 +64,22 @@ trait Axioms {
 
 /// The verdict of Khronos' Vulkan model, whose release sequences are those of the modification order.
 pub fn judge_as_khronos(program: &Program, places: &[Placement]) -> Verdict {
-    judge_by(program, places, Model::Vulkan, |facts| by_axioms(&Vulkan { sequence: Sequence::Ordered }, facts))
+    judge_by(candidates(program, Model::Vulkan), places, |facts| {
+        by_axioms(&Vulkan { sequence: Sequence::Ordered }, facts)
+    })
 }
 
 pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
-    judge_by(program, places, model, |facts| match model {
+    judge_all(candidates(program, model), places, model)
+}
+
+/// The verdict where no write depends on any read; what bears itself has one of the values `tried`.
+pub fn judge_without_dependencies(program: &Program, places: &[Placement], model: Model, tried: &[u64]) -> Verdict {
+    judge_all(candidates_without_dependencies(program, tried), places, model)
+}
+
+fn judge_all(candidates: Vec<Candidate>, places: &[Placement], model: Model) -> Verdict {
+    judge_by(candidates, places, |facts| match model {
         Model::Portable => by_axioms(&ptx::Ptx { extended: false }, facts),
         Model::Ptx => by_axioms(&ptx::Ptx { extended: true }, facts),
         Model::Rust => by_axioms(&rust::Rust, facts),
@@ -79,9 +90,9 @@ pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
 }
 
 /// Judges each candidate: the number of its executions, and whether one has a race.
-fn judge_by(program: &Program, places: &[Placement], model: Model, judge: impl Fn(&Facts) -> (usize, bool)) -> Verdict {
+fn judge_by(candidates: Vec<Candidate>, places: &[Placement], judge: impl Fn(&Facts) -> (usize, bool)) -> Verdict {
     let mut verdict = Verdict::default();
-    for candidate in candidates(program, model) {
+    for candidate in candidates {
         let facts = Facts::new(&candidate, places);
         let (count, racy) = judge(&facts);
         if count > 0 {

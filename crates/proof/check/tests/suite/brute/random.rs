@@ -112,6 +112,60 @@ pub fn forwarding(random: &mut Random) -> Case {
     Case { program: vec![first, second], places: vec![Placement::new(0, 0), Placement::new(1, 1)] }
 }
 
+/// Two or three threads, each of which reads a cell or two and writes to others what it has read, or only then.
+pub fn dependent(random: &mut Random) -> Case {
+    let threads = 2 + random.below(2);
+    let label = |random: &mut Random, label: Label, orders: fn(Label) -> Label| {
+        let level = if random.one_in(6) { Level::Block } else { Level::Device };
+        let label = Label { level, ..label };
+        if random.one_in(4) { orders(label) } else { label }
+    };
+    let relaxed = (Label::atomic_read(Level::Device), Label::atomic_write(Level::Device));
+    let mut program = Program::new();
+    for thread in 0..threads {
+        let mut ops = Vec::new();
+        for to in 0..1 + usize::from(random.one_in(3)) {
+            let (cell, expected, number) = (random.below(threads), random.below(2), 1 + random.below(2));
+            let read = label(random, relaxed.0, Label::acquiring);
+            let write = Label { level: read.level, ..label(random, relaxed.1, Label::releasing) };
+            ops.push(match random.below(8) {
+                0 => Op::Add { to, cell, value: constant(number), read, write },
+                1 => Op::Exchange { to, cell, value: constant(number), read, write },
+                2 => Op::CompareExchange { to, cell, expected, desired: number, read, write, succeeded: None },
+                _ => Op::Load { to, cell, label: read },
+            });
+        }
+        if random.one_in(4) {
+            ops.push(Op::Fence { label: fence(random) });
+        }
+        for _ in 0..1 + random.below(2) {
+            let register = random.below(2) as usize;
+            let cell = (thread + 1 + random.below(threads - 1)) % threads;
+            let label = label(random, relaxed.1, Label::releasing);
+            if random.one_in(2) {
+                let value = Value { constant: random.below(2), registers: vec![register] };
+                ops.push(Op::Store { cell, value, label });
+            } else {
+                let number = 1 + random.below(2);
+                let unless = |random: &mut Random, register, count| {
+                    let (value, equal) = (random.below(3), random.one_in(2));
+                    Op::SkipUnless { register, value, equal, count }
+                };
+                if random.one_in(4) {
+                    ops.push(unless(random, 1 - register, 2));
+                }
+                ops.push(unless(random, register, 1));
+                ops.push(Op::Store { cell, value: constant(number), label });
+            }
+        }
+        program.push(ops);
+    }
+    let blocks = 1 + random.below(threads) as u32;
+    let places = (0..threads as u32).map(|thread| Placement::new(thread % blocks, thread)).collect();
+    let drawn = Case { program, places };
+    if candidates(&drawn.program) > 5_000 { dependent(random) } else { drawn }
+}
+
 /// A program of up to `most` threads. `plainness` draws whether any access may be plain, and else which cells are.
 fn draw(random: &mut Random, most: u64, accesses: u64, plainness: impl Fn(&mut Random) -> (bool, Vec<bool>)) -> Case {
     let threads = 2 + random.below(most - 1) as usize;
