@@ -117,13 +117,7 @@ fn of_program(program: &Program) -> Key {
 pub(super) fn pack(phase: &Phase) -> Option<Vec<u8>> {
     let leaves_open = phase.outcomes.iter().any(|outcome| !outcome.open.is_empty());
     let is_exhaustive = phase.unknown.is_empty() && phase.covered.is_none();
-    // Another time more may be found out.
-    if phase.rests.unfinished
-        || !is_exhaustive
-        || !phase.violations.is_empty()
-        || !phase.notes.is_empty()
-        || leaves_open
-    {
+    if !is_exhaustive || !phase.violations.is_empty() || !phase.notes.is_empty() || leaves_open {
         return None;
     }
     let mut packed = Packed::default();
