@@ -282,9 +282,9 @@ pub struct Report {
     /// Dependencies that may exclude some outcome, likewise, where [`rests_unfinished`](Report::rests_unfinished): of those that the
     /// search for such outcomes has ignored, the first.
     pub may_rest_on: Vec<(Site, Site)>,
-    /// Whether stores wait for what is read, and the search for outcomes that are missing only because of that did not come
-    /// to its end: it has a second, loops have bounds, a thread may have more completions than are told apart, or not all
-    /// outcomes are known.
+    /// Whether stores wait for what is read, and it is not known whether outcomes are missing only because of that. The search
+    /// for such outcomes ends after one second and at the bounds of loops, looks at no more than 96 ways in which a thread
+    /// may go on, and is not made where some outcomes are unknown.
     pub rests_unfinished: bool,
     /// Loops in which a thread may wait for another of its block, each by the line that reads there and the one that writes what
     /// it reads: the search takes all threads of a block that has begun for ones that run, which the target does not promise.

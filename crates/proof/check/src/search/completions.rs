@@ -15,6 +15,8 @@
 //! `and` with 0. A read or read-modify-write that all completions perform may be made early in the same way. C++20
 //! [atomics.order]/8 only asks implementations to avoid values that justify themselves.
 
+mod listed;
+
 use std::collections::VecDeque;
 
 #[cfg(doc)]
@@ -30,6 +32,8 @@ use super::process::{Action, Address};
 use super::state::{Runner, SearchState};
 use super::thread::Thread;
 use super::values::Values;
+use listed::without_dead;
+pub(super) use listed::{Ways, each};
 
 /// The maximum number of completions of a thread that are compared.
 const MOST: usize = 96;
@@ -56,8 +60,8 @@ pub(super) enum Given<'v> {
     /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need not
     /// be certain.
     Merged(&'v Values),
-    /// The same values, where completions are told apart and not compared: reads that may be merged are, or each read gets its
-    /// own.
+    /// The same values, where completions are listed instead of compared. Reads of one place that a compiler may make one
+    /// return one value if they are `merged`, and else any of the values each.
     Each { values: &'v Values, merged: bool },
 }
 
@@ -140,41 +144,6 @@ pub(super) fn compare(
     Some(agreed)
 }
 
-/// The completions of a thread that waits for a read.
-pub(super) struct Ways {
-    /// What the thread does, and whether it may do more behind that: it waits for others, or is in a loop that may change
-    /// something each time.
-    pub ways: Vec<(Agreement, bool)>,
-    /// Whether these are all.
-    pub are_all: bool,
-}
-
-/// Each completion of a thread that waits for a read.
-pub(super) fn each(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Ways {
-    let mut found = Ways { ways: Vec::new(), are_all: values.are_whole() };
-    for merged in [true, false] {
-        let (runner, given) = (&state.runners[thread], Given::Each { values, merged });
-        let mut completions =
-            Completions { setup, state, runner, given, left: MOST_ACTIONS, seen: FxHashMap::default() };
-        let mut open = completions.begin().unwrap_or_default();
-        for _ in 0..MOST {
-            let Some(mut path) = open.pop_front() else { break };
-            if let Outcome::Ended = completions.complete(&mut path, &mut open) {
-                let is_open = path.is_open;
-                let next = completions.alone(path);
-                match found.ways.iter_mut().find(|(known, _)| known.is_same(&next)) {
-                    Some((_, known)) => *known |= is_open,
-                    None => found.ways.push((Agreement { ties: Vec::new(), ..next }, is_open)),
-                }
-            } else {
-                found.are_all = false;
-            }
-        }
-        found.are_all &= merged || open.is_empty();
-    }
-    found
-}
-
 /// What all completions of a thread that waits for a read perform, in each order in which some completion does; empty
 /// where not all completions are known.
 pub(super) fn orders(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
@@ -200,13 +169,6 @@ pub(super) fn orders(setup: &Setup<'_>, state: &SearchState<'_>, thread: usize, 
     let fences = runner.trail.iter().enumerate().filter(|&(_, &event)| is_fence(event));
     let fences: Vec<_> = fences.map(|(number, &event)| (number, state.graph.event(event).label)).collect();
     in_each_order(setup.model, all, &fences)
-}
-
-/// A thread without the values that it will not use again.
-fn without_dead<'w>(thread: &Thread<'w>) -> Thread<'w> {
-    let mut thread = thread.clone();
-    thread.forget_dead();
-    thread
 }
 
 struct Completions<'a, 'w> {
@@ -422,28 +384,6 @@ impl<'w> Completions<'_, 'w> {
                 Action::Halt | Action::Done => return Outcome::Ended,
             }
         }
-    }
-
-    /// Whether no other path is the same from here on.
-    fn is_new(&mut self, path: &mut Path<'w>) -> bool {
-        match self.given {
-            Given::Anything | Given::Present | Given::Possible(_) | Given::Merged(_) => return true,
-            Given::Each { .. } => path.process.forget_dead(),
-        }
-        let alike = self.seen.entry(path.process.digest()).or_default();
-        let is_new = !alike.iter().any(|(process, acts)| *process == path.process && *acts == path.acts);
-        if is_new {
-            alike.push((path.process.clone(), path.acts.clone()));
-        }
-        is_new
-    }
-
-    /// Whether a thread that goes back to the head of a loop is what it was there.
-    fn is_as_before(&self, path: &Path<'w>, label: u32) -> bool {
-        let before = path.heads.iter().find(|(of, _)| *of == label).map(|(_, head)| head);
-        let earlier = || self.runner.heads.iter().find(|head| head.label == label);
-        let head = before.cloned().or_else(|| Some(without_dead(&earlier()?.process)));
-        matches!(self.given, Given::Each { .. }) && head.is_some_and(|head| without_dead(&path.process) == head)
     }
 
     /// Answers a read with its first value, and keeps the alternatives for later.

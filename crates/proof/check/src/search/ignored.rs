@@ -13,7 +13,7 @@
 //! A thread that waits for others at a barrier, at an operation of its warp or for its start may do anything behind that, and so
 //! may one that has been followed only to such a place, or into a loop: it may be part of any circle.
 
-use wattle_memory::{EventId, Label, Model, ThreadId};
+use wattle_memory::{EventId, Label, Model, ThreadId, stop};
 
 use super::agreement::{Act, Agreement};
 use super::completions::{Ways, each};
@@ -141,10 +141,12 @@ impl<'w> Search<'_, 'w> {
         if readers.len() < 2 {
             return Ok(Vec::new());
         }
-        let is_blocked = |thread: ThreadId| {
-            let status = state.runners[thread].status;
-            matches!(status, Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound)
-                && ignorable(self.setup, state, thread).is_none()
+        let is_blocked = |thread: ThreadId| match state.runners[thread].status {
+            Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound => {
+                ignorable(self.setup, state, thread).is_none()
+            }
+            Status::Ready | Status::Needs | Status::Spins => false,
+            Status::Bounded | Status::Endless | Status::Halted | Status::Done => false,
         };
         let any_blocked = threads.into_iter().any(is_blocked);
         let (mut links, mut earlies) = (Vec::new(), Vec::new());
@@ -222,11 +224,14 @@ impl Found<'_, '_> {
             let Some(store) = act.store() else { continue };
             let is_known = act.is_known() && matches!(act, Act::Store { .. });
             let found = self.links_of(thread, store.cell, store.label, is_known);
-            if found.is_empty() || !act.is_known() {
+            if found.is_empty() {
                 continue;
             }
             let few = self.readers.len() <= MOST_THREADS;
             let links = if few { found.into_iter().map(|link| self.add(link)).collect() } else { Vec::new() };
+            if !act.is_known() {
+                continue;
+            }
             let way = way.up_to(number.max(kept));
             match to[first..].iter_mut().find(|known| known.way.is_same(&way)) {
                 Some(known) => known.links.extend(links),
@@ -272,11 +277,11 @@ fn synchronizes(model: Model, write: Label, read: Label) -> bool {
     }
 }
 
-/// Whether some circle begins with a link.
+/// Whether some circle begins with a link; `true` at once where the search is asked to end.
 fn begins_circle(links: &[Link], first: &Link) -> bool {
     let mut open: Vec<Chain> = Chain::of(first).into_iter().collect();
     while let Some(chain) = open.pop() {
-        if chain.is_circle() {
+        if chain.is_circle() || stop::requested() {
             return true;
         }
         open.extend(links.iter().filter_map(|link| chain.with(link)));

@@ -319,8 +319,8 @@ pub struct Statistics {
     /// search is not exhaustive unless it is 0.
     pub endless: u64,
     /// The number of times that several threads waited for reads and it was not decided whether a store of one of them
-    /// depends on its read, because too much precedes the store; or that a thread had more completions than are told apart
-    /// ([`Dependencies::Ignored`]). The search may not be exhaustive unless it is 0.
+    /// depends on its read, because too much precedes the store. Under [`Dependencies::Ignored`] also the number of times that a
+    /// thread had more completions than are listed. The search may not be exhaustive unless it is 0.
     pub undecided: u64,
     /// The number of waiting loops with more ways for an iteration to fail than were searched: the search is not
     /// exhaustive unless it is 0.
