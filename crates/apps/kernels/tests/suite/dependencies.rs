@@ -426,6 +426,50 @@ fn behind_a_vote(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
     }
 }
 
+/// A lane reads, and another one stores what that brings.
+#[kernel]
+fn by_another_lane(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
+    let i = acc.thread_in_block();
+    let first = acc.block_in_grid() == 0;
+    let read = if first && i == 0 { x.load(0) } else { 0 };
+    let brought = acc.warp().shuffle(read, 0);
+    if i == 1 && brought == 1 {
+        y.store(0, 1);
+    }
+    if !first && i == 1 && y.load(0) == 1 {
+        x.store(0, 1);
+        seen.store(0, 1);
+    }
+}
+
+/// One thread stores in each turn of its loop, and what another one reads comes of two turns.
+#[kernel]
+fn in_two_turns(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.block_in_grid() == 0 {
+        x.store(0, 3);
+    } else if acc.block_in_grid() == 1 {
+        let (first, second) = (y.load(0), y.load(0));
+        if first == 1 && second == 2 {
+            x.store(0, 1);
+            x.store(0, 2);
+            seen.store(0, 1);
+        }
+    } else {
+        loop {
+            let read = x.load(0);
+            if read == 1 {
+                y.store(0, 1);
+            }
+            if read == 2 {
+                y.store(0, 2);
+            }
+            if read >= 2 {
+                break;
+            }
+        }
+    }
+}
+
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so_where_threads_wait_for_one_another() {
     let spec = || ThreadSpec::new(2, 2);
@@ -436,6 +480,9 @@ fn a_verdict_that_rests_on_a_dependency_says_so_where_threads_wait_for_one_anoth
         judge(Checker::new(Model::Portable), |queue, [x, y, _, _, seen]| {
             queue.launch(spec(), behind_a_vote(x, y, seen))
         }),
+        judge(Checker::new(Model::Portable), |queue, [x, y, _, _, seen]| {
+            queue.launch(spec(), by_another_lane(x, y, seen))
+        }),
     ];
     for report in reports {
         assert_eq!((report.verdict, report.rests_unfinished), (Verdict::Holds, false), "{report}");
@@ -443,19 +490,43 @@ fn a_verdict_that_rests_on_a_dependency_says_so_where_threads_wait_for_one_anoth
     }
 }
 
+#[test]
+fn a_verdict_that_rests_on_a_dependency_in_two_turns_of_a_loop_says_so() {
+    let report = judge(Checker::new(Model::Portable), |queue, [x, y, _, _, seen]| {
+        queue.launch(ThreadSpec::new(3, 1), in_two_turns(x, y, seen))
+    });
+    assert_eq!(report.verdict, Verdict::Holds, "{report}");
+    assert!(!report.rests_on.is_empty(), "{report}");
+}
+
 /// Where the search for outcomes that dependencies exclude does not come to its end, the report names both lines of one that it
-/// ignored: in a lock whose fences alone keep its threads apart, there are many.
+/// ignored: in a stack whose threads try again and again there are many.
 #[test]
 fn a_verdict_that_may_rest_on_a_dependency_says_so() {
-    let scenario = wattle_kernels::all().iter().find(|scenario| scenario.name == "dekker").expect("a scenario");
-    let report = Checker::new(Model::Portable).check_scenario(scenario, None).unwrap();
+    let report = judge_scenario("stack-treiber");
     let text = report.to_string();
     assert_eq!((report.verdict, report.rests_unfinished, report.rests_on.len()), (Verdict::Holds, true, 0), "{text}");
     assert!(
-        text.contains("may rest on a dependency: for one, the store at crates/apps/kernels/src/algorithms/dekker.rs"),
+        text.contains("may rest on a dependency: for one, the store at crates/apps/kernels/src/algorithms/treiber.rs"),
         "{text}"
     );
     assert!(text.contains("(1 s at most) did not come to its end"), "{text}");
+}
+
+/// Locks, a barrier and queues in which threads wait for one another rest on none: release and acquire, fences, and what
+/// does not race order all but one link of each circle, or coherence does.
+#[test]
+fn what_synchronizes_rests_on_no_dependency() {
+    for name in ["lock-mcs", "peterson", "queue-michael-scott", "ring-mpmc", "sense-barrier"] {
+        let report = judge_scenario(name);
+        let rests = (report.verdict, report.rests_unfinished, report.rests_on.len());
+        assert_eq!(rests, (Verdict::Holds, false, 0), "{name}: {report}");
+    }
+}
+
+fn judge_scenario(name: &str) -> Report {
+    let scenario = wattle_kernels::find(name).expect("a scenario");
+    Checker::new(Model::Portable).check_scenario(scenario, None).unwrap()
 }
 
 /// The same beside a thread that waits: its loop orders what follows it, and nothing else.

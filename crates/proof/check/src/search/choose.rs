@@ -146,7 +146,7 @@ impl<'w> Search<'_, 'w> {
                 return Ok(());
             }
             // Another thread may still write only if another thread can still go on.
-            let ignored = may_ignore(self.setup, &state, choice.thread);
+            let ignored = may_ignore(&state, choice.thread);
             let others =
                 ignored || gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
             let later = others && feasibility::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());

@@ -16,6 +16,7 @@
 //! [atomics.order]/8 only asks implementations to avoid values that justify themselves.
 
 mod listed;
+mod stores;
 
 use std::collections::VecDeque;
 
@@ -28,12 +29,13 @@ use rustc_hash::FxHashMap;
 use super::Setup;
 use super::agreement::{Act, Agreement, agree, in_each_order, trim};
 use super::forwarding::{Forwarded, Stored, synchronizes};
-use super::process::{Action, Address};
+use super::process::{Action, Address, Change, Written};
 use super::state::{Runner, SearchState};
 use super::thread::Thread;
 use super::values::Values;
 use listed::without_dead;
 pub(super) use listed::{Ways, each};
+pub(super) use stores::{MayRead, MayStore, Reach, may_store, reach};
 
 /// The maximum number of completions of a thread that are compared.
 const MOST: usize = 96;
@@ -87,8 +89,12 @@ struct Path<'w> {
     ahead: usize,
     /// Whether it ended at an operation of its warp to which the thread has not come.
     met: bool,
-    /// The loops entered, with what the thread was at their heads, under [`Given::Each`].
-    heads: Vec<(u32, Thread<'w>)>,
+    /// The loops entered, with what the thread was at their heads and how many writes came before, under [`Given::Each`].
+    heads: Vec<(u32, Thread<'w>, usize)>,
+    /// The number of writes that it has made, or may have.
+    writes: usize,
+    /// What the read-modify-write does that has not read yet.
+    changing: Option<Change>,
     /// Whether the thread may do more than it has come to.
     is_open: bool,
 }
@@ -200,6 +206,8 @@ impl<'w> Completions<'_, 'w> {
             ahead: 0,
             met: false,
             heads: Vec::new(),
+            writes: 0,
+            changing: self.runner.update.map(|(_, change)| change),
             is_open: false,
         };
         let event = self.state.graph.event(first);
@@ -286,11 +294,13 @@ impl<'w> Completions<'_, 'w> {
                     path.stored.store(address, None);
                     // Nobody knows yet whether it succeeds.
                     let label = change.strongest_label(read);
+                    path.changing = Some(change);
                     self.answer(path, first.or(promised).unwrap_or(usize::MAX), address, label, open);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
                 }
                 Action::Write { target, value, label, source } => {
+                    path.writes += 1;
                     let event = self.event(path, source);
                     let done = event.is_some_and(|event| self.state.graph.event(event).value.is_some());
                     let act = if done { Act::Other { events: 1 } } else { Act::Store { target, value, label, source } };
@@ -346,8 +356,8 @@ impl<'w> Completions<'_, 'w> {
                 }
                 Action::LoopHead { label } => {
                     if matches!(self.given, Given::Each { .. }) {
-                        path.heads.retain(|(open, _)| *open != label);
-                        path.heads.push((label, without_dead(&path.process)));
+                        path.heads.retain(|(open, ..)| *open != label);
+                        path.heads.push((label, without_dead(&path.process), path.writes));
                     }
                     path.loops.retain(|(open, _)| *open != label);
                     if path.at >= self.runner.trail.len() {
@@ -438,6 +448,8 @@ impl<'w> Completions<'_, 'w> {
         }
         let take = |path: &mut Path<'w>, answer: Option<u64>| {
             path.process.answer(answer);
+            let written = path.changing.take().map(|change| change.written(answer));
+            path.writes += usize::from(written.is_some_and(|written| !matches!(written, Written::Nothing)));
             if let (Some(value), Some(address), true, false) = (answer, address, may_tie, label.acquire) {
                 path.reads.retain(|(at, ..)| *at != address);
                 path.reads.push((address, event, value));

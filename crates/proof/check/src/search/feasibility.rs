@@ -41,7 +41,7 @@ impl Search<'_, '_> {
             return None;
         }
         let [source] = choice.sources[..] else { return None };
-        let others = may_ignore(self.setup, state, choice.thread)
+        let others = may_ignore(state, choice.thread)
             || choices.iter().any(|other| other.read != choice.read && other.goes_on());
         let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
         choice.spinning.iter().for_each(|&write| spinning.insert(write));
@@ -217,7 +217,7 @@ impl<'s, 'w> Feasible<'s, 'w> {
         }
         // Of the read's own thread too, for which others may wait.
         for thread in 0..state.runners.len() {
-            if let Some(waiting) = ignorable(self.setup, state, thread) {
+            if let Some(waiting) = ignorable(state, thread) {
                 self.add(thread, waiting);
             }
         }

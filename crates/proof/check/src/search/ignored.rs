@@ -5,59 +5,52 @@
 //! them for a read, whose source another one of them makes behind its own read. Follow the sources, and there is a circle. So a
 //! thread need do something early only where no thread can go on, and only what is part of such a circle.
 //!
-//! Most circles no model has. A store that a read synchronizes with comes before all that is behind the read. If all links of
-//! a circle but one are of that kind, the read of the last one comes before the store that it reads from; if all are of one
-//! cell, coherence would have to order each store before itself. What a read-modify-write writes depends on what it reads
-//! whatever compilers do, so that is not ignored.
+//! Most circles no model has ([`circles`]), and most reads can be part of none ([`reads`]). What a read-modify-write writes
+//! depends on what it reads whatever compilers do, so that is not ignored: where such a write, or another one that has been
+//! added without its value, is read, its own reads are followed.
 //!
-//! A thread that waits for others at a barrier, at an operation of its warp or for its start may do anything behind that, and so
-//! may one that has been followed only to such a place, or into a loop: it may be part of any circle.
+//! Whatever a thread may store at most says whether there can be a circle at all; only then are its completions listed. Where
+//! not all are, or one goes on behind a barrier or in another turn of a loop, the search is decided all the same if each circle has
+//! a store that is listed: one of them made early is enough. A thread that waits for others at a barrier, at an operation of its
+//! warp or for its start may be part of any circle with two that wait for reads; what a lane brings is brought when it is known.
+//!
+//! Where nothing races, plain reads return what happens before them here too: an execution in which one races only since no
+//! dependency counts is not looked for.
 
-use wattle_memory::{EventId, Label, Model, ThreadId, stop};
+mod circles;
+mod reads;
 
+use std::collections::BTreeSet;
+
+use wattle_memory::{EventId, Kind, ThreadId};
+
+#[cfg(doc)]
+use super::Dependencies;
+use super::Setup;
 use super::agreement::{Act, Agreement};
-use super::completions::{Ways, each};
+use super::completions::{MayStore, Ways, each, may_store};
 use super::determined::assume;
-use super::process::Address;
+use super::process::{Address, Change};
 use super::searcher::{Halt, Open, Search};
 use super::state::{SearchState, Status};
 use super::values::Values;
-use super::{Dependencies, Setup};
+pub(super) use circles::Fences;
+use circles::{Link, Stored, Waiter, begins_circle, is_in_circle, without_covered};
+pub(super) use reads::CircleReads;
 
 /// The most threads among which circles are looked for; of more, whatever one may store is taken for a part of one.
 const MOST_THREADS: usize = 6;
 
 /// The read for which a thread waits, where the thread may write early since dependencies are ignored.
-pub(super) fn ignorable(setup: &Setup<'_>, state: &SearchState<'_>, thread: ThreadId) -> Option<EventId> {
-    let waiting = state.runners[thread].waiting.filter(|_| setup.dependencies == Dependencies::Ignored);
-    waiting.filter(|&read| state.is_pending(read))
+pub(super) fn ignorable(state: &SearchState<'_>, thread: ThreadId) -> Option<EventId> {
+    let (reads, waiting) = (state.circle_reads.as_ref()?, state.runners[thread].waiting?);
+    let may_be = |read: EventId| reads.contains(thread, state.graph.event(read).source);
+    (state.is_pending(waiting) && state.pending(thread).any(may_be)).then_some(waiting)
 }
 
 /// Whether some other thread may write early since dependencies are ignored.
-pub(super) fn may_ignore(setup: &Setup<'_>, state: &SearchState<'_>, thread: ThreadId) -> bool {
-    (0..state.runners.len()).any(|other| other != thread && ignorable(setup, state, other).is_some())
-}
-
-/// A thread that waits.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiter {
-    /// For a read.
-    Reader(ThreadId),
-    /// For other threads: one of those that do.
-    Blocked,
-}
-
-/// A store that one thread may make once it goes on, and that another one may wait to read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Link {
-    from: Waiter,
-    to: Waiter,
-    /// The cell, if coherence orders the store and the read.
-    cell: Option<Address>,
-    /// Whether the read synchronizes with the store.
-    orders: bool,
-    /// Whether it can be made early, with a value that is known.
-    is_known: bool,
+pub(super) fn may_ignore(state: &SearchState<'_>, thread: ThreadId) -> bool {
+    (0..state.runners.len()).any(|other| other != thread && ignorable(state, other).is_some())
 }
 
 /// What a thread may do early: all up to some store.
@@ -68,46 +61,6 @@ struct Early {
     lines: (u32, u32),
     /// The links of the store, by their numbers.
     links: Vec<usize>,
-}
-
-/// Threads that wait in a row, each for a store of the one before it.
-#[derive(Clone)]
-struct Chain {
-    first: ThreadId,
-    /// Those behind the first one.
-    others: Vec<Waiter>,
-    /// The links whose read does not synchronize with the store.
-    loose: usize,
-    /// The cell, as long as it is one, all accesses of which coherence orders.
-    cell: Option<Address>,
-}
-
-impl Chain {
-    fn of(link: &Link) -> Option<Chain> {
-        let Waiter::Reader(first) = link.from else { return None };
-        Some(Chain { first, others: vec![link.to], loose: usize::from(!link.orders), cell: link.cell })
-    }
-
-    /// The chain with another link; `None` where the link does not continue it.
-    fn with(&self, link: &Link) -> Option<Chain> {
-        // A circle begins with the first thread that may do something early, so that it is tried once.
-        let may_follow = match link.from {
-            Waiter::Reader(from) => from != self.first && (from > self.first || !link.is_known),
-            Waiter::Blocked => true,
-        };
-        let is_new = link.to == Waiter::Blocked || !self.others.contains(&link.to);
-        (self.others.last() == Some(&link.from) && may_follow && is_new).then(|| Chain {
-            first: self.first,
-            others: self.others.iter().copied().chain([link.to]).collect(),
-            loose: self.loose + usize::from(!link.orders),
-            cell: self.cell.filter(|&cell| link.cell == Some(cell)),
-        })
-    }
-
-    /// Whether it is a circle that some model might have.
-    fn is_circle(&self) -> bool {
-        self.others.last() == Some(&Waiter::Reader(self.first)) && self.loose > 1 && self.cell.is_none()
-    }
 }
 
 impl<'w> Search<'_, 'w> {
@@ -128,6 +81,8 @@ impl<'w> Search<'_, 'w> {
                 with.ignored.push(lines);
                 self.visitor().ignores(lines.0, lines.1);
                 stack.push(Open { state: with, known: None });
+            } else {
+                self.statistics.undecided += 1;
             }
         }
         Ok(stack.len() > before)
@@ -135,156 +90,222 @@ impl<'w> Search<'_, 'w> {
 
     /// What threads may do early with which circles begin.
     fn beginnings_of_circles(&mut self, state: &SearchState<'w>) -> Result<Vec<Early>, Halt> {
+        let setup = self.setup;
         let threads = 0..state.runners.len();
-        let reads = |thread: ThreadId| Some((thread, ignorable(self.setup, state, thread)?));
+        let reads = |thread: ThreadId| Some((thread, ignorable(state, thread)?));
         let readers: Vec<(ThreadId, EventId)> = threads.clone().filter_map(reads).collect();
         if readers.len() < 2 {
             return Ok(Vec::new());
         }
         let is_blocked = |thread: ThreadId| match state.runners[thread].status {
-            Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound => {
-                ignorable(self.setup, state, thread).is_none()
-            }
-            Status::Ready | Status::Needs | Status::Spins => false,
+            Status::NotStarted | Status::AtBarrier(_) | Status::GoesRound => ignorable(state, thread).is_none(),
+            // At an operation of its warp it needs what the other lanes bring.
+            Status::Needs => state.runners[thread].waiting.is_some_and(|event| !state.is_pending(event)),
+            Status::Ready | Status::Spins => false,
             Status::Bounded | Status::Endless | Status::Halted | Status::Done => false,
         };
-        let any_blocked = threads.into_iter().any(is_blocked);
-        let (mut links, mut earlies) = (Vec::new(), Vec::new());
-        if any_blocked {
-            for &(thread, _) in &readers {
-                let reader = Waiter::Reader(thread);
-                links.extend([unknown_link(reader, Waiter::Blocked), unknown_link(Waiter::Blocked, reader)]);
-            }
-        }
+        let waiting = Waiting { setup, state, readers: &readers, any_blocked: threads.into_iter().any(is_blocked) };
+        let values = self.shared.values.get_or_init(|| Values::find(setup));
+        // All that each thread may do, and what it cannot do early.
+        let (mut may, mut certain) = (Vec::new(), waiting.of_blocked());
         for &(thread, read) in &readers {
             self.is_within_limits()?;
-            let values = self.shared.values.get_or_init(|| Values::find(self.setup));
-            let Ways { ways, are_all } = each(self.setup, state, thread, values);
-            self.statistics.undecided += u64::from(!are_all);
-            let mut found = Found { setup: self.setup, state, readers: &readers, any_blocked, links: &mut links };
-            if readers.len() <= MOST_THREADS {
-                found.add_own(thread, read, ways.iter().any(|(_, is_open)| *is_open));
+            may.push(waiting.of_all((thread, read), may_store(state, thread, values)));
+            certain.extend(waiting.of_open_writes(thread));
+        }
+        let looks = readers.len() <= MOST_THREADS;
+        let all = without_covered(may.iter().flatten().chain(&certain).copied());
+        let is_in_any = |links: &Vec<Link>| !looks || links.iter().any(|link| is_in_circle(setup, &all, link));
+        let (mut earlies, mut listed, mut unlisted) = (Vec::new(), Vec::new(), Vec::new());
+        for (&(thread, read), may) in readers.iter().zip(&may).filter(|(_, may)| is_in_any(may)) {
+            self.is_within_limits()?;
+            let Ways { mut ways, are_all } = each(setup, state, thread, values);
+            // A store that is not known is in no completion's list.
+            if !are_all || ways.iter().any(|(way, is_open)| *is_open || way.depends) {
+                unlisted.extend_from_slice(may);
             }
-            let first = earlies.len();
-            ways.iter().for_each(|(way, _)| found.add_stores(thread, read, way, first, &mut earlies));
+            ways.retain(|(way, _)| waiting.keeps_promises(thread, way));
+            let mut of_thread = Vec::new();
+            ways.iter().for_each(|(way, _)| waiting.add_stores(thread, read, way, &mut listed, &mut of_thread));
+            earlies.push(of_thread);
         }
-        if readers.len() <= MOST_THREADS {
-            let begins: Vec<bool> = links.iter().map(|link| link.is_known && begins_circle(&links, link)).collect();
-            earlies.retain(|early: &Early| early.links.iter().any(|&link| begins[link]));
+        // Nothing of them can be tried.
+        unlisted.extend(listed.iter().filter(|link| !link.is_known));
+        if !looks {
+            self.statistics.undecided += u64::from(!unlisted.is_empty());
+            return Ok(earlies.into_iter().flatten().collect());
         }
-        Ok(earlies)
+        let all = without_covered(listed.iter().chain(&unlisted).chain(&certain).copied());
+        // One store of a circle made early is enough: one of the thread that has the fewest ways.
+        earlies.sort_by_key(Vec::len);
+        let is_of = |thread: ThreadId| move |of: &Vec<Early>| of.first().is_some_and(|early| early.thread == thread);
+        let ranks: Vec<_> = (0..state.runners.len()).map(|thread| earlies.iter().position(is_of(thread))).collect();
+        let begins: Vec<bool> =
+            listed.iter().map(|link| link.is_known && begins_circle(setup, &all, &ranks, link)).collect();
+        let untried = without_covered(unlisted.iter().chain(&certain).copied());
+        let is_lost = unlisted.iter().any(|link| is_in_circle(setup, &untried, link));
+        self.statistics.undecided += u64::from(is_lost);
+        let is_tried = |early: &Early| early.links.iter().any(|&link| begins[link]);
+        Ok(earlies.into_iter().flatten().filter(is_tried).collect())
     }
 }
 
-/// A link of which nothing is known.
-fn unknown_link(from: Waiter, to: Waiter) -> Link {
-    Link { from, to, cell: None, orders: false, is_known: false }
-}
-
-/// The links that have been found.
-struct Found<'f, 'w> {
+/// A state in which no thread can go on.
+struct Waiting<'f, 'w> {
     setup: &'f Setup<'w>,
     state: &'f SearchState<'w>,
+    /// The threads that wait for reads, each with the first of them.
     readers: &'f [(ThreadId, EventId)],
+    /// Whether some thread waits for others.
     any_blocked: bool,
-    links: &'f mut Vec<Link>,
 }
 
-impl Found<'_, '_> {
-    fn add(&mut self, link: Link) -> usize {
-        self.links.iter().position(|known| *known == link).unwrap_or_else(|| {
-            self.links.push(link);
-            self.links.len() - 1
-        })
+impl Waiting<'_, '_> {
+    /// The links with threads that wait for others.
+    fn of_blocked(&self) -> Vec<Link> {
+        let threads = self.readers.iter().filter(|_| self.any_blocked).map(|&(thread, _)| thread);
+        let reads = threads.flat_map(|thread| self.state.pending(thread).map(move |read| Waiter::Reader(thread, read)));
+        let both = |reader| [Link::unknown(reader, Waiter::Blocked), Link::unknown(Waiter::Blocked, reader)];
+        reads.flat_map(both).collect()
     }
 
-    /// Adds the links of a thread that are not made early: of the write of a read-modify-write for which it waits, and of
-    /// what it may do behind the ends of its completions.
-    fn add_own(&mut self, thread: ThreadId, read: EventId, is_open: bool) {
-        let graph = &self.state.graph;
-        if let (Some(write), Some(cell)) = (graph.other_half(read), place(self.state, read)) {
-            let links = self.links_of(thread, cell, graph.event(write).label, false);
-            links.into_iter().for_each(|link| _ = self.add(link));
+    /// The links of the writes of a thread that wait for one of its reads.
+    fn of_open_writes(&self, thread: ThreadId) -> Vec<Link> {
+        let (state, graph) = (self.state, &self.state.graph);
+        let runner = &state.runners[thread];
+        let is_open = |&write: &EventId| {
+            let event = graph.event(write);
+            event.label.kind == Kind::Write && (event.value.is_none() || event.location.is_none())
+        };
+        let mut links = Vec::new();
+        let events = runner.waiting.iter().chain(&runner.trail).chain(&runner.promised).copied();
+        let writes: BTreeSet<EventId> =
+            events.flat_map(|event| [Some(event), graph.other_half(event)]).flatten().collect();
+        for write in writes.into_iter().filter(is_open) {
+            let event = graph.event(write);
+            let stored = Stored { write: event.label, fences: Fences::NONE, is_known: false };
+            // The write of a compare-exchange has a place once it is known to succeed.
+            let cell = place(state, graph.other_half(write).unwrap_or(write));
+            let is_at = |at: Address| match cell {
+                Some(cell) => cell == at,
+                None => runner.process.may_reach(event.source, at),
+            };
+            // An update waits for its own read alone, where all else is known.
+            let is_known = |&half: &EventId| {
+                state.early_update(half).is_some() || state.change(half).is_some_and(Change::is_known)
+            };
+            let half = graph.other_half(write).filter(is_known);
+            let is_before = |&read: &EventId| half.is_none_or(|half| half == read || cell.is_none());
+            for read in state.pending(thread).filter(is_before) {
+                links.extend(self.of_store((thread, read), &stored, is_at, cell));
+            }
         }
-        let others = self.readers.iter().filter(|(other, _)| is_open && *other != thread);
-        for &(other, _) in others {
-            self.add(unknown_link(Waiter::Reader(thread), Waiter::Reader(other)));
-        }
+        links
     }
 
-    /// Adds what a thread may do early of a completion: all up to each store that others may wait for. What the thread has
-    /// done so far stands behind `first`.
-    fn add_stores(&mut self, thread: ThreadId, read: EventId, way: &Agreement, first: usize, to: &mut Vec<Early>) {
+    /// The links of all that a thread may store, or of anything where that is not known.
+    fn of_all(&self, (thread, read): (ThreadId, EventId), stores: Option<Vec<MayStore>>) -> Vec<Link> {
+        let Some(stores) = stores else {
+            let to = self.reads(thread).map(|(to, _)| to).chain(self.any_blocked.then_some(Waiter::Blocked));
+            return to.map(|to| Link::unknown(Waiter::Reader(thread, read), to)).collect();
+        };
+        let mut links = Vec::new();
+        let process = &self.state.runners[thread].process;
+        for store in &stores {
+            let stored = Stored { write: store.label, fences: store.fences, is_known: false };
+            let is_at = |at: Address| match store.cell {
+                Some(cell) => cell == at,
+                None => process.may_reach(store.source, at),
+            };
+            links.extend(self.of_store((thread, read), &stored, is_at, store.cell));
+        }
+        links
+    }
+
+    /// Whether a thread does in a completion what it has been assumed to do.
+    fn keeps_promises(&self, thread: ThreadId, way: &Agreement) -> bool {
+        let mut left = way.beyond.iter();
+        let mut promised = self.state.runners[thread].promised.iter();
+        promised.all(|&event| left.any(|act| act.is(self.setup.model, self.state, event)))
+    }
+
+    /// Adds what a thread may do early of a completion, all up to each store that others may wait for, and its links.
+    fn add_stores(&self, thread: ThreadId, read: EventId, way: &Agreement, links: &mut Vec<Link>, to: &mut Vec<Early>) {
         let state = self.state;
-        let promised = &state.runners[thread].promised;
-        let is_promised = |act: &Act| promised.iter().any(|&event| act.is(self.setup.model, state, event));
+        let runner = &state.runners[thread];
+        let is_promised = |act: &Act| runner.promised.iter().any(|&event| act.is(self.setup.model, state, event));
         // What has been promised stays so, and stands among the rest.
         let kept = way.beyond.iter().rposition(is_promised).map_or(0, |at| way.ahead.len() + at);
+        let (mut fences, mut at) = (Fences::NONE, 0);
         for (number, act) in way.ahead.iter().chain(&way.beyond).enumerate() {
-            let Some(store) = act.store() else { continue };
-            let is_known = act.is_known() && matches!(act, Act::Store { .. });
-            let found = self.links_of(thread, store.cell, store.label, is_known);
+            let first = runner.trail.get(at).copied();
+            // The fences to which the thread has run ahead are in the graph.
+            let there = runner.trail.iter().skip(at).take(act.events());
+            let labels = there.map(|&event| state.graph.event(event).label);
+            labels.filter(|label| label.kind == Kind::Fence).for_each(|label| fences.pass(label));
+            at += act.events();
+            if let Act::Fence { label, .. } = act {
+                fences.pass(*label);
+            }
+            let Some(store) = act.store().filter(|_| act.is_known()) else { continue };
+            let is_there = first.filter(|_| matches!(act, Act::Update { .. }));
+            let is_known = is_there.and_then(|first| state.change(first)).is_some_and(Change::is_known);
+            // A store that is known already is read if need be, and an update waits for its own read alone.
+            if is_promised(act) || (is_known && is_there.is_some_and(|first| place(state, first).is_some())) {
+                continue;
+            }
+            // Another turn of a loop may make an update again.
+            let is_made = is_there.is_none() || runner.heads.is_empty();
+            let stored = Stored { write: store.label, fences, is_known: is_made };
+            let found = self.of_store((thread, read), &stored, |at| at == store.cell, Some(store.cell));
             if found.is_empty() {
                 continue;
             }
-            let few = self.readers.len() <= MOST_THREADS;
-            let links = if few { found.into_iter().map(|link| self.add(link)).collect() } else { Vec::new() };
-            if !act.is_known() {
+            let found: Vec<usize> = found.into_iter().map(|link| number_of(links, link)).collect();
+            if !is_made {
                 continue;
             }
             let way = way.up_to(number.max(kept));
-            match to[first..].iter_mut().find(|known| known.way.is_same(&way)) {
-                Some(known) => known.links.extend(links),
-                None => to.push(Early { thread, way, lines: (state.graph.event(read).source, store.source), links }),
+            match to.iter_mut().find(|known| known.way.is_same(&way)) {
+                Some(known) => known.links.extend(found),
+                None => {
+                    to.push(Early { thread, way, lines: (state.graph.event(read).source, store.source), links: found })
+                }
             }
         }
     }
 
-    /// The links of a store to all that may wait for it: with the first read for which a thread waits, or with one that it
-    /// makes early.
-    fn links_of(&self, from: ThreadId, cell: Address, write: Label, is_known: bool) -> Vec<Link> {
-        let state = self.state;
-        let placement = |thread: ThreadId| &self.setup.threads[thread].placement;
-        let link = |&(to, first): &(ThreadId, EventId)| {
-            let read = state.pending(to).find(|&read| place(state, read) == Some(cell))?;
-            let label = state.graph.event(read).label;
-            let shared = placement(from).shares(placement(to), write.level.min(label.level));
-            // What the thread does behind its first read may be before the other one.
-            let coheres = read == first && write.atomic && label.atomic && shared;
-            let orders = coheres && synchronizes(self.setup.model, write, label);
-            let cell = Some(cell).filter(|_| coheres);
-            Some(Link { from: Waiter::Reader(from), to: Waiter::Reader(to), cell, orders, is_known })
-        };
-        let blocked = Link { is_known, ..unknown_link(Waiter::Reader(from), Waiter::Blocked) };
-        let blocked = Some(blocked).filter(|_| self.any_blocked);
-        let others = self.readers.iter().filter(|&&(to, _)| to != from);
-        others.filter_map(link).chain(blocked).collect()
+    /// The reads for which other threads wait.
+    fn reads(&self, thread: ThreadId) -> impl Iterator<Item = (Waiter, EventId)> {
+        let others = self.readers.iter().filter(move |&&(other, _)| other != thread);
+        others.flat_map(|&(of, _)| self.state.pending(of).map(move |read| (Waiter::Reader(of, read), read)))
+    }
+
+    /// The links of a store to all that may wait for it.
+    fn of_store(
+        &self,
+        (thread, read): (ThreadId, EventId),
+        stored: &Stored,
+        is_at: impl Fn(Address) -> bool,
+        cell: Option<Address>,
+    ) -> Vec<Link> {
+        let from = Waiter::Reader(thread, read);
+        let there = self.reads(thread).filter(|&(_, read)| place(self.state, read).is_none_or(&is_at));
+        let label = |read: EventId| self.state.graph.event(read).label;
+        let links = there.map(|(to, read)| stored.read_by(self.setup, (from, to), cell, label(read)));
+        links.chain(self.any_blocked.then(|| stored.blocks(from))).collect()
     }
 }
 
-fn place(state: &SearchState<'_>, read: EventId) -> Option<Address> {
-    state.graph.event(read).location.and_then(|location| state.addresses.get(location)).copied()
+/// The number of a link among others, to which it is added if it is not there.
+fn number_of(links: &mut Vec<Link>, link: Link) -> usize {
+    links.iter().position(|known| *known == link).unwrap_or_else(|| {
+        links.push(link);
+        links.len() - 1
+    })
 }
 
-/// Whether a read synchronizes with a store that it reads from, if each is in the other's scope.
-fn synchronizes(model: Model, write: Label, read: Label) -> bool {
-    match model {
-        Model::Portable | Model::Ptx | Model::Rust => write.release && read.acquire,
-        // It depends on storage classes, on availability and on visibility besides.
-        Model::Vulkan => false,
-        // Nothing is ordered by it, or everything is.
-        Model::Sc | Model::Unordered => false,
-    }
-}
-
-/// Whether some circle begins with a link; `true` at once where the search is asked to end.
-fn begins_circle(links: &[Link], first: &Link) -> bool {
-    let mut open: Vec<Chain> = Chain::of(first).into_iter().collect();
-    while let Some(chain) = open.pop() {
-        if chain.is_circle() || stop::requested() {
-            return true;
-        }
-        open.extend(links.iter().filter_map(|link| chain.with(link)));
-    }
-    false
+/// The cell of an access, if it is known.
+fn place(state: &SearchState<'_>, event: EventId) -> Option<Address> {
+    state.graph.event(event).location.and_then(|location| state.addresses.get(location)).copied()
 }

@@ -101,7 +101,8 @@ pub enum Dependencies {
     /// The dependencies that a compiler cannot remove, which is what kernels have: a store that every value of the open
     /// reads leads to does not depend on them (`completions`).
     AsCompiled,
-    /// No dependencies but those of what read-modify-writes write on what they read: where no thread can go on, one may do
+    /// No dependencies but those of what read-modify-writes write on what they read, and of what operations of warps return on
+    /// what the lanes bring: where no thread can go on, one may do
     /// early what some value of its open read makes it do, as long as it then does so. Values still come from some write of
     /// the program. An outcome that exists here and not under [`Dependencies::AsCompiled`] rests on a dependency.
     Ignored,
@@ -319,8 +320,8 @@ pub struct Statistics {
     /// search is not exhaustive unless it is 0.
     pub endless: u64,
     /// The number of times that several threads waited for reads and it was not decided whether a store of one of them
-    /// depends on its read, because too much precedes the store. Under [`Dependencies::Ignored`] also the number of times that a
-    /// thread had more completions than are listed. The search may not be exhaustive unless it is 0.
+    /// depends on its read, because too much precedes the store. Under [`Dependencies::Ignored`] also the number of times that threads
+    /// may wait for one another's stores in a circle and none of these can be tried. The search may not be exhaustive unless it is 0.
     pub undecided: u64,
     /// The number of waiting loops with more ways for an iteration to fail than were searched: the search is not
     /// exhaustive unless it is 0.

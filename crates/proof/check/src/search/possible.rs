@@ -61,7 +61,7 @@ impl<'w> Search<'_, 'w> {
         }
         let gate = open_gate(state).is_some();
         if choices.is_empty() && !gate {
-            let ignores = (0..state.runners.len()).any(|thread| ignorable(self.setup, state, thread).is_some());
+            let ignores = (0..state.runners.len()).any(|thread| ignorable(state, thread).is_some());
             !ignores && has_no_leaf(self, state, &now.analysis)
         } else {
             self.is_infeasible(state, &now.analysis, &choices, gate)

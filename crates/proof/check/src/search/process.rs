@@ -281,7 +281,7 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// answer is `false`, the fewer ways the search tries in vain.
     fn may_write(&self, world: &Self::World, address: Address) -> bool;
 
-    /// Whether a store of this statement, whose place depends on what is read, may be to the cell. The more often the answer is
+    /// Whether an access of this statement, whose place depends on what is read, may be to the cell. The more often the answer is
     /// `false`, the fewer ways the search tries in vain.
     fn may_reach(&self, _world: &Self::World, _source: u32, _address: Address) -> bool {
         true

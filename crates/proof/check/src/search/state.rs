@@ -9,6 +9,7 @@ use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Model
 
 use super::boundaries::placements;
 use super::gates::Gate;
+use super::ignored::CircleReads;
 use super::process::{AccessTarget, Address, Change, Members, Memory, Written};
 use super::rounds::Round;
 use super::{Problem, Setup, Thread};
@@ -177,6 +178,8 @@ pub(super) struct SearchState<'w> {
     pub ignored: Vec<(u32, u32)>,
     /// The cells whose idle updates count as effects.
     pub mixed: MixedCells,
+    /// Where dependencies are ignored: the reads for which a thread may wait that does something early.
+    pub circle_reads: Option<Arc<CircleReads>>,
 }
 
 /// Cells that have accesses which atomicity does not order with an idle update of theirs ([`super::failed`]).
@@ -234,6 +237,7 @@ impl<'w> SearchState<'w> {
             guessed: false,
             ignored: Vec::new(),
             mixed: MixedCells::default(),
+            circle_reads: None,
         }
     }
 

@@ -125,7 +125,7 @@ fn the_release_sequences_of_khronos_change_no_verdict() {
 fn without_dependencies_there_are_the_outcomes_that_brute_force_finds() {
     let (few, many_values): (Vec<u64>, Vec<u64>) = ((0..=3).collect(), (0..=40).collect());
     let (mut more, mut different) = (0, Vec::new());
-    for number in 0..many(300) {
+    for number in 0..many(600) {
         let drawn = dependent(&mut Random(number.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x0064_6570));
         for model in [Model::Portable, Model::Ptx, Model::Rust, Model::Vulkan] {
             let Case { program, places } = if model == Model::Vulkan { for_vulkan(&drawn) } else { drawn.clone() };

@@ -11,8 +11,8 @@ use super::{Completions, Given, MOST, MOST_ACTIONS, Outcome, Path};
 
 /// The completions of a thread that waits for a read.
 pub(in super::super) struct Ways {
-    /// What the thread does, and whether it may do more behind that: it waits for others, or is in a loop that may change
-    /// something each time.
+    /// What the thread does, and whether it may do more behind that: it waits for others, or is in a loop of which another turn may
+    /// change something.
     pub ways: Vec<(Agreement, bool)>,
     /// Whether these are all.
     pub are_all: bool,
@@ -66,11 +66,12 @@ impl<'w> Completions<'_, 'w> {
         is_new
     }
 
-    /// Whether a thread that goes back to the head of a loop is what it was there.
+    /// Whether a thread that goes back to the head of a loop is what it was there, and has written nothing since.
     pub(super) fn is_as_before(&self, path: &Path<'w>, label: u32) -> bool {
-        let before = path.heads.iter().find(|(of, _)| *of == label).map(|(_, head)| head);
+        let before = path.heads.iter().find(|(of, ..)| *of == label).map(|(_, head, writes)| (head.clone(), *writes));
         let earlier = || self.runner.heads.iter().find(|head| head.label == label);
-        let head = before.cloned().or_else(|| Some(without_dead(&earlier()?.process)));
-        matches!(self.given, Given::Each { .. }) && head.is_some_and(|head| without_dead(&path.process) == head)
+        let before = before.or_else(|| Some((without_dead(&earlier()?.process), 0)));
+        let is_same = |(head, writes)| writes == path.writes && without_dead(&path.process) == head;
+        matches!(self.given, Given::Each { .. }) && before.is_some_and(is_same)
     }
 }
