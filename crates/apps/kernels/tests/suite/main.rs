@@ -24,6 +24,7 @@ mod properties;
 mod proved;
 mod registry;
 mod removed_dependencies;
+mod resting_verdicts;
 mod same_instructions;
 mod seen_in_runs;
 mod sizes;

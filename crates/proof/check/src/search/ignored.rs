@@ -186,10 +186,6 @@ impl Waiting<'_, '_> {
             let stored = Stored { write: event.label, fences: Fences::NONE, is_known: false };
             // The write of a compare-exchange has a place once it is known to succeed.
             let cell = place(state, graph.other_half(write).unwrap_or(write));
-            let is_at = |at: Address| match cell {
-                Some(cell) => cell == at,
-                None => runner.process.may_reach(event.source, at),
-            };
             // An update waits for its own read alone, where all else is known.
             let is_known = |&half: &EventId| {
                 state.early_update(half).is_some() || state.change(half).is_some_and(Change::is_known)
@@ -197,7 +193,7 @@ impl Waiting<'_, '_> {
             let half = graph.other_half(write).filter(is_known);
             let is_before = |&read: &EventId| half.is_none_or(|half| half == read || cell.is_none());
             for read in state.pending(thread).filter(is_before) {
-                links.extend(self.of_store((thread, read), &stored, is_at, cell));
+                links.extend(self.of_store((thread, read), &stored, cell, event.source));
             }
         }
         links
@@ -209,17 +205,11 @@ impl Waiting<'_, '_> {
             let to = self.reads(thread).map(|(to, _)| to).chain(self.any_blocked.then_some(Waiter::Blocked));
             return to.map(|to| Link::unknown(Waiter::Reader(thread, read), to)).collect();
         };
-        let mut links = Vec::new();
-        let process = &self.state.runners[thread].process;
-        for store in &stores {
+        let links = |store: &MayStore| {
             let stored = Stored { write: store.label, fences: store.fences, is_known: false };
-            let is_at = |at: Address| match store.cell {
-                Some(cell) => cell == at,
-                None => process.may_reach(store.source, at),
-            };
-            links.extend(self.of_store((thread, read), &stored, is_at, store.cell));
-        }
-        links
+            self.of_store((thread, read), &stored, store.cell, store.source)
+        };
+        stores.iter().flat_map(links).collect()
     }
 
     /// Whether a thread does in a completion what it has been assumed to do.
@@ -257,7 +247,7 @@ impl Waiting<'_, '_> {
             // Another turn of a loop may make an update again.
             let is_made = is_there.is_none() || runner.heads.is_empty();
             let stored = Stored { write: store.label, fences, is_known: is_made };
-            let found = self.of_store((thread, read), &stored, |at| at == store.cell, Some(store.cell));
+            let found = self.of_store((thread, read), &stored, Some(store.cell), store.source);
             if found.is_empty() {
                 continue;
             }
@@ -281,15 +271,16 @@ impl Waiting<'_, '_> {
         others.flat_map(|&(of, _)| self.state.pending(of).map(move |read| (Waiter::Reader(of, read), read)))
     }
 
-    /// The links of a store to all that may wait for it.
+    /// The links of a store of this statement, behind a read for which its thread waits, to all reads that may wait for it.
     fn of_store(
         &self,
         (thread, read): (ThreadId, EventId),
         stored: &Stored,
-        is_at: impl Fn(Address) -> bool,
         cell: Option<Address>,
+        source: u32,
     ) -> Vec<Link> {
-        let from = Waiter::Reader(thread, read);
+        let (from, process) = (Waiter::Reader(thread, read), &self.state.runners[thread].process);
+        let is_at = |at: Address| cell.map_or_else(|| process.may_reach(source, at), |cell| cell == at);
         let there = self.reads(thread).filter(|&(_, read)| place(self.state, read).is_none_or(&is_at));
         let label = |read: EventId| self.state.graph.event(read).label;
         let links = there.map(|(to, read)| stored.read_by(self.setup, (from, to), cell, label(read)));

@@ -85,6 +85,7 @@ pub(in super::super) fn may_store(state: &SearchState<'_>, thread: usize, values
     walk.all(&mut { MOST_ACTIONS }).map(|found| found.stores)
 }
 
+/// A walk over the states in which a thread can be, with the fences behind it.
 struct Walk<'a, 'w> {
     values: &'a Values,
     /// Threads to be run on.
