@@ -106,6 +106,7 @@ fn try_shapes(
     let mut tried: Vec<Tried> = Vec::new();
     let mut warps = OpenWarps::default();
     let mut asked = Asked::default();
+    let mut ended_early = None;
     let variants = variants(checker.target);
     let choices = variants.iter().flat_map(|&variant| {
         let frames = Frames::CHOICES.into_iter().filter(move |frames| frames.are_of(variant.layout));
@@ -131,6 +132,11 @@ fn try_shapes(
         };
         if tried.iter().any(is_same) {
             continue;
+        }
+        // Each choice takes a run, which ends when the scenario does.
+        ended_early = stopped(&checker.limits(shared.deadline)).filter(|_| !tried.is_empty());
+        if ended_early.is_some() {
+            break;
         }
         let runs = Runs { checker, choice, shared, scenario };
         let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
@@ -175,6 +181,7 @@ fn try_shapes(
     }
     report.shapes_tried = tried.len();
     report.unknown = unknown(&tried);
+    ended_early.into_iter().for_each(|limit| note(&mut report.unknown, Unknown::Stopped(limit.to_string())));
     Ok(())
 }
 

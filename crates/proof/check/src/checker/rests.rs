@@ -92,7 +92,7 @@ pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: 
             limits,
             ..Setup::new(world, run.checker.model).with_threads(world, threads)
         };
-        let mut more = More { known: &known, found: Vec::new(), ignored: None };
+        let mut more = More { known: &known, found: Vec::new(), ignored: None, looked_at: None };
         let (end, statistics) = search(&setup, &mut more);
         let unfinished = match end {
             End::Exhausted => !statistics.is_exhaustive(),
@@ -102,7 +102,7 @@ pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: 
         let sites = |(read, store)| Some((world.site(read)?, world.site(store)?));
         let mut on: Vec<(Site, Site)> = more.found.into_iter().filter_map(sites).collect();
         on.dedup();
-        let perhaps_on = more.ignored.filter(|_| unfinished).and_then(sites);
+        let perhaps_on = more.ignored.or(more.looked_at).filter(|_| unfinished).and_then(sites);
         Ok(Rests { on, perhaps_on, unfinished, waits: Vec::new() })
     };
     let rests = without(Vec::new(), PATIENCE)?;
@@ -120,6 +120,8 @@ struct More<'j> {
     found: Vec<(u32, u32)>,
     /// The first dependency that was ignored.
     ignored: Option<(u32, u32)>,
+    /// The first that was to be looked at.
+    looked_at: Option<(u32, u32)>,
 }
 
 impl Visitor for More<'_> {
@@ -141,5 +143,9 @@ impl Visitor for More<'_> {
 
     fn ignores(&mut self, read: u32, store: u32) {
         self.ignored.get_or_insert((read, store));
+    }
+
+    fn may_ignore(&mut self, read: u32, store: u32) {
+        self.looked_at.get_or_insert((read, store));
     }
 }

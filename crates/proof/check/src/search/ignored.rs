@@ -107,15 +107,23 @@ impl<'w> Search<'_, 'w> {
         let waiting = Waiting { setup, state, readers: &readers, any_blocked: threads.into_iter().any(is_blocked) };
         let values = self.shared.values.get_or_init(|| Values::find(setup));
         // All that each thread may do, and what it cannot do early.
-        let (mut may, mut certain) = (Vec::new(), waiting.of_blocked());
+        let (mut may, mut certain, mut lines) = (Vec::new(), waiting.of_blocked(), Vec::new());
         for &(thread, read) in &readers {
             self.is_within_limits()?;
-            may.push(waiting.of_all((thread, read), may_store(state, thread, values)));
+            let stores = may_store(state, thread, values);
+            let first = stores.as_ref().and_then(|stores| stores.first());
+            lines.push(first.map(|store| (state.graph.event(read).source, store.source)));
+            may.push(waiting.of_all((thread, read), stores));
             certain.extend(waiting.of_open_writes(thread));
         }
         let looks = readers.len() <= MOST_THREADS;
         let all = without_covered(may.iter().flatten().chain(&certain).copied());
         let is_in_any = |links: &Vec<Link>| !looks || links.iter().any(|link| is_in_circle(setup, &all, link));
+        // To list what completions do may take all the time there is.
+        let of_circle = may.iter().zip(&lines).find(|(may, lines)| lines.is_some() && is_in_any(may));
+        if let Some((read, store)) = of_circle.and_then(|(_, lines)| *lines) {
+            self.visitor().may_ignore(read, store);
+        }
         let (mut earlies, mut listed, mut unlisted) = (Vec::new(), Vec::new(), Vec::new());
         for (&(thread, read), may) in readers.iter().zip(&may).filter(|(_, may)| is_in_any(may)) {
             self.is_within_limits()?;

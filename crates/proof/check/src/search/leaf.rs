@@ -358,11 +358,15 @@ fn spins(
             let again =
                 chosen.iter().copied().all(repeats) && state.pending(thread).all(|read| repeats((thread, read)));
             let looks = looks(&state, thread);
-            let again = again && state.runners[thread].promised.is_empty();
+            let again = again && state.runners[thread].promised.is_empty() && !reads_what_never_was(&state);
             if again && looks.iter().all(|&(read, write)| is_last(search.setup, &state, analysis, read, write)) {
                 return Some(looks);
             }
-            continue;
+            // It may have run ahead of a read that sends it back, to iterations that never begin.
+            let first = state.pending(thread).next();
+            if first.is_none_or(|read| repeats((thread, read)) || state.spinning(read).is_none()) {
+                continue;
+            }
         }
         if chosen.first().is_some_and(|&(of, read)| !may_repeat(&state, of, read)) {
             continue;
@@ -401,8 +405,11 @@ fn may_repeat(state: &SearchState<'_>, thread: ThreadId, read: EventId) -> bool 
 /// The reads that a spinning thread repeats, and the writes from which it reads.
 fn looks(state: &SearchState<'_>, thread: ThreadId) -> Vec<(EventId, EventId)> {
     let Some(first) = state.runners[thread].spins_since else { return Vec::new() };
-    let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
-    (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
+    let is_own_read = |&event: &EventId| {
+        let event = state.graph.event(event);
+        event.thread == Some(thread) && event.label.kind == Kind::Read
+    };
+    (first..state.graph.len()).filter(is_own_read).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
 }
 
 /// Whether no write of another value that a read comes to see is after this one. A loop whose update writes back what

@@ -271,6 +271,10 @@ pub trait Visitor: Send {
     /// and the one that stores.
     fn ignores(&mut self, _read: u32, _store: u32) {}
 
+    /// Under [`Dependencies::Ignored`]: receives a dependency that may be part of a circle, by the same statements, before any is
+    /// ignored.
+    fn may_ignore(&mut self, _read: u32, _store: u32) {}
+
     /// Receives the statement of a read in an iteration of a waiting loop that leaves its thread as it was: there it may wait. A
     /// loop each of whose iterations changes something never does. The same one may be passed more than once.
     fn may_wait_at(&mut self, _source: u32) {}

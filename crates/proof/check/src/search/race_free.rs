@@ -46,7 +46,8 @@ impl Search<'_, '_> {
 /// The order of sequentially consistent fences is found last, and may order more events before the read: all that comes
 /// before a fence that may come to stand before one of its past. Where they order nothing, as in Rust's model, they
 /// still forbid values: that two threads store and both read what was there before. Fences that are not there yet do
-/// not matter. If one of them orders a write before the read, the execution in which it comes later in the order goes
+/// not matter. What a thread has run past without its place, as one that the result of its warp decides, may be anything
+/// yet. If one of the fences orders a write before the read, the execution in which it comes later in the order goes
 /// on from the same graph, and in it the write and the read race.
 fn is_closed(state: &SearchState<'_>, analysis: &Analysis, read: EventId) -> bool {
     let graph = &state.graph;
@@ -54,8 +55,12 @@ fn is_closed(state: &SearchState<'_>, analysis: &Analysis, read: EventId) -> boo
     let past = possible_past(graph, analysis, read);
     past.iter().all(|event| !state.is_pending(*event) && !observes_pending(state, *event))
         && past.iter().all(|event| {
-            let Event { location, label, .. } = graph.event(*event);
-            label.kind != Kind::Write || *location != graph.event(read).location || is_before(event)
+            let Event { location, label, value, .. } = graph.event(*event);
+            if !label.is_access() {
+                return true;
+            }
+            let is_here = *location == graph.event(read).location;
+            location.is_some() && (label.kind != Kind::Write || !is_here || value.is_some() && is_before(event))
         })
 }
 

@@ -186,6 +186,40 @@ fn errors_of_two_kinds() {
     both_report(Wrong::Fault, &case);
 }
 
+/// An iteration that ends in one way or another as a compare-exchange finds it, and that nothing lets end: beside it others change
+/// nothing in vain.
+#[test]
+fn a_wait_that_compares_and_then_looks_elsewhere_never_ends() {
+    let (order, scope) = (UpdateOrder::Acquire, Scope::Device);
+    let exchange = |cell, expected, desired| {
+        let desired = Value::Is(desired);
+        Step::CompareExchange { to: 2, cell, expected, desired, order, scope }
+    };
+    let look = Box::new(exchange(at(Memory::Flags, 1), 0, 0));
+    let until = Test::Register { register: 2, equals: false, value: 0 };
+    let wait = Step::Wait { body: vec![], look, until, failed: vec![get(3, FLAG)] };
+    for times in 0..3 {
+        let body = vec![
+            role(Who::Thread, 0, vec![wait.clone()]),
+            Step::Repeat { count: times, body: vec![exchange(FLAG, 1, 0)] },
+        ];
+        both_report(Wrong::Stuck, &case(1, 2, body));
+    }
+}
+
+/// What one lane brings decides what all get, so that a store behind is certain before another lane's read has its value.
+#[test]
+fn a_store_at_an_index_that_one_lane_decides_races_with_what_another_has_read() {
+    let data = |index| Cell { memory: Memory::Data, index };
+    let body = vec![
+        role(Who::Thread, 0, vec![Step::Load { to: 2, cell: data(Index::Who(Who::Thread)) }]),
+        Step::Warp { to: 2, op: wattle_ir::WarpOp::ReduceAnd, value: 2, operand: 0 },
+        Step::Store { cell: data(Index::Register(2)), value: Value::Register(2) },
+        Step::Load { to: 3, cell: DATA },
+    ];
+    both_report(Wrong::Race, &case(1, 2, body));
+}
+
 /// A thread waits for ever after a fault, or at a fault: no execution ends, and the fault is reported.
 #[test]
 fn a_fault_beside_a_wait_that_never_ends() {

@@ -139,16 +139,16 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
 /// # Errors
 /// As those of [`single_run`].
 pub fn single_or_commuting_run(setup: &Setup<'_>) -> Result<SingleRun, Option<Box<WrongRun>>> {
-    let of_several = || match setup.threads.len() > FEW_THREADS {
-        true => single_run(setup, Updates::OneOfSeveral),
-        false => Err(None),
-    };
-    single_run(setup, Updates::Conflict).or_else(|wrong| match wrong {
-        None => {
-            single_run(setup, Updates::Commute).or_else(|wrong| wrong.map_or_else(of_several, |wrong| Err(Some(wrong))))
+    let several = (setup.threads.len() > FEW_THREADS).then_some(Updates::OneOfSeveral);
+    let mut ran = single_run(setup, Updates::Conflict);
+    for updates in [Some(Updates::Commute), several].into_iter().flatten() {
+        // A run that a limit has ended is not begun again.
+        if !matches!(ran, Err(None)) || Watch::new(&setup.limits).check().is_some() {
+            break;
         }
-        wrong => Err(wrong),
-    })
+        ran = single_run(setup, updates);
+    }
+    ran
 }
 
 /// The number of storage classes that a set of them may have.

@@ -174,7 +174,7 @@ pub enum Step {
 }
 
 /// Whether some statement of a body satisfies the predicate.
-fn any(body: &[Step], asks: &mut dyn FnMut(&Step) -> bool) -> bool {
+pub fn any(body: &[Step], asks: &mut dyn FnMut(&Step) -> bool) -> bool {
     body.iter().any(|step| {
         let looks = if let Step::Wait { look, .. } = step { asks(look) } else { false };
         looks || asks(step) || step.blocks().into_iter().any(|block| any(block, asks))

@@ -7,18 +7,24 @@ use std::time::Duration;
 
 /// The smallest case found by removing things one by one while the difference stays of one kind, and its difference.
 pub fn shrink(case: &Case, difference: &Difference, limit: Duration) -> (Case, Difference) {
-    let (mut case, mut difference) = (case.clone(), difference.clone());
-    'again: loop {
-        for smaller in smaller(&case) {
-            if let Judged::Differ(found) = judge(&smaller, limit)
-                && found.kind == difference.kind
-            {
-                (case, difference) = (smaller, found);
-                continue 'again;
-            }
+    let mut difference = difference.clone();
+    let case = smallest(case, |smaller| match judge(smaller, limit) {
+        Judged::Differ(found) if found.kind == difference.kind => {
+            difference = found;
+            true
         }
-        return (case, difference);
+        _ => false,
+    });
+    (case, difference)
+}
+
+/// The smallest case found by removing things one by one while it still `shows` something.
+pub fn smallest(case: &Case, mut shows: impl FnMut(&Case) -> bool) -> Case {
+    let mut case = case.clone();
+    while let Some(next) = smaller(&case).into_iter().find(|smaller| shows(smaller)) {
+        case = next;
     }
+    case
 }
 
 /// All cases that are smaller by one thing, the much smaller ones first.
