@@ -6,6 +6,7 @@ use wattle_modules::code::{AtObject, Exchange, Kernel, NO_REG, Op, Reg, Special,
 use wattle_modules::types::Space;
 
 use crate::decisions;
+use crate::loops::Loops;
 use crate::structure::Structure;
 
 /// The spaces that a thread may still write.
@@ -34,32 +35,20 @@ impl Writes {
     }
 }
 
-/// A loop, by the instruction at which it begins.
-#[derive(Debug)]
-struct Loop {
-    /// The registers whose values nobody reads from there on.
-    dead: Vec<Reg>,
-    /// Whether an exit depends on what an iteration read from memory.
-    exits_on_memory: bool,
-}
-
 /// The flow of a kernel.
 #[derive(Debug)]
 pub struct Flow {
-    /// For each instruction the loop that begins there.
-    loops: Vec<Option<Loop>>,
+    pub(crate) loops: Loops,
     /// For each instruction what may be written from there on.
     writes: Vec<Writes>,
     /// For each instruction the registers whose values are read from there on.
     live: Vec<Set>,
     /// For each instruction whether the thread's position is read from there on.
     positions: Vec<bool>,
-    /// The declared loops with a barrier in them.
+    /// The loops with a barrier in them.
     pub(crate) structure: Structure,
     /// For each instruction that asks which lanes are together, whether a thread can come to it again.
     again: Vec<bool>,
-    /// The instructions in loops that end by what they read from memory.
-    in_waits: Set,
     /// Whether lanes of a warp do something together.
     meets: bool,
     /// Whether a thread may end without some barrier.
@@ -110,29 +99,14 @@ fn exits_early(steps: &[Step], next: &[Vec<usize>], waits: impl Fn(&Step) -> boo
 }
 
 impl Flow {
-    /// The flow of a kernel.
-    pub fn of(kernel: &Kernel) -> Flow {
+    /// The flow of a kernel, of SPIR-V or of PTX.
+    pub fn of(kernel: &Kernel, is_spirv: bool) -> Flow {
         let steps = &kernel.steps;
         let all: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
         let passed = decisions::passed(kernel, &all);
         let next = decisions::successors(&all, &passed);
         let live = live(kernel, &next);
-        let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
-        let (mut before, mut in_waits) = (vec![Vec::new(); next.len()], Set::new(next.len()));
-        for (at, targets) in next.iter().enumerate() {
-            targets.iter().for_each(|&target| before[target].push(at));
-        }
-        for at in 0..next.len() {
-            for &head in next[at].iter().filter(|&&target| target <= at) {
-                let body = body(&before, head, at);
-                let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
-                let known = loops[head].get_or_insert_with(|| Loop { dead: dead.collect(), exits_on_memory: false });
-                if exits_on_memory(steps, &next, head, &body) {
-                    known.exits_on_memory = true;
-                    body.iter().for_each(|at| in_waits.insert(at));
-                }
-            }
-        }
+        let (loops, jumps_back) = Loops::of(kernel, &next, &live);
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
         let meet = |op: &Op| match op {
@@ -154,9 +128,12 @@ impl Flow {
                     writes,
                     live,
                     positions,
-                    structure: Structure::of(kernel, &next),
+                    structure: if is_spirv {
+                        Structure::declared(kernel, &next)
+                    } else {
+                        Structure::of_jumps(kernel, jumps_back)
+                    },
                     again,
-                    in_waits,
                     meets,
                     exits_early: exits_early(steps, &next, is_barrier),
                     lanes_exit_early: exits_early(steps, &next, |step| matches!(step.op, Op::Exchange { .. })),
@@ -171,26 +148,6 @@ impl Flow {
     /// Whether a thread may come to an instruction from a barrier.
     pub(crate) fn is_behind_barriers(&self, at: usize) -> bool {
         self.behind_barriers.get(at).copied().unwrap_or(false)
-    }
-
-    /// The registers that are dead at the head of the loop that begins at an instruction, if one does.
-    pub fn loop_at(&self, at: usize) -> Option<&[Reg]> {
-        self.loops.get(at)?.as_ref().map(|known| known.dead.as_slice())
-    }
-
-    /// Whether the loop that begins there ends by what it reads from memory.
-    pub fn exits_on_memory(&self, at: usize) -> bool {
-        self.loops.get(at).and_then(Option::as_ref).is_some_and(|known| known.exits_on_memory)
-    }
-
-    /// Whether some loop ends by what it reads from memory.
-    pub fn waits(&self) -> bool {
-        self.loops.iter().flatten().any(|known| known.exits_on_memory)
-    }
-
-    /// Whether an instruction is in a loop that ends by what it reads from memory.
-    pub(crate) fn is_in_wait(&self, at: usize) -> bool {
-        self.in_waits.contains(at)
     }
 
     /// Whether lanes of a warp do something together.
@@ -263,7 +220,7 @@ fn successors(steps: &[Step], at: usize) -> Vec<usize> {
 }
 
 /// The instructions that may come behind one.
-fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
+pub(crate) fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
     let (mut seen, mut open) = (vec![false; next.len()], next[from].clone());
     while let Some(at) = open.pop() {
         if !std::mem::replace(&mut seen[at], true) {
@@ -305,88 +262,4 @@ pub(crate) fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
             return live;
         }
     }
-}
-
-/// The natural loop of a jump back from `last` to `head`: what reaches the jump without passing the head.
-fn body(before: &[Vec<usize>], head: usize, last: usize) -> Set {
-    let mut body = Set::new(before.len());
-    body.insert(head);
-    let mut open = vec![last];
-    while let Some(at) = open.pop() {
-        if !body.contains(at) {
-            body.insert(at);
-            open.extend(&before[at]);
-        }
-    }
-    body
-}
-
-/// The instructions of an iteration that are passed on one of the two ways of a jump and not on the other one.
-fn parted(next: &[Vec<usize>], head: usize, body: &Set, jump: usize) -> Set {
-    let ways = next[jump].iter().map(|&first| {
-        let (mut seen, mut open) = (Set::new(next.len()), vec![first]);
-        while let Some(at) = open.pop() {
-            if at != head && body.contains(at) && !seen.contains(at) {
-                seen.insert(at);
-                open.extend(&next[at]);
-            }
-        }
-        seen
-    });
-    match &ways.collect::<Vec<_>>()[..] {
-        [one, other] => {
-            let mut parted = Set::new(next.len());
-            body.iter().filter(|&at| one.contains(at) != other.contains(at)).for_each(|at| parted.insert(at));
-            parted
-        }
-        _ => Set::new(next.len()),
-    }
-}
-
-/// Whether a way out of the loop depends on memory that one of its iterations read.
-fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], head: usize, body: &Set) -> bool {
-    let mut depends = Set::new(0);
-    // What is done on one way alone of a jump on such a value, and the jumps for which that is known.
-    let (mut on_one_way, mut jumps) = (Set::new(next.len()), Set::new(next.len()));
-    // Whether something in the thread's own memory does, as what a function returns goes through it.
-    let mut own_depends = false;
-    let is_guarded = |step: &Step, depends: &Set| step.guard.reg != NO_REG && depends.contains(step.guard.reg as usize);
-    loop {
-        let before = (depends.len(), own_depends, jumps.len());
-        // The end of the instructions that a jump on such a value passes over.
-        let mut skipped_to = 0;
-        for at in body.iter() {
-            let step = &steps[at];
-            let guarded = is_guarded(step, &depends);
-            if let (true, Some(target)) = (guarded, step.target()) {
-                skipped_to = skipped_to.max(target);
-                if !jumps.contains(at) {
-                    jumps.insert(at);
-                    on_one_way = on_one_way | &parted(next, head, body, at);
-                }
-            }
-            let is_chosen = guarded || at < skipped_to || on_one_way.contains(at);
-            let (mut reads, mut writes) = (false, Vec::new());
-            let outline = step.op.outline(|reg| reads |= depends.contains(reg as usize), |reg| writes.push(reg));
-            let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
-            let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
-            let is_own = outline.access.is_some_and(|access| matches!(access.space, Space::Local | Space::Generic));
-            own_depends |= is_own && outline.writes_memory && (reads || is_chosen);
-            let reads_own = is_own && outline.reads_memory && own_depends;
-            // What lanes exchange depends on the others' values.
-            let meets = match &step.op {
-                // Whom lanes elect depends on nothing.
-                Op::Exchange { how, .. } => !matches!(how, Exchange::Barrier | Exchange::Elect),
-                Op::Special { which, .. } => *which == Special::Active,
-                op => matches!(op, Op::BarrierReduce { .. }),
-            };
-            if is_read || reads_own || meets || reads || is_chosen {
-                writes.iter().for_each(|&reg| depends.insert(reg as usize));
-            }
-        }
-        if (depends.len(), own_depends, jumps.len()) == before {
-            break;
-        }
-    }
-    body.iter().any(|at| is_guarded(&steps[at], &depends) && next[at].iter().any(|&target| !body.contains(target)))
 }

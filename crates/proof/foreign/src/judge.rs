@@ -19,6 +19,7 @@ use crate::gap::{gap_of_whole, loops_at};
 use crate::unfair::{self, Found, Starved};
 use crate::unsupported::Unsupported;
 use crate::violation::{Step, Violation};
+use crate::volatile;
 use crate::world::World;
 pub(crate) use execution::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
 use memories::{Memories, left_by_counted_runs};
@@ -129,10 +130,17 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             None => all.note = world.promise().or(all.note),
         }
     }
-    for more in [world.same_stores_note(), world.compared_note(), world.without_value_note()].into_iter().flatten() {
+    let notes =
+        [world.same_stores_note(), world.compared_note(), world.without_value_note(), world.unknown_declarations()];
+    for more in notes.into_iter().flatten() {
         if all.verdict == Verdict::Holds {
             all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
         }
+    }
+    if all.verdict == Verdict::Holds
+        && let Some(more) = volatile::race_as_plain(world, options)
+    {
+        all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
     }
     let is_cut_short = matches!(all.verdict, Verdict::Unknown(_));
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
@@ -188,6 +196,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
         ..Setup::new(world, options.model).with_threads(world, world.threads())
     };
     let single = single_or_commuting_run(&setup);
+    world.turns.run_has_ended();
     if let Err(Some(run)) = &single
         && let Some((violation, steps)) = wrong_run(world, options, &run.execution(&setup))
     {

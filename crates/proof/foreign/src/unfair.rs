@@ -33,7 +33,7 @@ pub(crate) enum Found {
 
 /// Searches the schedules of a launch, with the lanes chosen as they are, that is right where all blocks are scheduled again and again.
 pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, Unsupported> {
-    if options.progress == Progress::Fair || !world.parts.iter().any(|part| part.flow.waits()) {
+    if options.progress == Progress::Fair || !world.parts.iter().any(|part| part.flow.loops.waits()) {
         return Ok(Found::Nothing);
     }
     let scheduled: Vec<Scheduled> = world

@@ -18,7 +18,7 @@ pub(crate) struct Waits(BTreeSet<(u32, u32)>);
 impl Waits {
     /// Adds the pairs of an execution.
     pub fn note(&mut self, world: &World, model: Model, execution: &Execution<'_>) {
-        if model != Model::Vulkan || !world.parts.iter().any(|part| part.flow.waits()) {
+        if model != Model::Vulkan || !world.parts.iter().any(|part| part.flow.loops.waits()) {
             return;
         }
         let graph = execution.graph;
@@ -27,7 +27,7 @@ impl Waits {
             let source = graph.event(write);
             let (Some(one), Some(other)) = (event.thread, source.thread) else { continue };
             let (part, at) = world.instruction_of(event.source as usize);
-            if one != other && part.flow.is_in_wait(at) && graph.share(read, write, Level::Block) {
+            if one != other && part.flow.loops.is_in_wait(at) && graph.share(read, write, Level::Block) {
                 self.0.insert((event.source, source.source));
             }
         }

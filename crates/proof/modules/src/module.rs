@@ -91,6 +91,16 @@ impl fmt::Display for Parameter {
     }
 }
 
+/// The distance between two variables of shared, local or constant memory. No specification says how they lie, so that what
+/// leaves one is in none: adjacent ones would hide it.
+const GAP: u64 = 4096;
+
+/// The place of a variable behind one that ends there.
+pub(crate) fn apart(end: u64, align: u64) -> u64 {
+    let gap = if end > 0 { GAP } else { 0 };
+    (end + gap).next_multiple_of(align)
+}
+
 /// A kernel in the flat form.
 #[derive(Debug)]
 pub struct Kernel {

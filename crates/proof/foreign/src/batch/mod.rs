@@ -187,6 +187,7 @@ impl Prepared {
         let setup = self.setup(&memory, batch, true, None);
         let single =
             if batch.symmetry { single_or_commuting_run(&setup) } else { single_run(&setup, Updates::Conflict) };
+        self.world.turns.run_has_ended();
         if let Err(Some(race)) = &single {
             let mut collector = Collector::new(self, batch, images);
             let _ = collector.complete(&race.execution(&setup));
@@ -217,7 +218,7 @@ impl Prepared {
             collector.assume_race_free = false;
             self.search(&mut collector, None);
         }
-        let waits = self.world.parts.iter().any(|part| part.flow.waits());
+        let waits = self.world.parts.iter().any(|part| part.flow.loops.waits());
         if collector.is_clean() && waits {
             for schedule in schedules(batch.progress, &self.scheduled, &collector.writes)? {
                 self.search(&mut collector, Some(schedule));

@@ -152,13 +152,15 @@ impl ModuleThread {
         };
         *arrivals += 1;
         let arrival = u64::from(*arrivals);
-        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`). The lanes of
+        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`), and "in
+        // conditionally executed code" only "if it is known that all threads in the warp evaluate the condition identically": in the
+        // same iterations of the loops around it. The lanes of
         // a mask execute operations "with the same qualifiers and same membermask value" (9.7.9.6, 9.7.13.2, 9.7.13.10), which
         // may stand at different places; "for .target sm_6x or below" at the same one.
         // SPIR-V has all threads of the barrier's scope come to the same dynamic instance: the same one, on the same path of
         // calls, in the same iterations of the loops around it (SPIR-V 2.2.5 "Dynamic Instance"). Calls have been put in place.
+        let iterations = self.part(world).flow.structure.around(at, &self.iterations);
         let converges = if self.part(world).spirv.is_some() {
-            let iterations = self.part(world).flow.structure.around(at, &self.iterations);
             Convergence { group: 0, instance: world.instance(at, iterations) }
         } else {
             let part = self.part(world);
@@ -167,7 +169,7 @@ impl ModuleThread {
             {
                 FxBuildHasher.hash_one(how) >> 32
             } else {
-                u64::from(at)
+                world.instance(at, iterations)
             };
             Convergence { group: self.thread / self.part(world).warp(), instance: place << 32 | arrival }
         };

@@ -32,7 +32,7 @@ impl ModuleThread {
                 continue;
             }
             let at = self.cursor.at;
-            if let (Some(dead), false) = (self.part(world).flow.loop_at(at as usize), self.announced) {
+            if let (Some(dead), false) = (self.part(world).flow.loops.dead_at(at as usize), self.announced) {
                 self.forget(dead);
                 (self.announced, self.behind) = (true, false);
                 return Action::LoopHead { label: at };
@@ -48,13 +48,14 @@ impl ModuleThread {
                 return self.unwritten(world, at, number);
             }
             if let Some(next) = self.part(world).flow.passes_to(at as usize) {
-                if next <= at && self.unplaced {
+                let goes_round = next <= at && self.part(world).flow.loops.goes_round(at as usize);
+                if goes_round && self.unplaced {
                     return Action::NeedsValue;
                 }
                 self.cursor.at = next;
                 self.announced = false;
                 self.part(world).flow.structure.go(at, next, &mut self.iterations);
-                if next <= at {
+                if goes_round {
                     return self.go_back(world, at);
                 }
                 continue;
@@ -80,6 +81,7 @@ impl ModuleThread {
             }
             match effect {
                 Effect::None | Effect::Yield => {}
+                Effect::Back if !self.part(world).flow.loops.goes_round(at as usize) => {}
                 Effect::NeedsValue => return Action::NeedsValue,
                 Effect::Back if self.unplaced => {
                     self.cursor = before;
@@ -277,10 +279,11 @@ impl ModuleThread {
     /// Begins another iteration of the loop at whose head it is, by a jump back from an instruction.
     fn go_back(&mut self, world: &World, from: u32) -> Action {
         let head = self.cursor.at as usize;
-        self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
+        self.forget(self.part(world).flow.loops.dead_at(head).unwrap_or_default());
         (self.announced, self.behind) = (true, false);
-        let waits = self.part(world).flow.exits_on_memory(head);
-        Action::BackEdge { label: head as u32, source: self.statement(from), waits, ends: false }
+        let waits = self.part(world).flow.loops.exits_on_memory(head);
+        let ends = self.part(world).flow.loops.ends(head);
+        Action::BackEdge { label: head as u32, source: self.statement(from), waits, ends }
     }
 
     /// Records that it may have ended at a load or update whose place it does not know yet: that may be out of bounds. What

@@ -7,7 +7,7 @@ mod header;
 mod parameters;
 mod question;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use wattle_memory::Set;
 use wattle_modules::code::{Kernel, Reg, Step};
@@ -65,6 +65,8 @@ pub struct SpirvLaunch {
     pub(crate) sequential: Option<usize>,
     /// The language whose promise some barrier or fence of buffers rests on.
     pub(crate) promised_by: Option<SourceLanguage>,
+    /// What the module declares and is not known, in words.
+    pub(crate) unknown: BTreeSet<String>,
     /// The buffers whose stores are left unordered.
     unordered: Vec<u32>,
     pub(crate) origin: Option<Box<Origin>>,
@@ -233,16 +235,18 @@ fn contents_of(argument: &Argument) -> Contents {
     }
 }
 
-/// The setting, with the names of variables for those of the only members of blocks.
+/// The setting, with the module's names of variables for those of the only members of blocks, and for those that only the source
+/// has.
 fn by_variables(module: &Spirv, entry: Option<&str>, setting: &Setting) -> Setting {
     let mut setting = setting.clone();
     let names: Vec<String> = setting.inputs.keys().cloned().collect();
     for name in names {
-        let block = (!module.takes_contents(&name, entry)).then(|| module.block_with(&name)).flatten();
-        if let Some(block) = block.filter(|block| !setting.inputs.contains_key(block))
+        let other = || module.block_with(&name).or_else(|| module.called_by_source(&name));
+        let variable = (!module.takes_contents(&name, entry)).then(other).flatten();
+        if let Some(variable) = variable.filter(|variable| !setting.inputs.contains_key(variable))
             && let Some(contents) = setting.inputs.remove(&name)
         {
-            setting.inputs.insert(block, contents);
+            setting.inputs.insert(variable, contents);
         }
     }
     setting
@@ -348,6 +352,7 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
         roots: lowered.roots,
         sequential: lowered.sequential,
         promised_by: lowered.promised_by,
+        unknown: lowered.unknown,
         unordered: Vec::new(),
         origin: None,
     };

@@ -145,6 +145,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
     let mut setup = setup(world, options, is_race);
     setup.assume_race_free = assume_race_free;
     let single = single_or_commuting_run(&setup).ok();
+    world.turns.run_has_ended();
     let mut seen = Seen {
         world,
         wanted,

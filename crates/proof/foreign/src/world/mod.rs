@@ -431,6 +431,19 @@ impl World {
         Some(format!("{promised}, which this rests on; the module has no buffer that is decorated Coherent"))
     }
 
+    /// What the modules declare and is not known.
+    pub(crate) fn unknown_declarations(&self) -> Option<String> {
+        let all = self.parts.iter().filter_map(|part| part.spirv.as_ref()).flat_map(|spirv| &spirv.unknown);
+        let all: Vec<&str> = all.map(String::as_str).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "the module declares what is not known here: {}; its instructions are all known, and whatever else it means was \
+                 not looked at",
+                all.join(", ")
+            )
+        })
+    }
+
     /// Whether the checker has a meaning for every instruction.
     fn supported(&self) -> Result<(), Unsupported> {
         let numbered =

@@ -88,8 +88,19 @@ pub(crate) enum WaitsForEnded {
 }
 
 impl Part {
-    pub(crate) fn new(source: Source, (module, kernel): (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
-        let flow = Flow::of(&module.kernels[kernel]);
+    /// A launch of a kernel of PTX.
+    pub(crate) fn new(source: Source, kernel: (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
+        Part::made(source, kernel, launch, params, None)
+    }
+
+    fn made(
+        source: Source,
+        (module, kernel): (Module, usize),
+        launch: Launch,
+        params: Vec<u8>,
+        spirv: Option<SpirvLaunch>,
+    ) -> Part {
+        let flow = Flow::of(&module.kernels[kernel], spirv.is_some());
         let mut accesses =
             module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
         let reads_read_only = accesses.any(|access| access.read_only);
@@ -111,7 +122,7 @@ impl Part {
             first: 0,
             first_block: 0,
             device: 0,
-            spirv: None,
+            spirv,
             workspace: None,
             waits: WaitsForEnded::Never,
             hidden: None,
@@ -127,7 +138,7 @@ impl Part {
             dynamic_shared: 0,
         };
         let module = Module { kernels: vec![kernel], ..Module::default() };
-        Part { spirv: Some(spirv), ..Part::new(source, (module, 0), launch, params) }
+        Part::made(source, (module, 0), launch, params, Some(spirv))
     }
 
     /// Names the kernel, where its text gives it another name.

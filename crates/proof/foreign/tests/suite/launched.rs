@@ -250,4 +250,8 @@ fn a_loop_that_only_computes_is_named() {
     let body = "ROUND: add.u32 %x, %x, 2;\nsetp.ne.u32 %p, %x, 1;\n@%p bra ROUND;";
     let why = not_known(body);
     assert!(why.contains("turns of the loop at loops.ptx:9, which looks at no memory"), "{why}");
+    // What it has read before may keep it there.
+    let body = "ld.global.u32 %y, [%a];\nROUND: add.u32 %x, %x, 2;\nsetp.ne.u32 %p, %y, 1;\n@%p bra ROUND;\nst.global.u32 [%a], %x;";
+    let why = not_known(body);
+    assert!(why.contains("turns of the loop at loops.ptx:10, which looks at no memory"), "{why}");
 }

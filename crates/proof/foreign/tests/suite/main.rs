@@ -11,6 +11,8 @@ mod cuda;
 mod damage;
 mod elements;
 mod emitted;
+mod emitted_dependencies;
+mod emitted_random;
 mod exchange_locks;
 mod failing_faults;
 mod functions;
@@ -21,6 +23,8 @@ mod launched_advice;
 mod litmus;
 mod mutated;
 mod named_barriers;
+#[path = "../../../check/tests/suite/oracle/mod.rs"]
+mod oracle;
 mod progress;
 mod random;
 mod read_only;

@@ -148,14 +148,15 @@ pub fn binary(bytes: &[u8]) -> Result<Listing, Refused> {
         listing.instructions.push(Instruction { op: known.opcode, result_type, result, operands, line: number as u32 });
         rest = &rest[length..];
     }
-    name_by_source(&mut listing);
+    let names = source_names(&listing);
+    listing.names.extend(names);
     Ok(listing)
 }
 
-/// Gives the results of a binary module the names that `OpName` has for them; a variable without one has that of the structure
-/// that it is, as a buffer block of GLSL. A name that several have ends with the number of all but the first, or of all but a
+/// The names that `OpName` has for results; a variable without one has that of the structure that it is, as a buffer block of
+/// GLSL. A name that several have ends with the number of all but the first, or of all but a
 /// variable, which has a type's in HLSL.
-fn name_by_source(listing: &mut Listing) {
+pub(super) fn source_names(listing: &Listing) -> HashMap<Id, String> {
     let mut given: HashMap<Id, String> = HashMap::new();
     let (mut pointees, mut variables) = (HashMap::new(), Vec::new());
     for instruction in &listing.instructions {
@@ -174,7 +175,7 @@ fn name_by_source(listing: &mut Listing) {
             given.insert(variable, block);
         }
     }
-    let mut taken = std::collections::HashSet::new();
+    let (mut names, mut taken) = (HashMap::new(), std::collections::HashSet::new());
     let (first, others): (Vec<_>, Vec<_>) = listing.instructions.iter().partition(|known| known.op == Op::Variable);
     for instruction in first.into_iter().chain(others) {
         let Some((result, name)) = instruction.result.and_then(|result| Some((result, given.get(&result)?))) else {
@@ -188,8 +189,9 @@ fn name_by_source(listing: &mut Listing) {
             .map(|letter| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '_' })
             .collect();
         let name = if taken.insert(plain.clone()) { plain } else { format!("{plain}_{result}") };
-        listing.names.insert(result, name);
+        names.insert(result, name);
     }
+    names
 }
 
 #[cfg(test)]

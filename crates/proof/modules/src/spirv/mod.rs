@@ -30,6 +30,7 @@ mod subgroups;
 mod text;
 mod types;
 mod undefined;
+mod unknown;
 
 pub use edit::{Added, Edit, Orders, Synchronization};
 pub use instruction::Id;

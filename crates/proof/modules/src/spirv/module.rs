@@ -7,7 +7,7 @@ use rspirv::spirv::{
     AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass,
 };
 
-use super::instruction::{Id, Instruction, Listing};
+use super::instruction::{Id, Instruction, Listing, source_names};
 use super::loop_bounds;
 use crate::refused::Refused;
 
@@ -263,6 +263,14 @@ impl Spirv {
         let mut all = self.with_contents().filter(|instruction| instruction.op == Op::Variable).filter(of_block);
         let found = all.next().and_then(|instruction| Some(self.name(instruction.result?)));
         found.filter(|_| all.next().is_none())
+    }
+
+    /// The variable or specialization constant that the source calls so, where the text of a disassembler has another name for it:
+    /// a number, or `_` for a block without an instance.
+    pub fn called_by_source(&self, name: &str) -> Option<String> {
+        let names = source_names(&self.listing);
+        let is_it = |result: &Id| names.get(result).is_some_and(|known| known == name);
+        self.with_contents().filter_map(|instruction| instruction.result).find(is_it).map(|result| self.name(result))
     }
 
     /// The names of what a launch may give contents, apart from what only the device gives (`gl_LocalInvocationID`) and what

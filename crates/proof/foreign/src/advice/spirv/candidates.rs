@@ -118,7 +118,8 @@ impl Module<'_> {
             && orders != Orders::Barrier
             && self.words.has_scopes()
         {
-            found.scopes.push(self.change(step, self.words.wider(widest), vec![(at, Edit::Scope(widest))]));
+            let text = self.words.wider(orders, widest, semantics.unwrap_or(ACQUIRE_RELEASE | memories));
+            found.scopes.push(self.change(step, text, vec![(at, Edit::Scope(widest))]));
         }
         let order = match orders {
             Orders::Load => ACQUIRE,

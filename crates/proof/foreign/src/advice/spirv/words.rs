@@ -223,8 +223,12 @@ impl Words {
     }
 
     /// A fence, a barrier or an atomic operation with another scope.
-    pub fn wider(self, scope: u32) -> String {
-        format!("make its scope {}", self.scope(scope))
+    pub fn wider(self, orders: Orders, scope: u32, semantics: u32) -> String {
+        match (self, orders) {
+            // `groupMemoryBarrier()` and `mem_fence(…)` take no scope.
+            (Words::Glsl | Words::OpenCl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),
+            _ => format!("make its scope {}", self.scope(scope)),
+        }
     }
 
     /// The same with other semantics.
@@ -301,5 +305,24 @@ impl Words {
             Words::Glsl | Words::GlslWithSemantics | Words::Hlsl => self.visible(name, None),
             Words::OpenCl | Words::Spirv | Words::Wgsl => format!("decorate `{name}` Coherent"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `groupMemoryBarrier()` and `mem_fence(…)` take no scope; other fences and atomic operations do.
+    #[test]
+    fn a_wider_fence_is_another_function() {
+        let semantics = ACQUIRE_RELEASE | UNIFORM;
+        let of = |words: Words, orders| words.wider(orders, DEVICE, semantics);
+        assert_eq!(of(Words::Glsl, Orders::Fence), "make it memoryBarrierBuffer()");
+        assert_eq!(
+            of(Words::OpenCl, Orders::Fence),
+            "make it atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)"
+        );
+        assert_eq!(of(Words::OpenCl, Orders::Update), "make its scope memory_scope_device");
+        assert_eq!(of(Words::GlslWithSemantics, Orders::Fence), "make its scope gl_ScopeDevice");
     }
 }

@@ -5,8 +5,16 @@ use wattle_memory::Model;
 use wattle_modules::spirv::Setting;
 
 fn launched(arguments: &[&str]) -> Result<World, String> {
+    launched_text(&text(), arguments)
+}
+
+fn text() -> String {
     let path = format!("{}/tests/glsl/blocks.spvasm", env!("CARGO_MANIFEST_DIR"));
-    let module = spirv::read("blocks.spvasm", &std::fs::read(path).expect("the file is there")).expect("a module");
+    std::fs::read_to_string(path).expect("the file is there")
+}
+
+fn launched_text(text: &str, arguments: &[&str]) -> Result<World, String> {
+    let module = spirv::read("blocks.spvasm", text.as_bytes()).expect("a module");
     let arguments: Vec<Argument> = arguments.iter().map(|text| text.parse().expect("an argument")).collect();
     let setting = Setting {
         local_size: None,
@@ -22,7 +30,10 @@ fn launched(arguments: &[&str]) -> Result<World, String> {
 const BLOCK: &str = "b={rest=i32[2]:4,0; count=u32:0; both={y=f32:1; x=f32:0.5}; part=f32:1.5; low=1}";
 
 fn holds(arguments: &[&str], asserted: &str) -> bool {
-    let mut world = launched(arguments).expect("it is launched");
+    holds_of(launched(arguments).expect("it is launched"), asserted)
+}
+
+fn holds_of(mut world: World, asserted: &str) -> bool {
     let asserted = [Condition::parse(asserted, world.ranges()).expect("a condition")];
     let options = Options { model: Model::Vulkan, ..Options::default() };
     judge(&mut world, &asserted, &options).expect("it is supported").verdict == Verdict::Holds
@@ -38,6 +49,20 @@ fn members_are_given_by_their_names() {
     assert!(holds(&[BLOCK, "pc={dt=u32:0; n=f32:0}"], "b.count == 0 && b.part == 0.0"));
     // In the order of the scalars in memory; between `low` and `both` is padding.
     assert!(holds(&["b=i32[8]:0,0,0,0,0,0,4,0", "pc={dt=f32:0.5; n=3}"], "b.rest[1] == -5"));
+}
+
+/// A disassembler may write a number where the source has a name.
+#[test]
+fn names_of_the_source_are_taken_too() {
+    let numbered = text().replace("%pc ", "%977 ").replace("%pc\n", "%977\n");
+    assert!(!numbered.contains("%pc\n") && numbered.contains("OpName %977 \"pc\""), "{numbered}");
+    for name in ["pc", "977"] {
+        let given = format!("{name}={{dt=f32:0.5; n=3}}");
+        let world = launched_text(&numbered, &[BLOCK, &given]).expect("it is launched");
+        assert!(holds_of(world, "b.count == 3 && b.part == 1.0"), "{name}");
+    }
+    let refused = launched_text(&numbered, &[BLOCK, "pd=u32:3"]).err().unwrap_or_default();
+    assert!(refused.contains("no result `%pd`"), "{refused}");
 }
 
 #[test]

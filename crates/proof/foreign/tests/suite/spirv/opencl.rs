@@ -475,3 +475,22 @@ fn a_signature_has_the_parameters_in_their_order() {
     let text = error.to_string();
     assert!(text.contains("buffer in, buffer out, buffer scale, k of 4 bytes, extra of 32 bytes"), "{text}");
 }
+
+/// No specification says how variables lie, so that what leaves one is in none, whatever compilers put behind it.
+#[test]
+fn an_index_beyond_one_variable_is_in_no_other() {
+    let wrong = |kernel: &str, arguments: &str| {
+        wrong_of("variables.spvasm", kernel, [1, 1], &format!("out=i32[2]:0 {arguments}"), &[])
+    };
+    for (kernel, within, beyond) in [
+        ("reads", "n=4", &["n=5"][..]),
+        ("writes", "at=3", &["at=4", "at=5", "at=-1"]),
+        ("looks_up", "at=3", &["at=4", "at=-1"]),
+    ] {
+        assert_eq!(wrong(kernel, within), "", "{kernel}");
+        for beyond in beyond {
+            let found = wrong(kernel, beyond);
+            assert!(found.contains("which has 16 bytes"), "{kernel} {beyond}: {found}");
+        }
+    }
+}

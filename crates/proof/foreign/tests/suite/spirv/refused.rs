@@ -111,3 +111,30 @@ fn long_chains_of_types_and_of_calls() {
     let refused = refusal(&calls(2_000));
     assert!(refused.contains("more than 256 functions are called by one another"), "{refused}");
 }
+
+/// What a module declares and nobody here knows is named beside the verdict, since it may change what instructions mean.
+#[test]
+fn unknown_declarations_are_named() {
+    let path = format!("{}/tests/opencl/variables.spvasm", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the file is there");
+    let note = |added: &str| {
+        let text = text.replacen("OpMemoryModel", &format!("{added}\nOpMemoryModel"), 1);
+        let module = spirv::read("variables.spvasm", text.as_bytes()).expect("a module");
+        let mut setting = spirv::Header::default().setting();
+        (setting.workgroups, setting.local_size) = ([1; 3], Some([1; 3]));
+        setting.inputs.extend(spirv::contents(&["out=i32[2]:0", "n=4"].map(|one| one.parse().expect("an argument"))));
+        let mut world = spirv::launch("variables.spvasm", &module, Some("reads"), &setting).expect("it is launched");
+        let options = wattle_foreign::Options { model: wattle_memory::Model::Vulkan, ..Default::default() };
+        wattle_foreign::judge(&mut world, &[], &options).expect("it is judged").note.unwrap_or_default()
+    };
+    assert_eq!(note(""), "");
+    assert_eq!(
+        note("OpExtension \"SPV_KHR_storage_buffer_storage_class\"\n%imported = OpExtInstImport \"NonSemantic.Mine\""),
+        ""
+    );
+    let all = "OpCapability 31337\nOpExtension \"SPV_KHR_foo\"\n%imported = OpExtInstImport \"Bogus.ext\"";
+    let named = note(all);
+    for name in ["capability 31337", "extension SPV_KHR_foo", "instructions of Bogus.ext"] {
+        assert!(named.contains(name), "{named}");
+    }
+}

@@ -25,6 +25,7 @@ use crate::assigned;
 use crate::code::{
     AtObject, Global, Guard, Kernel, LocalVariable, Module, NO_REG, Op, Parameter, PlacedVariable, Step,
 };
+use crate::module::apart;
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
@@ -300,18 +301,8 @@ fn kernel(entry: &Entry, text: &Text, module: &VariableLayout) -> Parsed<Kernel>
 /// What the first bytes of a thread's local variables are numbers of times of.
 const LOCAL_ALIGN: u64 = 16;
 
-/// The distance between two variables of shared, local or constant memory. PTX does not say how they lie, so that what
-/// leaves one is in none: adjacent ones would hide it.
-const GAP: u64 = 4096;
-
 /// The distance between two parameters, which are variables too (PTX ISA 8.8, 5.1.6.1 "Kernel Function Parameters").
 const PARAMETER_GAP: u64 = 512;
-
-/// The place of a variable behind one that ends there.
-fn apart(end: u64, align: u64) -> u64 {
-    let gap = if end > 0 { GAP } else { 0 };
-    (end + gap).next_multiple_of(align)
-}
 
 /// Where the variables of shared memory lie.
 #[derive(Clone, Copy, Default)]

@@ -5,7 +5,8 @@ use wattle_memory::Classes;
 
 use super::{Lowering, Place, Pointer, Value, Variable, address_of};
 use crate::address::LOCAL_WINDOW;
-use crate::code::Src;
+use crate::code::{LocalVariable, PlacedVariable, Src};
+use crate::module::apart;
 use crate::refused::Refused;
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::labels;
@@ -13,7 +14,9 @@ use crate::spirv::module::{Entry, LocalSize};
 use crate::spirv::parts::{Member, Parts};
 use crate::spirv::setting::{Bound, BuiltInVariable, Contents, MOST_BYTES, scalar_bits};
 use crate::spirv::types::Type;
-use crate::types::Space;
+use crate::types::{self, Sort, Space};
+
+const BYTE: types::Type = types::Type { sort: Sort::Bits, bits: 8 };
 
 /// The size in bytes of workgroup memory whose length the host gives at launch, where nobody says it.
 const SIZED_AT_LAUNCH: u64 = 1 << 16;
@@ -279,11 +282,11 @@ impl Lowering<'_> {
                 if let Some(which) = built_in.filter(|&which| self.whole.contains(&id) && self.is_special(which, to)) {
                     return self.set(instruction, Value::BuiltIn(which, to));
                 }
-                let address = self.allocate(bytes, initial.as_deref());
+                let (address, first) = self.allocate(name, bytes, initial.as_deref());
                 if let Some(which) = built_in {
                     let leaves = self.types.leaves(to).unwrap_or_default();
                     let leaves = leaves.into_iter().map(|mut leaf| {
-                        leaf.offset += address;
+                        leaf.offset += first;
                         leaf
                     });
                     let leaves = leaves.collect();
@@ -380,16 +383,20 @@ impl Lowering<'_> {
         self.set(instruction, Value::Pointer(Pointer { address, root: Some(known), ..pointer }))
     }
 
-    /// Bytes in a thread's own memory.
-    pub(super) fn allocate(&mut self, bytes: u64, initial: Option<&[u8]>) -> u64 {
+    /// A variable in a thread's own memory: its address, and the number of its first byte among all that the thread has.
+    pub(super) fn allocate(&mut self, name: String, bytes: u64, initial: Option<&[u8]>) -> (u64, u64) {
         // Address 0 is that of null pointers.
         let null = if self.module.model == MemoryModel::OpenCL { 8 } else { 0 };
-        let from = self.local.len().next_multiple_of(8).max(null);
-        self.local.resize(from + bytes as usize, None);
-        for (place, &byte) in (from..).zip(initial.unwrap_or_default()) {
+        let end = self.local_variables.last().map_or(null, |last| last.variable.at + last.variable.bytes.unwrap_or(0));
+        let (at, first) = (apart(end, 16), self.local.len().next_multiple_of(8));
+        self.local.resize(first + bytes as usize, None);
+        for (place, &byte) in (first..).zip(initial.unwrap_or_default()) {
             self.local[place] = Some(byte);
         }
-        from as u64
+        let has_value = initial.is_some();
+        let variable = PlacedVariable { name, at, bytes: Some(bytes), item: None, ty: BYTE, has_value };
+        self.local_variables.push(LocalVariable { variable, first: first as u64 });
+        (at, first as u64)
     }
 
     /// The bytes of a constant.

@@ -81,7 +81,7 @@ impl Lowering<'_> {
                 Kind::Workgroup(pointer) => Some(self.workgroup_argument(&name, pointer, at)?),
                 Kind::Contents(pointer) => {
                     let bytes = self.value_argument(&name, pointer.to, &mut push_at, at)?;
-                    let address = self.allocate(bytes.len() as u64, Some(&bytes));
+                    let (address, _) = self.allocate(name, bytes.len() as u64, Some(&bytes));
                     Some(Value::Pointer(Pointer { address: self.constant(address), ..pointer }))
                 }
                 Kind::Value => {

@@ -53,7 +53,8 @@ impl Lowering<'_> {
             return Ok(());
         }
         let bytes = self.types.size(pointer.to).filter(|&bytes| bytes < 1 << 16).ok_or_else(unknown)?;
-        let address = self.allocate(bytes, None);
+        let name = self.module.name(instruction.id()?);
+        let (address, _) = self.allocate(name, bytes, None);
         let pointer = Pointer { address: self.constant(address), ..pointer };
         let first = match instruction.operands.get(1) {
             Some(&initializer) => Some(self.parts(initializer, instruction)?),

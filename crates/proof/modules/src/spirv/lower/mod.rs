@@ -25,7 +25,7 @@ mod whole;
 pub use interface::{BoundBuffer, Given, Interface, PushMember};
 pub use memory::item_by_word;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rspirv::spirv::{BuiltIn, Op as Opcode, StorageClass};
 use wattle_memory::Classes;
@@ -38,7 +38,7 @@ use super::parts::Parts;
 use super::setting::{BuiltInVariable, Setting, Shape};
 use super::types::{Leaf, Scalar, Type, Types};
 use crate::assigned::all_assigned;
-use crate::code::{Bin, Bitwise, Guard, Kernel, NO_REG, Op, Reg, Source, Src, Step, Tern, Un};
+use crate::code::{Bin, Bitwise, Guard, Kernel, LocalVariable, NO_REG, Op, Reg, Source, Src, Step, Tern, Un};
 use crate::refused::{Refused, RefusedKind};
 use crate::types::Space;
 
@@ -69,6 +69,8 @@ pub struct Lowered {
     /// The language whose promise some barrier or fence of buffers rests on, and not on the module: see
     /// [`Spirv::orders_buffers_within_groups`].
     pub promised_by: Option<SourceLanguage>,
+    /// What the module declares and is not known, in words.
+    pub unknown: BTreeSet<String>,
 }
 
 /// The place of a variable.
@@ -162,6 +164,8 @@ struct Lowering<'m> {
     laid_out: Option<usize>,
     /// The initial bytes of a thread's memory.
     local: Vec<Option<u8>>,
+    /// The variables in it.
+    local_variables: Vec<LocalVariable>,
     undefined: Option<Reg>,
     unfixed: Vec<Reg>,
     built_ins: Vec<BuiltInVariable>,
@@ -242,6 +246,7 @@ impl<'m> Lowering<'m> {
             unbound: HashSet::new(),
             laid_out: None,
             local: Vec::new(),
+            local_variables: Vec::new(),
             undefined: None,
             unfixed: Vec::new(),
             built_ins: Vec::new(),
@@ -294,7 +299,7 @@ impl Lowering<'_> {
             shared_variables: Vec::new(),
             dynamic_at: 0,
             local: self.local.len() as u64,
-            local_variables: Vec::new(),
+            local_variables: self.local_variables,
             loops,
         };
         Ok(Lowered {
@@ -308,6 +313,7 @@ impl Lowering<'_> {
             roots: self.roots,
             sequential: self.sequential,
             promised_by: (self.within_groups && self.orders_buffers).then(|| self.module.language()),
+            unknown: self.module.unknown_declarations(),
         })
     }
 

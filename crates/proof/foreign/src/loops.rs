@@ -1,0 +1,214 @@
+//! The loops of a kernel: where they begin, what they repeat, whether their ways out depend on memory, and whether they end
+//! whatever it holds.
+
+use wattle_memory::Set;
+use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
+use wattle_modules::types::Space;
+
+use crate::endings::Turn;
+use crate::flow::reached;
+use crate::structure::Construct;
+
+/// A loop, by the instruction at which it begins.
+#[derive(Debug)]
+struct Loop {
+    /// The registers whose values nobody reads from there on.
+    dead: Vec<Reg>,
+    /// Whether an exit depends on what an iteration read from memory.
+    exits_on_memory: bool,
+    /// Whether it ends whatever memory holds.
+    ends: bool,
+    /// The jumps back to its beginning, and all that they repeat.
+    jumps: Vec<usize>,
+    body: Set,
+}
+
+/// The loops of a kernel.
+#[derive(Debug)]
+pub(crate) struct Loops {
+    /// For each instruction the loop that begins there.
+    at: Vec<Option<Loop>>,
+    /// The instructions in loops that end by what they read from memory.
+    in_waits: Set,
+    /// The jumps back that begin another iteration of a loop.
+    goes_round: Set,
+}
+
+impl Loops {
+    /// The loops of a kernel whose instructions have these successors, and before which these registers are read; and what
+    /// each jump back repeats.
+    pub fn of(kernel: &Kernel, next: &[Vec<usize>], live: &[Set]) -> (Loops, Vec<Construct>) {
+        let steps = &kernel.steps;
+        let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
+        let (mut before, mut in_waits) = (vec![Vec::new(); next.len()], Set::new(next.len()));
+        let (mut jumps_back, mut goes_round) = (Vec::new(), Set::new(next.len()));
+        for (at, targets) in next.iter().enumerate() {
+            targets.iter().for_each(|&target| before[target].push(at));
+        }
+        let forward = without_jumps_back(next);
+        for at in 0..next.len() {
+            for &head in next[at].iter().filter(|&&target| target <= at) {
+                // A block that stands elsewhere may come back without going round, but for the loops around it; and the first turn of a
+                // loop may begin in its middle.
+                let is_loop = !forward[at].contains(&head) || reached(&forward, head)[at];
+                if !is_loop {
+                    continue;
+                }
+                goes_round.insert(at);
+                let behind = reached(next, head);
+                let mut body = body(&before, head, at);
+                (0..next.len()).filter(|&at| at != head && !behind[at]).for_each(|at| body.remove(at));
+                let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
+                let known = loops[head].get_or_insert_with(|| Loop {
+                    dead: dead.collect(),
+                    exits_on_memory: false,
+                    ends: false,
+                    jumps: Vec::new(),
+                    body: Set::new(next.len()),
+                });
+                known.jumps.push(at);
+                known.body = &known.body | &body;
+                if exits_on_memory(steps, next, head, &body) {
+                    known.exits_on_memory = true;
+                    body.iter().for_each(|at| in_waits.insert(at));
+                }
+                jumps_back.push(Construct { head: head as u32, jump: Some(at as u32), inside: body });
+            }
+        }
+        for (head, known) in loops.iter_mut().enumerate() {
+            let Some(known) = known else { continue };
+            let turn = Turn { kernel, next, head, jumps: &known.jumps, body: &known.body };
+            known.ends = !known.exits_on_memory || turn.is_limited();
+        }
+        (Loops { at: loops, in_waits, goes_round }, jumps_back)
+    }
+
+    /// The registers that are dead at the head of the loop that begins at an instruction, if one does.
+    pub fn dead_at(&self, at: usize) -> Option<&[Reg]> {
+        self.at.get(at)?.as_ref().map(|known| known.dead.as_slice())
+    }
+
+    /// Whether the loop that begins there ends by what it reads from memory.
+    pub fn exits_on_memory(&self, at: usize) -> bool {
+        self.at.get(at).and_then(Option::as_ref).is_some_and(|known| known.exits_on_memory)
+    }
+
+    /// Whether the loop that begins there ends whatever memory holds, as far as its thread's own values end it.
+    pub fn ends(&self, at: usize) -> bool {
+        self.at.get(at).and_then(Option::as_ref).is_some_and(|known| known.ends)
+    }
+
+    /// Whether a jump back begins another iteration of a loop: from behind its target a thread can come to it.
+    pub fn goes_round(&self, jump: usize) -> bool {
+        self.goes_round.contains(jump)
+    }
+
+    /// Whether some loop ends by what it reads from memory.
+    pub fn waits(&self) -> bool {
+        self.at.iter().flatten().any(|known| known.exits_on_memory)
+    }
+
+    /// Whether an instruction is in a loop that ends by what it reads from memory.
+    pub fn is_in_wait(&self, at: usize) -> bool {
+        self.in_waits.contains(at)
+    }
+}
+
+/// The successors of each instruction without the jumps back to where all ways to them lead through.
+fn without_jumps_back(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let stays = |at: usize, head: usize| head > at || way_without(next, head, at);
+    let forward =
+        |(at, targets): (usize, &Vec<usize>)| targets.iter().copied().filter(|&head| stays(at, head)).collect();
+    next.iter().enumerate().map(forward).collect()
+}
+
+/// Whether a thread can come from its beginning to an instruction without another one.
+fn way_without(next: &[Vec<usize>], without: usize, to: usize) -> bool {
+    let (mut seen, mut open) = (Set::new(next.len()), vec![0]);
+    while let Some(at) = open.pop() {
+        if at != without && !seen.contains(at) {
+            seen.insert(at);
+            open.extend(&next[at]);
+        }
+    }
+    seen.contains(to)
+}
+
+/// The natural loop of a jump back from `last` to `head`: what reaches the jump without passing the head.
+fn body(before: &[Vec<usize>], head: usize, last: usize) -> Set {
+    let mut body = Set::new(before.len());
+    body.insert(head);
+    let mut open = vec![last];
+    while let Some(at) = open.pop() {
+        if !body.contains(at) {
+            body.insert(at);
+            open.extend(&before[at]);
+        }
+    }
+    body
+}
+
+/// The instructions of an iteration that are passed on one of the two ways of a jump and not on the other one.
+fn parted(next: &[Vec<usize>], head: usize, body: &Set, jump: usize) -> Set {
+    let ways = next[jump].iter().map(|&first| {
+        let (mut seen, mut open) = (Set::new(next.len()), vec![first]);
+        while let Some(at) = open.pop() {
+            if at != head && body.contains(at) && !seen.contains(at) {
+                seen.insert(at);
+                open.extend(&next[at]);
+            }
+        }
+        seen
+    });
+    match &ways.collect::<Vec<_>>()[..] {
+        [one, other] => {
+            let mut parted = Set::new(next.len());
+            body.iter().filter(|&at| one.contains(at) != other.contains(at)).for_each(|at| parted.insert(at));
+            parted
+        }
+        _ => Set::new(next.len()),
+    }
+}
+
+/// Whether a way out of the loop depends on memory that one of its iterations read.
+fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], head: usize, body: &Set) -> bool {
+    let mut depends = Set::new(0);
+    // What is done on one way alone of a jump on such a value, and the jumps for which that is known.
+    let (mut on_one_way, mut jumps) = (Set::new(next.len()), Set::new(next.len()));
+    // Whether something in the thread's own memory does, as what a function returns goes through it.
+    let mut own_depends = false;
+    let is_guarded = |step: &Step, depends: &Set| step.guard.reg != NO_REG && depends.contains(step.guard.reg as usize);
+    loop {
+        let before = (depends.len(), own_depends, jumps.len());
+        for at in body.iter() {
+            let step = &steps[at];
+            let guarded = is_guarded(step, &depends);
+            if guarded && step.target().is_some() && !jumps.contains(at) {
+                jumps.insert(at);
+                on_one_way = on_one_way | &parted(next, head, body, at);
+            }
+            let is_chosen = guarded || on_one_way.contains(at);
+            let (mut reads, mut writes) = (false, Vec::new());
+            let outline = step.op.outline(|reg| reads |= depends.contains(reg as usize), |reg| writes.push(reg));
+            let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
+            let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
+            let is_own = outline.access.is_some_and(|access| matches!(access.space, Space::Local | Space::Generic));
+            own_depends |= is_own && outline.writes_memory && (reads || is_chosen);
+            let reads_own = is_own && outline.reads_memory && own_depends;
+            // What lanes exchange depends on the others' values.
+            let meets = match &step.op {
+                // Whom lanes elect depends on nothing.
+                Op::Exchange { how, .. } => !matches!(how, Exchange::Barrier | Exchange::Elect),
+                Op::Special { which, .. } => *which == Special::Active,
+                op => matches!(op, Op::BarrierReduce { .. }),
+            };
+            if is_read || reads_own || meets || reads || is_chosen {
+                writes.iter().for_each(|&reg| depends.insert(reg as usize));
+            }
+        }
+        if (depends.len(), own_depends, jumps.len()) == before {
+            break;
+        }
+    }
+    body.iter().any(|at| is_guarded(&steps[at], &depends) && next[at].iter().any(|&target| !body.contains(target)))
+}
