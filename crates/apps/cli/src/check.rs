@@ -32,6 +32,8 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     if let Some(error) = is_source().or_else(|| misplaced(args)) {
         return Err(error.into());
     }
+    args.findings.writable()?;
+    args.svg.as_deref().map(crate::output::writable).transpose()?;
     if let Some(file) = args.names.iter().find(|name| check_module::is_module(name)) {
         let file = Path::new(file);
         let (judged, case) = match check_module::check_file(session, file, args) {

@@ -19,6 +19,7 @@ pub fn scenario<'s>(all: &'s [Scenario], name: &str) -> Result<&'s Scenario, Inp
     all.iter().find(|scenario| scenario.name == name).ok_or_else(|| {
         let known = all.iter().map(|scenario| scenario.name.to_owned()).collect();
         let mut input = Input::unknown("unknown_scenario", "scenario", name, known);
+        input.listed_by = Some("wattle list");
         if all.is_empty() {
             input.message = format!("{}\n{NO_SCENARIOS}", input.message);
         }

@@ -91,12 +91,18 @@ pub struct Input {
     /// All names that are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
+    /// The command that shows the names, where these may be too many for a message.
+    #[serde(skip)]
+    pub listed_by: Option<&'static str>,
 }
+
+/// The most names that a message lists where a command shows them too.
+const MOST_LISTED: usize = 12;
 
 impl Input {
     /// An error that has only a message.
     pub fn new(kind: &'static str, message: impl Into<String>) -> Input {
-        Input { kind, message: message.into(), near: Vec::new(), known: Vec::new() }
+        Input { kind, message: message.into(), near: Vec::new(), known: Vec::new(), listed_by: None }
     }
 
     /// A name that is not one of `known`.
@@ -106,6 +112,7 @@ impl Input {
             message: format!("there is no {what} `{name}`"),
             near: crate::choice::near(name, known.iter().map(String::as_str)),
             known,
+            listed_by: None,
         }
     }
 }
@@ -117,7 +124,9 @@ impl fmt::Display for Input {
         if !self.near.is_empty() {
             write!(f, "\n  help: did you mean {}?", quoted(&self.near))?;
         }
-        if !self.known.is_empty() {
+        if let (Some(command), MOST_LISTED..) = (self.listed_by, self.known.len()) {
+            write!(f, "\n  help: `{command}` shows the {} there are", self.known.len())?;
+        } else if !self.known.is_empty() {
             for (number, line) in crate::text::wrap(&self.known.join(", "), 92).iter().enumerate() {
                 write!(f, "\n  {:<10}{line}", if number == 0 { "there are" } else { "" })?;
             }

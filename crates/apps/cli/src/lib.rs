@@ -99,7 +99,10 @@ fn heed_signals() {
             exit::at_once(Exit::Unanswered);
         }
         interrupt::request();
-        let _ = writeln!(io::stderr(), "interrupted: what was found so far follows; Ctrl-C again ends at once");
+        let _ = writeln!(
+            io::stderr(),
+            "interrupted: what was found so far follows, if anything was; Ctrl-C again ends at once"
+        );
     }
     let _ = ctrlc::set_handler(end);
     #[cfg(unix)]

@@ -30,7 +30,8 @@ pub struct LitmusArgs {
     /// Which threads are promised to run: fair, lobe, obe, hsa or hsa-obe; only asked of liveness
     #[arg(long, value_name = "PROGRESS", default_value = "fair")]
     pub progress: checker::Progress,
-    /// Judges the files of this list (`path,expected`), and says which answers are not the expected ones
+    /// Judges the files of this list (`path,expected`, with 1 for yes or 0 for no), and says which answers are not the
+    /// expected ones
     #[arg(long, value_name = "FILE.csv")]
     pub expected: Option<PathBuf>,
     /// How often a loop that changes something each time is gone through
@@ -91,6 +92,7 @@ struct CaseReport {
 
 /// Judges a litmus file, or many with expected answers.
 pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
+    args.findings.writable()?;
     let (exit, cases) = match &args.expected {
         Some(expected) => folder(session, args, expected)?,
         None => match file(session, args) {

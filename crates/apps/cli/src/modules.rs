@@ -92,6 +92,7 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
         Question::Race => Ask::Race,
         Question::Termination => Ask::Termination(args.progress),
     };
+    args.findings.writable()?;
     let cases = list(&args.expected)?;
     let all = cases.len();
     let options = Options {

@@ -132,6 +132,9 @@ fn by_model(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
         for (at, outcome) in table.outcomes.iter().enumerate() {
             let seen = table.variants.iter().map(|variant| {
                 let (_, outcomes) = &variant.outcomes[number];
+                if table.refused.iter().any(|(refused, _)| *refused == model) {
+                    return "n/a".to_owned();
+                }
                 match outcomes.first().map(String::as_str) {
                     Some("data race") => "race",
                     _ if outcomes.contains(outcome) => "yes",
@@ -145,6 +148,11 @@ fn by_model(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
     }
     for line in text::table(&rows) {
         session.line(format!("    {line}"))?;
+    }
+    for (model, why) in &table.refused {
+        session.line("")?;
+        let lines = text::wrap(&format!("{}: {why}", model.name()), text::WIDTH);
+        lines.iter().try_for_each(|line| session.line(format!("  {line}")))?;
     }
     Ok(())
 }

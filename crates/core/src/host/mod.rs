@@ -62,9 +62,10 @@ impl HostBackend {
     }
 
     fn new(name: &str, mut description: String, workers: u32) -> Self {
-        // A wrong choice is the error of its queues.
-        if let Ok(vectors) = vectors::name() {
-            description.push_str(&format!("; optimized builds use {vectors} instructions"));
+        match vectors::name() {
+            Ok(vectors) => description.push_str(&format!("; optimized builds use {vectors} instructions")),
+            // It is the error of each queue, too.
+            Err(error) => description.push_str(&format!("; runs no kernel: {error}")),
         }
         HostBackend {
             reaches_other: AtomicBool::new(false),

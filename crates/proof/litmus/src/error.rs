@@ -53,7 +53,7 @@ pub enum Problem {
     /// Control barriers with one number in one block wait for different threads.
     #[error(
         "found barrier {instance} waiting for {here}, where it waits for {there} at {first}; one control barrier has \
-         one scope and one number of threads (SPIR-V 1.6, OpControlBarrier; PTX ISA 8.5, 9.7.13.1), so give them \
+         one scope and one number of threads (SPIR-V 1.6, OpControlBarrier; PTX ISA 8.8, 9.7.13.1), so give them \
          different numbers or the same scope"
     )]
     Barriers {

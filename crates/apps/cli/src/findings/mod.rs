@@ -109,6 +109,14 @@ impl FindingArgs {
         self.junit.is_some() || self.sarif.is_some()
     }
 
+    /// Whether the files can be written, which is better known before the search than behind it.
+    pub fn writable(&self) -> Result<(), Input> {
+        if self.any() && self.junit == self.sarif {
+            return Err(Input::new("file", "--junit and --sarif name the same file"));
+        }
+        [&self.junit, &self.sarif].into_iter().flatten().try_for_each(|file| output::writable(file))
+    }
+
     /// Writes the files that were asked for, also where the command was stopped.
     pub fn write(&self, command: &str, exit: Exit, cases: &[Case]) -> Result<(), Stop> {
         if let Some(file) = &self.junit {

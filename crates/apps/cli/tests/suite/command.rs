@@ -211,8 +211,15 @@ fn emits_ptx_for_an_architecture_and_a_version() -> Result {
 #[test]
 fn bad_input_says_what_there_is() -> Result {
     let cases: &[(&[&str], &[&str])] = &[
-        (&["run", "publicaton"], &["no scenario `publicaton`", "did you mean `publication`", "there are"]),
-        (&["list", "nothing-like-it"], &["no scenario", "there are", "swap"]),
+        (
+            &["run", "publicaton"],
+            &["no scenario `publicaton`", "did you mean `publication`", "`wattle list` shows the"],
+        ),
+        (&["list", "nothing-like-it"], &["no scenario", "`wattle list` shows the"]),
+        (&["check", "publication", "--junit", "no/such/folder.xml"], &["no/such/folder.xml cannot be written"]),
+        (&["check", "publication", "--svg", "no/such/folder.svg"], &["no/such/folder.svg cannot be written"]),
+        (&["litmus", "none", "--model", "ptx", "--sarif", "no/such/folder"], &["no/such/folder cannot be written"]),
+        (&["check", "swap", "--junit", "same", "--sarif", "same"], &["--junit and --sarif name the same file"]),
         (&["check", "."], &[". is a folder", "wattle modules", "wattle litmus"]),
         (&["check", "swap", "--time=-1"], &["write a number of seconds from 0 on"]),
         (&["run", "swap", "--device", "hots"], &["no device `hots`", "host-serial", "did you mean `host`"]),

@@ -289,6 +289,31 @@ fn a_scenario_that_tells_several_results_is_not_said_to_hold() {
     assert!(text.contains("reports `left [1]`, `left [2]`"), "{text}");
 }
 
+fn counts_to_system(device: &Device) -> Result<Summary> {
+    let (queue, number) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+    queue.launch(ThreadSpec::new(2, 1), count_to_system(&number))?;
+    let mut summary = Summary::new("counted");
+    summary.observe(&[("number", number.read(&queue)?[0].into())]);
+    Ok(summary)
+}
+
+/// Vulkan has no system scope; under the other models the outcomes are found all the same.
+#[test]
+fn orders_under_the_models_that_can_judge_them() {
+    let orders = |more: &[&str]| {
+        let mut out = Vec::new();
+        let args = ["wattle", "orders", "counts-to-system"].into_iter().chain(more.iter().copied());
+        let exit = wattle_cli::execute(&[scenario("counts-to-system", counts_to_system)], args, &mut out);
+        (exit, String::from_utf8_lossy(&out).into_owned())
+    };
+    let (exit, text) = orders(&[]);
+    assert!(exit == Exit::Holds && text.contains("vulkan: ") && text.contains("no system scope"), "{text}");
+    let row = |model: &str| text.lines().find(|line| line.trim_start().starts_with(model)).unwrap_or_default();
+    assert!(row("vulkan  ").ends_with("n/a") && row("ptx  ").ends_with("yes"), "{text}");
+    let (_, json) = orders(&["--json"]);
+    assert!(json.contains("\"refused\"") && json.matches("no system scope").count() == 1, "{json}");
+}
+
 const HOLDS: Scenes = &[
     ("queues-and-events", queues_and_events),
     ("map-unified", map_unified),

@@ -156,6 +156,9 @@ pub struct OrderTable {
     /// Why searches were not complete.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::texts"))]
     pub unknown: Vec<Unknown>,
+    /// The models under which the scenario cannot be judged, such as one without a scope that a fence of it has, and why.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::refused"))]
+    pub refused: Vec<(Model, String)>,
     /// The order of accesses that each combination implies.
     pub cases: BTreeMap<String, Vec<String>>,
     /// An execution, from which the threads' code is shown.
@@ -168,7 +171,7 @@ impl OrderTable {
     /// that cancels it). What was not looked at by then is unknown; the variants that were not come to are left out.
     ///
     /// # Errors
-    /// The scenario cannot be checked. One without observations gives a table without rows.
+    /// The scenario cannot be checked at all: not under the model that counts. One without observations gives a table without rows.
     pub fn of(limits: &Checker, scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
         let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
         let mut all_unknown = Vec::new();
@@ -191,7 +194,7 @@ impl OrderTable {
             all if all == fences.len() && all > 1 => "all fences".to_owned(),
             _ => kept.iter().map(|&number| fences[number].2.clone()).collect::<Vec<_>>().join(", "),
         };
-        let mut variants = Vec::new();
+        let (mut variants, mut refused) = (Vec::new(), Vec::<(Model, String)>::new());
         let mut kept_fences = subsets(fences.len());
         if base.unknown.iter().any(Unknown::is_stopped) {
             // What was counted with all fences is shown; nothing else is come to.
@@ -222,7 +225,16 @@ impl OrderTable {
                     unknown.push(model);
                     continue;
                 }
-                let report = judged(model, &edits)?;
+                let report = match judged(model, &edits) {
+                    Ok(report) => report,
+                    Err(error) => {
+                        if refused.iter().all(|(known, _)| *known != model) {
+                            refused.push((model, error.to_string()));
+                        }
+                        outcomes.push((model, Vec::new()));
+                        continue;
+                    }
+                };
                 is_over = report.unknown.iter().any(Unknown::is_stopped);
                 let is_unknown = |report: &Report| !report.unknown.is_empty();
                 if is_unknown(&report) || model == Model::Unordered && is_unknown(&counted) {
@@ -250,7 +262,7 @@ impl OrderTable {
                 cases.entry(outcome.clone()).or_insert_with(|| orders.case.clone());
             }
         }
-        Ok(OrderTable { variants, outcomes, unknown: all_unknown, cases, example: base.example })
+        Ok(OrderTable { variants, outcomes, unknown: all_unknown, refused, cases, example: base.example })
     }
 }
 

@@ -95,6 +95,16 @@ pub(super) fn models<S: Serializer>(outcomes: &[(Model, Vec<String>)], serialize
     serializer.collect_seq(outcomes.iter().map(|(model, outcomes)| Row { model: model.name(), outcomes }))
 }
 
+/// Writes why models are refused.
+pub(super) fn refused<S: Serializer>(refused: &[(Model, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        model: &'a str,
+        why: &'a str,
+    }
+    serializer.collect_seq(refused.iter().map(|(model, why)| Row { model: model.name(), why }))
+}
+
 /// Writes the names of models.
 pub(super) fn names<S: Serializer>(models: &[Model], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(models.iter().map(|model| model.name()))

@@ -1,7 +1,7 @@
 //! Checks control barriers that cannot be one barrier: the same number in one block, for different sets of threads.
 //!
 //! SPIR-V 1.6, OpControlBarrier: the invocations of its execution scope wait for each other at the same dynamic
-//! instance, and the scope is an operand of that. PTX ISA 8.5, 9.7.13.1 "bar": a barrier opens after one number of
+//! instance, and the scope is an operand of that. PTX ISA 8.8, 9.7.13.1 "bar": a barrier opens after one number of
 //! threads.
 
 use wattle_memory::Level;
