@@ -31,3 +31,17 @@ kernel void looks_up(global int *out, int at) {
   out[0] = FIRST[at];
   out[1] = SECOND[0];
 }
+
+typedef struct { int a[4]; } four;
+
+int counted(four of) {
+  of.a[0]++;
+  return of.a[0] + of.a[3];
+}
+
+// A struct that is passed by value is the function's own.
+kernel void by_value(global int *out, int n) {
+  four own = {{n, 1, 2, 3}};
+  out[0] = counted(own) + counted(own);
+  out[1] = own.a[0];
+}

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass,
+    AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, FunctionParameterAttribute, MemoryModel, Op,
+    StorageClass,
 };
 
 use super::instruction::{Id, Instruction, Listing, source_names};
@@ -263,6 +264,13 @@ impl Spirv {
         let mut all = self.with_contents().filter(|instruction| instruction.op == Op::Variable).filter(of_block);
         let found = all.next().and_then(|instruction| Some(self.name(instruction.result?)));
         found.filter(|_| all.next().is_none())
+    }
+
+    /// Whether a function's parameter is a pointer to what the caller passes by value, as OpenCL C passes structs.
+    pub(super) fn is_by_value(&self, parameter: Id) -> bool {
+        let by_value = [parameter, Decoration::FuncParamAttr as u32, FunctionParameterAttribute::ByVal as u32];
+        let mut all = self.listing.instructions.iter().filter(|instruction| instruction.op == Op::Decorate);
+        all.any(|instruction| instruction.operands == by_value)
     }
 
     /// The variable or specialization constant that the source calls so, where the text of a disassembler has another name for it:

@@ -8,8 +8,9 @@ use rspirv::spirv::{Capability, Op};
 
 use super::module::Spirv;
 
-/// Extensions without instructions of their own: what they allow is in the specification, or is refused where it is used.
-const WITHOUT_INSTRUCTIONS: [&str; 39] = [
+/// Extensions that are known besides those to which the grammar gives instructions: what they allow is in the specification, or is
+/// refused where it is used.
+const KNOWN: [&str; 39] = [
     "SPV_EXT_descriptor_indexing",
     "SPV_EXT_shader_atomic_float16_add",
     "SPV_EXT_shader_atomic_float_add",
@@ -62,8 +63,7 @@ impl Spirv {
         let numbers = of(Op::Capability).filter_map(|instruction| instruction.operands.first().copied());
         let capabilities = numbers.filter(|&number| Capability::from_u32(number).is_none());
         let is_known = |name: &str| {
-            WITHOUT_INSTRUCTIONS.contains(&name)
-                || INSTRUCTION_TABLE.iter().any(|known| known.extensions.contains(&name))
+            KNOWN.contains(&name) || INSTRUCTION_TABLE.iter().any(|known| known.extensions.contains(&name))
         };
         let extensions = of(Op::Extension).map(|instruction| instruction.string(0).0).filter(|name| !is_known(name));
         let is_set = |name: &str| SETS.contains(&name) || name.starts_with(WITHOUT_MEANING);

@@ -494,3 +494,9 @@ fn an_index_beyond_one_variable_is_in_no_other() {
         }
     }
 }
+
+#[test]
+fn a_struct_that_is_passed_by_value_is_the_functions_own() {
+    let asserted = ["out[0] == 18", "out[1] == 5"];
+    assert_eq!(wrong_of("variables.spvasm", "by_value", [1, 1], "out=i32[2]:0 n=5", &asserted), "");
+}

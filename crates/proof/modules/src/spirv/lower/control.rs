@@ -358,6 +358,12 @@ impl Lowering<'_> {
         let arguments = instruction.rest(1).iter().map(|&argument| self.value(argument, instruction).cloned());
         let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
         for (&(ty, parameter), argument) in function.parameters.iter().zip(arguments) {
+            let argument = match argument {
+                Value::Pointer(from) if module.is_by_value(parameter) => {
+                    self.copied(instruction, from, ty, parameter)?
+                }
+                argument => argument,
+            };
             self.of.insert(parameter, ty);
             self.values.insert(parameter, argument);
         }
@@ -374,6 +380,21 @@ impl Lowering<'_> {
             }
             _ => self.set(instruction, Value::Parts(parts)),
         }
+    }
+
+    /// A parameter that the caller passes by value: a variable of the call's own with what the caller's holds (SPIR-V 1.6, 3.33
+    /// "Function Parameter Attribute", ByVal).
+    fn copied(&mut self, call: &Instruction, from: Pointer, ty: Id, parameter: Id) -> Result<Value, Refused> {
+        let unknown = || call.refused("an argument that is passed by value is no variable of the thread");
+        let to = self.pointer_type(ty).filter(|to| to.space == Space::Local).ok_or_else(unknown)?;
+        let bytes = self.types.size(to.to).filter(|&bytes| bytes < 1 << 16).ok_or_else(unknown)?;
+        let (address, _) = self.allocate(self.module.name(parameter), bytes, None);
+        let to = Pointer { address: self.constant(address), ..to };
+        let (read, _) = self.operands(&[], from, call)?;
+        let (written, _) = self.operands(&[], to, call)?;
+        let parts = self.load_parts(call, from, to.to, read)?;
+        self.store_parts(call, to, to.to, &parts, written)?;
+        Ok(Value::Pointer(to))
     }
 
     fn ordering(&mut self, ordering: Ordering) -> Result<(), Refused> {
