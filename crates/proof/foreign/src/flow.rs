@@ -7,7 +7,7 @@ use wattle_modules::types::Space;
 
 use crate::decisions;
 use crate::loops::Loops;
-use crate::structure::Structure;
+use crate::structure::{Iterations, Structure};
 
 /// The spaces that a thread may still write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,14 +99,14 @@ fn exits_early(steps: &[Step], next: &[Vec<usize>], waits: impl Fn(&Step) -> boo
 }
 
 impl Flow {
-    /// The flow of a kernel, of SPIR-V or of PTX.
-    pub fn of(kernel: &Kernel, is_spirv: bool) -> Flow {
+    /// The flow of a kernel.
+    pub fn of(kernel: &Kernel, iterations: Iterations) -> Flow {
         let steps = &kernel.steps;
         let all: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
         let passed = decisions::passed(kernel, &all);
         let next = decisions::successors(&all, &passed);
         let live = live(kernel, &next);
-        let (loops, jumps_back) = Loops::of(kernel, &next, &live);
+        let loops = Loops::of(kernel, &next, &live);
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
         let meet = |op: &Op| match op {
@@ -124,15 +124,11 @@ impl Flow {
             }
             if (&writes, &positions) == (&before.0, &before.1) {
                 return Flow {
-                    loops,
                     writes,
                     live,
                     positions,
-                    structure: if is_spirv {
-                        Structure::declared(kernel, &next)
-                    } else {
-                        Structure::of_jumps(kernel, jumps_back)
-                    },
+                    structure: Structure::of(kernel, &next, loops.repeated(), iterations),
+                    loops,
                     again,
                     meets,
                     exits_early: exits_early(steps, &next, is_barrier),

@@ -35,44 +35,42 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    /// The loops of a kernel whose instructions have these successors, and before which these registers are read; and what
-    /// each jump back repeats.
-    pub fn of(kernel: &Kernel, next: &[Vec<usize>], live: &[Set]) -> (Loops, Vec<Construct>) {
+    /// The loops of a kernel whose instructions have these successors, and before which these registers are read.
+    pub fn of(kernel: &Kernel, next: &[Vec<usize>], live: &[Set]) -> Loops {
         let steps = &kernel.steps;
         let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
         let (mut before, mut in_waits) = (vec![Vec::new(); next.len()], Set::new(next.len()));
-        let (mut jumps_back, mut goes_round) = (Vec::new(), Set::new(next.len()));
+        let mut goes_round = Set::new(next.len());
         for (at, targets) in next.iter().enumerate() {
             targets.iter().for_each(|&target| before[target].push(at));
         }
         let forward = without_jumps_back(next);
-        for at in 0..next.len() {
-            for &head in next[at].iter().filter(|&&target| target <= at) {
-                // A block that stands elsewhere may come back without going round, but for the loops around it; and the first turn of a
-                // loop may begin in its middle.
-                let is_loop = !forward[at].contains(&head) || reached(&forward, head)[at];
-                if !is_loop {
-                    continue;
-                }
-                goes_round.insert(at);
-                let behind = reached(next, head);
-                let mut body = body(&before, head, at);
-                (0..next.len()).filter(|&at| at != head && !behind[at]).for_each(|at| body.remove(at));
-                let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
-                let known = loops[head].get_or_insert_with(|| Loop {
-                    dead: dead.collect(),
-                    exits_on_memory: false,
-                    ends: false,
-                    jumps: Vec::new(),
-                    body: Set::new(next.len()),
-                });
-                known.jumps.push(at);
-                known.body = &known.body | &body;
-                if exits_on_memory(steps, next, head, &body) {
-                    known.exits_on_memory = true;
-                    body.iter().for_each(|at| in_waits.insert(at));
-                }
-                jumps_back.push(Construct { head: head as u32, jump: Some(at as u32), inside: body });
+        // A block that stands elsewhere may come back without going round, but for the loops around it; and the first turn of a loop
+        // may begin in its middle.
+        let is_loop = |at: usize, head: usize| !forward[at].contains(&head) || reached(&forward, head)[at];
+        let back = |at: usize| next[at].iter().filter(move |&&target| target <= at).map(move |&head| (at, head));
+        let jumps: Vec<(usize, usize)> =
+            (0..next.len()).flat_map(back).filter(|&(at, head)| is_loop(at, head)).collect();
+        let mut heads: Vec<usize> = jumps.iter().map(|&(_, head)| head).collect();
+        heads.dedup();
+        for (at, head) in jumps {
+            goes_round.insert(at);
+            let behind = reached(next, head);
+            let mut body = body(&before, head, at);
+            (0..next.len()).filter(|&at| at != head && !behind[at]).for_each(|at| body.remove(at));
+            let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
+            let known = loops[head].get_or_insert_with(|| Loop {
+                dead: dead.collect(),
+                exits_on_memory: false,
+                ends: false,
+                jumps: Vec::new(),
+                body: Set::new(next.len()),
+            });
+            known.jumps.push(at);
+            known.body = &known.body | &body;
+            if exits_on_memory(steps, next, &heads, &body) {
+                known.exits_on_memory = true;
+                body.iter().for_each(|at| in_waits.insert(at));
             }
         }
         for (head, known) in loops.iter_mut().enumerate() {
@@ -80,7 +78,7 @@ impl Loops {
             let turn = Turn { kernel, next, head, jumps: &known.jumps, body: &known.body };
             known.ends = !known.exits_on_memory || turn.is_limited();
         }
-        (Loops { at: loops, in_waits, goes_round }, jumps_back)
+        Loops { at: loops, in_waits, goes_round }
     }
 
     /// The registers that are dead at the head of the loop that begins at an instruction, if one does.
@@ -101,6 +99,14 @@ impl Loops {
     /// Whether a jump back begins another iteration of a loop: from behind its target a thread can come to it.
     pub fn goes_round(&self, jump: usize) -> bool {
         self.goes_round.contains(jump)
+    }
+
+    /// The loops, each with all that its jumps back repeat.
+    pub fn repeated(&self) -> Vec<Construct> {
+        let construct = |(head, known): (usize, &Option<Loop>)| {
+            Some(Construct { head: head as u32, inside: known.as_ref()?.body.clone() })
+        };
+        self.at.iter().enumerate().filter_map(construct).collect()
     }
 
     /// Whether some loop ends by what it reads from memory.
@@ -170,8 +176,9 @@ fn parted(next: &[Vec<usize>], head: usize, body: &Set, jump: usize) -> Set {
     }
 }
 
-/// Whether a way out of the loop depends on memory that one of its iterations read.
-fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], head: usize, body: &Set) -> bool {
+/// Whether a way out of the loop depends on memory that one of its iterations read. `heads` are those of all loops.
+fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], heads: &[usize], body: &Set) -> bool {
+    let heads: Vec<usize> = heads.iter().copied().filter(|&head| body.contains(head)).collect();
     let mut depends = Set::new(0);
     // What is done on one way alone of a jump on such a value, and the jumps for which that is known.
     let (mut on_one_way, mut jumps) = (Set::new(next.len()), Set::new(next.len()));
@@ -183,9 +190,13 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], head: usize, body: &Set)
         for at in body.iter() {
             let step = &steps[at];
             let guarded = is_guarded(step, &depends);
-            if guarded && step.target().is_some() && !jumps.contains(at) {
+            let is_jump = step.guard.reg != NO_REG && step.target().is_some();
+            if is_jump && (guarded || on_one_way.contains(at)) && !jumps.contains(at) {
                 jumps.insert(at);
-                on_one_way = on_one_way | &parted(next, head, body, at);
+                // In the iteration of a loop within, too: what both ways come to by going round there is done as often as it says.
+                for &head in &heads {
+                    on_one_way = on_one_way | &parted(next, head, body, at);
+                }
             }
             let is_chosen = guarded || on_one_way.contains(at);
             let (mut reads, mut writes) = (false, Vec::new());
@@ -210,5 +221,6 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], head: usize, body: &Set)
             break;
         }
     }
-    body.iter().any(|at| is_guarded(&steps[at], &depends) && next[at].iter().any(|&target| !body.contains(target)))
+    let depends_on = |at: usize| is_guarded(&steps[at], &depends) || on_one_way.contains(at);
+    body.iter().any(|at| depends_on(at) && next[at].iter().any(|&target| !body.contains(target)))
 }

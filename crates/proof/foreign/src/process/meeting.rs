@@ -154,7 +154,7 @@ impl ModuleThread {
         let arrival = u64::from(*arrivals);
         // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`), and "in
         // conditionally executed code" only "if it is known that all threads in the warp evaluate the condition identically": in the
-        // same iterations of the loops around it. The lanes of
+        // same iterations of the loops around it, where these are known. The lanes of
         // a mask execute operations "with the same qualifiers and same membermask value" (9.7.9.6, 9.7.13.2, 9.7.13.10), which
         // may stand at different places; "for .target sm_6x or below" at the same one.
         // SPIR-V has all threads of the barrier's scope come to the same dynamic instance: the same one, on the same path of

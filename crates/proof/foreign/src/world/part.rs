@@ -15,6 +15,7 @@ use crate::launch::Launch;
 use crate::open_addresses;
 use crate::pointers::Pointers;
 use crate::spirv::SpirvLaunch;
+use crate::structure::Iterations;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
@@ -88,9 +89,14 @@ pub(crate) enum WaitsForEnded {
 }
 
 impl Part {
-    /// A launch of a kernel of PTX.
+    /// A launch of a kernel of PTX that a compiler has made.
     pub(crate) fn new(source: Source, kernel: (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
-        Part::made(source, kernel, launch, params, None)
+        Part::made(source, kernel, launch, params, (None, Iterations::Unknown))
+    }
+
+    /// A launch of a kernel that Wattle has emitted as PTX.
+    pub(crate) fn of_emitted(source: Source, kernel: (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
+        Part::made(source, kernel, launch, params, (None, Iterations::OfSource))
     }
 
     fn made(
@@ -98,9 +104,9 @@ impl Part {
         (module, kernel): (Module, usize),
         launch: Launch,
         params: Vec<u8>,
-        spirv: Option<SpirvLaunch>,
+        (spirv, iterations): (Option<SpirvLaunch>, Iterations),
     ) -> Part {
-        let flow = Flow::of(&module.kernels[kernel], spirv.is_some());
+        let flow = Flow::of(&module.kernels[kernel], iterations);
         let mut accesses =
             module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
         let reads_read_only = accesses.any(|access| access.read_only);
@@ -138,7 +144,7 @@ impl Part {
             dynamic_shared: 0,
         };
         let module = Module { kernels: vec![kernel], ..Module::default() };
-        Part::made(source, (module, 0), launch, params, Some(spirv))
+        Part::made(source, (module, 0), launch, params, (Some(spirv), Iterations::Declared))
     }
 
     /// Names the kernel, where its text gives it another name.

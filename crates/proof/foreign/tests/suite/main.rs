@@ -21,6 +21,7 @@ mod large;
 mod launched;
 mod launched_advice;
 mod litmus;
+mod loops;
 mod mutated;
 mod named_barriers;
 #[path = "../../../check/tests/suite/oracle/mod.rs"]

@@ -82,6 +82,6 @@ impl Code {
             dynamic_shared: u64::from(layout.shared_bytes_at_launch) + at_launch,
         };
         let params = module.kernels[kernel].parameter_space(&params);
-        Ok(Part::new(source, (module, kernel), launch, params))
+        Ok(Part::of_emitted(source, (module, kernel), launch, params))
     }
 }
