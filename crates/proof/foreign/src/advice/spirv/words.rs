@@ -227,7 +227,10 @@ impl Words {
         match (self, orders) {
             // `groupMemoryBarrier()` and `mem_fence(…)` take no scope.
             (Words::Glsl | Words::OpenCl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),
-            _ => format!("make its scope {}", self.scope(scope)),
+            (Words::Glsl | Words::OpenCl, Orders::Barrier | Orders::Load | Orders::Store | Orders::Update)
+            | (Words::GlslWithSemantics | Words::Hlsl | Words::Spirv | Words::Wgsl, _) => {
+                format!("make its scope {}", self.scope(scope))
+            }
         }
     }
 
