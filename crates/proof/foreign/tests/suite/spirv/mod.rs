@@ -14,6 +14,7 @@ mod promises;
 mod public;
 mod refused;
 mod sharing;
+mod variables;
 
 use wattle_foreign::Options;
 use wattle_foreign::spirv::{self, Answer, Header, Question};

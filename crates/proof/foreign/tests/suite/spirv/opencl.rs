@@ -49,7 +49,7 @@ fn wrong(kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> S
 }
 
 /// What is wrong with a launch, if anything is; with the reason where that is not known.
-fn wrong_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
+pub fn wrong_of(file: &str, kernel: &str, shape: [u32; 2], arguments: &str, asserted: &[&str]) -> String {
     wrong_text((file, &text_of(file)), kernel, shape, arguments, asserted)
 }
 
@@ -474,29 +474,4 @@ fn a_signature_has_the_parameters_in_their_order() {
     let error: Error = wrong_arguments().expect_err("there are too few arguments");
     let text = error.to_string();
     assert!(text.contains("buffer in, buffer out, buffer scale, k of 4 bytes, extra of 32 bytes"), "{text}");
-}
-
-/// No specification says how variables lie, so that what leaves one is in none, whatever compilers put behind it.
-#[test]
-fn an_index_beyond_one_variable_is_in_no_other() {
-    let wrong = |kernel: &str, arguments: &str| {
-        wrong_of("variables.spvasm", kernel, [1, 1], &format!("out=i32[2]:0 {arguments}"), &[])
-    };
-    for (kernel, within, beyond) in [
-        ("reads", "n=4", &["n=5"][..]),
-        ("writes", "at=3", &["at=4", "at=5", "at=-1"]),
-        ("looks_up", "at=3", &["at=4", "at=-1"]),
-    ] {
-        assert_eq!(wrong(kernel, within), "", "{kernel}");
-        for beyond in beyond {
-            let found = wrong(kernel, beyond);
-            assert!(found.contains("which has 16 bytes"), "{kernel} {beyond}: {found}");
-        }
-    }
-}
-
-#[test]
-fn a_struct_that_is_passed_by_value_is_the_functions_own() {
-    let asserted = ["out[0] == 18", "out[1] == 5"];
-    assert_eq!(wrong_of("variables.spvasm", "by_value", [1, 1], "out=i32[2]:0 n=5", &asserted), "");
 }
