@@ -38,6 +38,7 @@ impl Writes {
 /// The flow of a kernel.
 #[derive(Debug)]
 pub struct Flow {
+    /// The loops of the kernel.
     pub(crate) loops: Loops,
     /// For each instruction what may be written from there on.
     writes: Vec<Writes>,

@@ -132,16 +132,6 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     }
     let notes =
         [world.same_stores_note(), world.compared_note(), world.without_value_note(), world.unknown_declarations()];
-    for more in notes.into_iter().flatten() {
-        if all.verdict == Verdict::Holds {
-            all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
-        }
-    }
-    if all.verdict == Verdict::Holds
-        && let Some(more) = volatile::race_as_plain(world, options)
-    {
-        all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
-    }
     let is_cut_short = matches!(all.verdict, Verdict::Unknown(_));
     if let (Verdict::Holds, Some(why)) = (&all.verdict, world.elected.left_open()) {
         all.verdict = Verdict::Unknown(why);
@@ -156,6 +146,13 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             "{why}; which lanes are together at {at} is left to the device, and each way is a search of its own: launch it with \
              fewer lanes in a warp, or with fewer warps"
         );
+    }
+    if all.verdict == Verdict::Holds {
+        // It searches once more, which must not change the verdict.
+        let hidden = volatile::race_as_plain(world, options);
+        for more in notes.into_iter().chain([hidden]).flatten() {
+            all.note = Some(all.note.map_or(more.clone(), |note| format!("{note}; {more}")));
+        }
     }
     Ok(all)
 }

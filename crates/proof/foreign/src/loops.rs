@@ -7,7 +7,7 @@ use wattle_modules::types::Space;
 
 use crate::endings::Turn;
 use crate::flow::reached;
-use crate::structure::Construct;
+use crate::structure::{Construct, reached_without};
 
 /// A loop, by the instruction at which it begins.
 #[derive(Debug)]
@@ -52,6 +52,7 @@ impl Loops {
         let jumps: Vec<(usize, usize)> =
             (0..next.len()).flat_map(back).filter(|&(at, head)| is_loop(at, head)).collect();
         let mut heads: Vec<usize> = jumps.iter().map(|&(_, head)| head).collect();
+        heads.sort_unstable();
         heads.dedup();
         for (at, head) in jumps {
             goes_round.insert(at);
@@ -96,7 +97,7 @@ impl Loops {
         self.at.get(at).and_then(Option::as_ref).is_some_and(|known| known.ends)
     }
 
-    /// Whether a jump back begins another iteration of a loop: from behind its target a thread can come to it.
+    /// Whether a jump back begins another iteration of a loop, and does not only come back from a block that stands elsewhere.
     pub fn goes_round(&self, jump: usize) -> bool {
         self.goes_round.contains(jump)
     }
@@ -122,22 +123,10 @@ impl Loops {
 
 /// The successors of each instruction without the jumps back to where all ways to them lead through.
 fn without_jumps_back(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let stays = |at: usize, head: usize| head > at || way_without(next, head, at);
+    let stays = |at: usize, head: usize| head > at || reached_without(next, 0, &[head]).contains(at);
     let forward =
         |(at, targets): (usize, &Vec<usize>)| targets.iter().copied().filter(|&head| stays(at, head)).collect();
     next.iter().enumerate().map(forward).collect()
-}
-
-/// Whether a thread can come from its beginning to an instruction without another one.
-fn way_without(next: &[Vec<usize>], without: usize, to: usize) -> bool {
-    let (mut seen, mut open) = (Set::new(next.len()), vec![0]);
-    while let Some(at) = open.pop() {
-        if at != without && !seen.contains(at) {
-            seen.insert(at);
-            open.extend(&next[at]);
-        }
-    }
-    seen.contains(to)
 }
 
 /// The natural loop of a jump back from `last` to `head`: what reaches the jump without passing the head.

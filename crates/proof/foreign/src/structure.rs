@@ -53,8 +53,8 @@ impl Structure {
         loops.sort_unstable();
         loops.dedup();
         let constructs = loops.into_iter().map(|(head, behind)| {
-            let outside = reached(next, 0, &[head as usize]);
-            let mut inside = reached(next, head as usize, behind.map(|at| at as usize).as_slice());
+            let outside = reached_without(next, 0, &[head as usize]);
+            let mut inside = reached_without(next, head as usize, behind.map(|at| at as usize).as_slice());
             let others: Vec<usize> = inside.iter().filter(|&at| at != head as usize && outside.contains(at)).collect();
             others.into_iter().for_each(|at| inside.remove(at));
             Construct { head, inside }
@@ -82,7 +82,7 @@ impl Structure {
 }
 
 /// What control comes to from an instruction without passing one of these.
-fn reached(next: &[Vec<usize>], from: usize, without: &[usize]) -> Set {
+pub(crate) fn reached_without(next: &[Vec<usize>], from: usize, without: &[usize]) -> Set {
     let mut reached = Set::new(next.len());
     let mut open = vec![from];
     while let Some(at) = open.pop() {
