@@ -55,7 +55,7 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
     }
     macro_rules! int {
         ($atomic:ident $t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
-            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            $host:ident($old:ident, $operand:ident) $law:ident {int: $left:expr $(, float: $float:expr)?})+) => {{
             // SAFETY: the caller's promise; `T` is `$t`.
             let place = unsafe { $atomic::from_ptr(element.cast()) };
             let old: $t = match op {
@@ -78,7 +78,7 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
     }
     macro_rules! float {
         ($atomic:ident $t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
-            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            $host:ident($old:ident, $operand:ident) $law:ident {int: $left:expr $(, float: $float:expr)?})+) => {{
             // SAFETY: the caller's promise; `T` is `$t`, and `$atomic` as wide.
             let place = unsafe { $atomic::from_ptr(element.cast()) };
             let operand = <$t as Scalar>::from_raw(operand.to_raw());
@@ -139,7 +139,7 @@ unsafe fn update_in_block<T: AtomicScalar>(element: *mut T, op: AtomicOp, operan
     }
     macro_rules! int {
         ($t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
-            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            $host:ident($old:ident, $operand:ident) $law:ident {int: $left:expr $(, float: $float:expr)?})+) => {{
             let (old, operand) = (<$t as Scalar>::from_raw(found.to_raw()), <$t as Scalar>::from_raw(operand.to_raw()));
             let left: $t = match op {
                 $(AtomicOp::$op => {
@@ -153,7 +153,7 @@ unsafe fn update_in_block<T: AtomicScalar>(element: *mut T, op: AtomicOp, operan
     }
     macro_rules! float {
         ($t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
-            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            $host:ident($old:ident, $operand:ident) $law:ident {int: $left:expr $(, float: $float:expr)?})+) => {{
             let (old, operand) = (<$t as Scalar>::from_raw(found.to_raw()), <$t as Scalar>::from_raw(operand.to_raw()));
             if op == AtomicOp::Exchange {
                 // SAFETY: the caller's promise.
@@ -411,7 +411,7 @@ where
 type Wide<const D: usize> = <Dim<D> as Axes>::Wide;
 
 macro_rules! updates {
-    ($($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
+    ($($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident) $law:ident
         {$($meaning:tt)+})+) => {$(
         impl<T: $bound, const D: usize> Atomic<T, D>
         where

@@ -54,7 +54,7 @@ macro_rules! evaluate {
 
 macro_rules! evaluate_atomics {
     ($row:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
-        $host:ident($old:ident, $operand:ident) {$($meaning:tt)+})+) => {
+        $host:ident($old:ident, $operand:ident) $law:ident {$($meaning:tt)+})+) => {
         #[allow(unused, reason = "operands of what does not apply to the type, and those that some operations have not")]
         fn atomic(op: AtomicOp, old: Self, operand: Self) -> u64 {
             match op {
@@ -154,6 +154,7 @@ pub fn cast(from: Type, to: Type, x: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::AtomicLaw;
 
     #[test]
     fn integers_wrap_and_shift_counts_are_masked() {
@@ -176,6 +177,35 @@ mod tests {
         assert_eq!(cast(Type::F64, Type::I32, f64::NAN.to_raw()), 0);
         assert_eq!(cast(Type::I32, Type::U16, (-1i32).to_raw()), 0xffff);
         assert_eq!(cast(Type::Bool, Type::F32, 1), 1.0f32.to_raw());
+    }
+
+    /// What the law of an atomic operation promises is what its row in the table computes.
+    #[test]
+    fn atomics_keep_their_law() {
+        let values = [0, 1, 2, 3, 5, 0x7f, 0x80, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 63, u64::MAX];
+        let types = [Type::I32, Type::U32, Type::I64, Type::U64];
+        for (&op, ty) in AtomicOp::ALL.iter().flat_map(|op| types.map(|ty| (op, ty))) {
+            let values = values.map(|value| cast(Type::U64, ty, value));
+            for (old, one, other) in
+                values.iter().flat_map(|&x| values.iter().flat_map(move |&y| values.map(|z| (x, y, z))))
+            {
+                let both = |first, second| atomic(op, ty, atomic(op, ty, old, first), second);
+                match op.law() {
+                    AtomicLaw::Replaces => assert_eq!(atomic(op, ty, old, one), one, "{op:?} {ty}"),
+                    AtomicLaw::Combines(plain) => {
+                        assert_eq!(atomic(op, ty, old, one), binary(plain, ty, old, one), "{op:?} {ty}");
+                        assert_eq!(both(one, other), both(other, one), "{op:?} {ty} {old} {one} {other}");
+                    }
+                    AtomicLaw::CountsUp if old < one && !ty.is_signed() => {
+                        assert_eq!(atomic(op, ty, old, one), old + 1, "{op:?} {ty}");
+                    }
+                    AtomicLaw::CountsDown if (1..=one).contains(&old) && !ty.is_signed() => {
+                        assert_eq!(atomic(op, ty, old, one), old - 1, "{op:?} {ty}");
+                    }
+                    AtomicLaw::CountsUp | AtomicLaw::CountsDown => {}
+                }
+            }
+        }
     }
 
     #[test]

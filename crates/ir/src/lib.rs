@@ -63,7 +63,7 @@ pub use kernel::{
 pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
 pub use layout::{ElementLayout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
-pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
+pub use ops::{AtomicLaw, AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
 pub use padding::{Padding, assert_aligned};
 pub use rank::{Axes, BuiltIndex, Dim, GridIndex, Idx, IndexWord, Rank, Wide, WideIdx, format_index};

@@ -236,8 +236,39 @@ pub enum DivOp {
     Rem,
 }
 
+/// How an atomic read-modify-write changes a value, from which follows what replaces it and which of its order matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtomicLaw {
+    /// It leaves the operand.
+    Replaces,
+    /// It leaves what this operation gives of the value and the operand; integers end the same in whatever order several are
+    /// made.
+    Combines(BinaryOp),
+    /// It adds 1, or leaves 0 once the value has reached the operand; the order of several matters unless their operands are
+    /// equal.
+    CountsUp,
+    /// It subtracts 1, or leaves the operand where the value is 0 or beyond it; the order of several matters unless their
+    /// operands are equal.
+    CountsDown,
+}
+
+macro_rules! law {
+    (replaces $op:ident) => {
+        AtomicLaw::Replaces
+    };
+    (combines $op:ident) => {
+        AtomicLaw::Combines(BinaryOp::$op)
+    };
+    (counts_up $op:ident) => {
+        AtomicLaw::CountsUp
+    };
+    (counts_down $op:ident) => {
+        AtomicLaw::CountsDown
+    };
+}
+
 macro_rules! atomic_enumeration {
-    ($($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident $host:ident($old:ident, $operand:ident)
+    ($($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident $host:ident($old:ident, $operand:ident) $law:ident
         {$($kind:ident: $body:expr),+})+) => {
         /// What an atomic read-modify-write does.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -254,6 +285,13 @@ macro_rules! atomic_enumeration {
             pub fn name(self) -> &'static str {
                 match self {
                     $(AtomicOp::$op => stringify!($method),)+
+                }
+            }
+
+            /// How the operation changes a value.
+            pub fn law(self) -> AtomicLaw {
+                match self {
+                    $(AtomicOp::$op => law!($law $op),)+
                 }
             }
 

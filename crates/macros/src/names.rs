@@ -44,7 +44,7 @@ pub fn text(pieces: &TokenStream) -> TokenStream {
 }
 
 macro_rules! updates {
-    ($($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident $host:ident($old:ident, $operand:ident)
+    ($($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident $host:ident($old:ident, $operand:ident) $law:ident
         {$($meaning:tt)+})+) => {
         &[
             "load", "load_with", "store", "store_with", "compare_exchange", "compare_exchange_with",

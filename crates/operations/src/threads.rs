@@ -6,52 +6,55 @@
 ///
 /// ```text
 /// /// The documentation of the operation and of its methods.
-/// Class Variant method method_with host(old, operand) { kind: what it leaves, … }
+/// Class Variant method method_with host(old, operand) law { kind: what it leaves, … }
 /// ```
 ///
 /// - `Class` is the trait of the numbers that have the method, which is relaxed; `method_with` takes scope and order.
 /// - `host` is the method of the standard library's atomic integers that does it; `update` for a loop of
 ///   compare-exchanges. On floats everything but `swap` is such a loop.
+/// - `law` says what follows from how the operation changes a value: it `replaces` the value by the operand, it `combines` the
+///   two as the binary operation of the same name does, in whatever order several of it are made, or it `counts_up` or
+///   `counts_down`, where only those of one operand can change places.
 /// - The kinds are those of [`operations!`](crate::operations!).
 #[macro_export]
 macro_rules! atomics {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
         /// Stores the operand.
         #[doc(alias = "atomicExch")]
-        AtomicScalar Exchange exchange exchange_with swap(old, operand) { int: operand, float: operand }
+        AtomicScalar Exchange exchange exchange_with swap(old, operand) replaces { int: operand, float: operand }
         /// Adds the operand; integers wrap.
         #[doc(alias = "atomicAdd")]
-        AtomicScalar Add fetch_add fetch_add_with fetch_add(old, operand) {
+        AtomicScalar Add fetch_add fetch_add_with fetch_add(old, operand) combines {
             int: old.wrapping_add(operand), float: old + operand
         }
         /// Subtracts the operand; integers wrap.
         #[doc(alias = "atomicSub")]
-        AtomicInt Sub fetch_sub fetch_sub_with fetch_sub(old, operand) { int: old.wrapping_sub(operand) }
+        AtomicInt Sub fetch_sub fetch_sub_with fetch_sub(old, operand) combines { int: old.wrapping_sub(operand) }
         /// Leaves the lesser of the two (CUDA's `atomicMin`); of floats the one that is a number, and -0 is less than +0.
         #[doc(alias = "atomicMin")]
-        AtomicScalar Min fetch_min fetch_min_with fetch_min(old, operand) {
+        AtomicScalar Min fetch_min fetch_min_with fetch_min(old, operand) combines {
             int: Ord::min(old, operand), float: lesser(old, operand)
         }
         /// Leaves the greater of the two (CUDA's `atomicMax`); of floats the one that is a number, and -0 is less than +0.
         #[doc(alias = "atomicMax")]
-        AtomicScalar Max fetch_max fetch_max_with fetch_max(old, operand) {
+        AtomicScalar Max fetch_max fetch_max_with fetch_max(old, operand) combines {
             int: Ord::max(old, operand), float: greater(old, operand)
         }
         /// Bitwise and.
         #[doc(alias = "atomicAnd")]
-        AtomicInt And fetch_and fetch_and_with fetch_and(old, operand) { int: old & operand }
+        AtomicInt And fetch_and fetch_and_with fetch_and(old, operand) combines { int: old & operand }
         /// Bitwise or.
         #[doc(alias = "atomicOr")]
-        AtomicInt Or fetch_or fetch_or_with fetch_or(old, operand) { int: old | operand }
+        AtomicInt Or fetch_or fetch_or_with fetch_or(old, operand) combines { int: old | operand }
         /// Bitwise exclusive or.
         #[doc(alias = "atomicXor")]
-        AtomicInt Xor fetch_xor fetch_xor_with fetch_xor(old, operand) { int: old ^ operand }
+        AtomicInt Xor fetch_xor fetch_xor_with fetch_xor(old, operand) combines { int: old ^ operand }
         /// Adds 1, or leaves 0 once the old value has reached the operand (CUDA's `atomicInc`).
         #[doc(alias = "atomicInc")]
-        AtomicInt Inc fetch_inc fetch_inc_with update(old, operand) { int: if old >= operand { 0 } else { old.wrapping_add(1) } }
+        AtomicInt Inc fetch_inc fetch_inc_with update(old, operand) counts_up { int: if old >= operand { 0 } else { old.wrapping_add(1) } }
         /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
         #[doc(alias = "atomicDec")]
-        AtomicInt Dec fetch_dec fetch_dec_with update(old, operand) {
+        AtomicInt Dec fetch_dec fetch_dec_with update(old, operand) counts_down {
             int: if old == 0 || old > operand { operand } else { old.wrapping_sub(1) }
         }
     } };

@@ -146,7 +146,7 @@ macro_rules! atomic_operations {
 
 macro_rules! updates {
     ($owner:ident ($($receiver:tt)*) $view:ident ($axes:ty)
-        $($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
+        $($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident) $law:ident
         {$($meaning:tt)+})+) => {
         updates!(@each ($owner [$($receiver)*] $view [$axes]) $($(#[$meta])* $bound $op $name $with $operand;)+);
     };

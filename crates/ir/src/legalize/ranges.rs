@@ -102,11 +102,8 @@ impl Range {
                 Some(count) => from_to(x.least >> count, x.greatest >> count, x.zeros.saturating_sub(count as u32)),
                 None => Range::between(0, x.greatest),
             },
-            // Division of integers is a statement, and what compares gives no integer.
-            BinaryOp::Div | BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
-                all
-            }
-            BinaryOp::Pow | BinaryOp::Powi | BinaryOp::Atan2 | BinaryOp::Hypot | BinaryOp::Fmod => all,
+            // To know nothing of a result is right for every operation.
+            _ => all,
         }
     }
 

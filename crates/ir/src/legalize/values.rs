@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::facts::Facts;
 use super::{Converts, Native};
 use crate::printing::word_exprs;
-use crate::{AtomicOp, BinaryOp, Const, Expr, ExprId, Kernel, Place, Slot, SlotId, Type, UnaryOp, eval};
+use crate::{AtomicLaw, AtomicOp, BinaryOp, Const, Expr, ExprId, Kernel, Place, Slot, SlotId, Type, UnaryOp, eval};
 
 fn bit(slot: SlotId) -> u64 {
     1 << (slot.0 % 64)
@@ -217,30 +217,23 @@ impl<'t> Values<'t> {
     /// What an atomic update leaves in memory.
     pub(super) fn updated(&mut self, op: AtomicOp, old: ExprId, operand: ExprId) -> ExprId {
         let ty = self.ty(old);
-        let plain = match op {
-            AtomicOp::Exchange => return operand,
-            AtomicOp::Inc => {
+        match op.law() {
+            AtomicLaw::Replaces => operand,
+            AtomicLaw::Combines(plain) => self.binary(plain, old, operand),
+            AtomicLaw::CountsUp => {
                 let (zero, one) = (self.of(ty, 0), self.of(ty, eval::one(ty)));
                 let next = self.binary(BinaryOp::Add, old, one);
                 let wraps = self.binary(BinaryOp::Ge, old, operand);
-                return self.select(wraps, zero, next);
+                self.select(wraps, zero, next)
             }
-            AtomicOp::Dec => {
+            AtomicLaw::CountsDown => {
                 let (zero, one) = (self.of(ty, 0), self.of(ty, eval::one(ty)));
                 let next = self.binary(BinaryOp::Sub, old, one);
                 let is_zero = self.binary(BinaryOp::Eq, old, zero);
                 let beyond = self.binary(BinaryOp::Gt, old, operand);
                 let wraps = self.binary(BinaryOp::Or, is_zero, beyond);
-                return self.select(wraps, operand, next);
+                self.select(wraps, operand, next)
             }
-            AtomicOp::Add => BinaryOp::Add,
-            AtomicOp::Sub => BinaryOp::Sub,
-            AtomicOp::Min => BinaryOp::Min,
-            AtomicOp::Max => BinaryOp::Max,
-            AtomicOp::And => BinaryOp::And,
-            AtomicOp::Or => BinaryOp::Or,
-            AtomicOp::Xor => BinaryOp::Xor,
-        };
-        self.binary(plain, old, operand)
+        }
     }
 }

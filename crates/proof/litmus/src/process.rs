@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wattle_check::search::{
     AccessTarget, Action, Address, Barrier, Change, Initial, Members, Memory, Process, Setup, Spawn,
 };
-use wattle_ir::{AtomicOp, Type};
+use wattle_ir::{AtomicLaw, AtomicOp, BinaryOp, Type};
 use wattle_memory::{Level, Model, Placement, ThreadId};
 
 use crate::condition::Observed;
@@ -288,15 +288,8 @@ fn target(program: &Program, reference: ReferenceId) -> AccessTarget {
 
 /// The operand type of an operator: signed where that matters, except PTX's wrapping increment and decrement.
 pub(crate) fn operand_type(op: AtomicOp) -> Type {
-    match op {
-        AtomicOp::Min | AtomicOp::Max => Type::I64,
-        AtomicOp::Exchange
-        | AtomicOp::Add
-        | AtomicOp::Sub
-        | AtomicOp::And
-        | AtomicOp::Or
-        | AtomicOp::Xor
-        | AtomicOp::Inc
-        | AtomicOp::Dec => Type::U64,
+    match op.law() {
+        AtomicLaw::Combines(BinaryOp::Min | BinaryOp::Max) => Type::I64,
+        AtomicLaw::Combines(_) | AtomicLaw::Replaces | AtomicLaw::CountsUp | AtomicLaw::CountsDown => Type::U64,
     }
 }

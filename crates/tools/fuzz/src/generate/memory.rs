@@ -1,6 +1,6 @@
 //! Random statements that touch memory.
 
-use wattle_ir::{Access, AtomicOp, BinaryOp, ExprId, LocalArray, LocalId, ParamKind, Place, Stmt, Type};
+use wattle_ir::{Access, AtomicLaw, AtomicOp, BinaryOp, ExprId, LocalArray, LocalId, ParamKind, Place, Stmt, Type};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use super::{Common, Generator, Owner, Permission, Region, SumKind};
@@ -177,10 +177,18 @@ impl Generator<'_> {
 
     /// A kind of sum for that type.
     pub(super) fn sum_kind(&mut self, element: Type) -> SumKind {
+        let of = |wanted: fn(AtomicLaw) -> bool| -> Vec<AtomicOp> {
+            AtomicOp::ALL.iter().copied().filter(|op| op.applies_to(element) && wanted(op.law())).collect()
+        };
+        // Additions and subtractions are a kind of their own.
+        let combining = of(|law| {
+            matches!(law, AtomicLaw::Combines(_))
+                && !matches!(law, AtomicLaw::Combines(BinaryOp::Add | BinaryOp::Sub))
+        });
         if element.is_float() {
             return match self.random.below(8) {
                 0 | 1 => SumKind::Same(AtomicOp::Exchange, self.raw_whole(element)),
-                2 => SumKind::One(self.random.pick(&[AtomicOp::Min, AtomicOp::Max])),
+                2 => SumKind::One(self.random.pick(&combining)),
                 // The bits of a NaN are not promised.
                 3 => SumKind::Exchange(self.raw_whole(element), self.raw_whole(element)),
                 _ => SumKind::Add,
@@ -188,13 +196,10 @@ impl Generator<'_> {
         }
         match self.random.below(8) {
             0..=2 => SumKind::Add,
-            3..=5 => {
-                let ops = [AtomicOp::Min, AtomicOp::Max, AtomicOp::And, AtomicOp::Or, AtomicOp::Xor];
-                SumKind::One(self.random.pick(&ops))
-            }
+            3..=5 => SumKind::One(self.random.pick(&combining)),
             6 => {
-                let op = self.random.pick(&[AtomicOp::Exchange, AtomicOp::Inc, AtomicOp::Dec]);
-                SumKind::Same(op, self.raw_value(element))
+                let others = of(|law| !matches!(law, AtomicLaw::Combines(_)));
+                SumKind::Same(self.random.pick(&others), self.raw_value(element))
             }
             _ => {
                 let (expected, desired) = (self.raw_whole(element), self.raw_value(element));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use wattle_ir::AtomicOp;
+use wattle_ir::{AtomicLaw, BinaryOp};
 use wattle_memory::{Label, ThreadId};
 
 use super::super::process::{AccessTarget, Action, Barrier, Change, Members};
@@ -37,10 +37,10 @@ pub fn labels(action: &Action) -> [Option<Label>; 2] {
 /// The operation and the operand of an update that commutes with others of its kind.
 pub fn commuting(change: Change, [read, write]: [Label; 2]) -> Option<(Commuting, u64)> {
     let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
-    let is_exact = match op {
+    let is_exact = match op.law() {
         // Sums of floats are rounded, in whatever order they are made.
-        AtomicOp::Add | AtomicOp::Sub | AtomicOp::Inc | AtomicOp::Dec => ty.is_int(),
-        AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exchange => true,
+        AtomicLaw::Combines(BinaryOp::Min | BinaryOp::Max) | AtomicLaw::Replaces => true,
+        AtomicLaw::Combines(_) | AtomicLaw::CountsUp | AtomicLaw::CountsDown => ty.is_int(),
     };
     let commuting = Commuting::of(change, write.level)?;
     (is_exact && read.level == write.level).then_some((commuting, operand))

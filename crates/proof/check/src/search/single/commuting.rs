@@ -1,6 +1,6 @@
 //! Updates of one place that can be exchanged.
 
-use wattle_ir::{AtomicOp, FloatFormat, Type, eval};
+use wattle_ir::{AtomicLaw, AtomicOp, BinaryOp, FloatFormat, Type, eval};
 use wattle_memory::Level;
 
 use super::super::process::Change;
@@ -21,12 +21,12 @@ impl Commuting {
     /// greatest values do, since -0 is less than +0, but for NaNs, of which the payload may be that of either.
     pub fn of(change: Change, level: Level) -> Option<Commuting> {
         let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
-        let (operand, of_floats) = match op {
-            AtomicOp::Min | AtomicOp::Max => (None, is_number(ty, operand)),
-            AtomicOp::Add | AtomicOp::Sub => (None, Exact::of(ty, operand).is_some()),
-            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => (None, false),
-            AtomicOp::Inc | AtomicOp::Dec => (Some(operand), false),
-            AtomicOp::Exchange => return Some(Commuting::sets(operand, level)),
+        let (operand, of_floats) = match op.law() {
+            AtomicLaw::Combines(BinaryOp::Min | BinaryOp::Max) => (None, is_number(ty, operand)),
+            AtomicLaw::Combines(BinaryOp::Add | BinaryOp::Sub) => (None, Exact::of(ty, operand).is_some()),
+            AtomicLaw::Combines(_) => (None, false),
+            AtomicLaw::CountsUp | AtomicLaw::CountsDown => (Some(operand), false),
+            AtomicLaw::Replaces => return Some(Commuting::sets(operand, level)),
         };
         (ty.is_int() || of_floats).then_some(Commuting { op, ty, operand, level })
     }

@@ -1,7 +1,7 @@
 //! Runs of threads from one ticket to the next one.
 
 use rustc_hash::FxHashMap;
-use wattle_ir::AtomicOp;
+use wattle_ir::AtomicLaw;
 use wattle_memory::{Label, ThreadId};
 
 use super::super::super::process::{Action, Address, Barrier, Change};
@@ -277,17 +277,7 @@ fn changing(change: Change, labels: [Label; 2]) -> Option<(Commuting, Option<u64
         return Some((operation, Some(operand)));
     }
     let Change::Apply { op, ty, .. } = change else { return None };
-    match op {
-        AtomicOp::Add
-        | AtomicOp::Sub
-        | AtomicOp::Min
-        | AtomicOp::Max
-        | AtomicOp::And
-        | AtomicOp::Or
-        | AtomicOp::Xor => {}
-        // These commute with those of the same operand alone.
-        AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Exchange => return None,
-    }
+    let AtomicLaw::Combines(_) = op.law() else { return None };
     let [read, write] = labels;
     let operation = Commuting::of(Change::Apply { op, ty, operand: Some(0) }, write.level)?;
     (read.level == write.level).then_some((operation, None))
