@@ -36,6 +36,7 @@ mod leaf;
 mod limit;
 mod possible;
 mod private;
+mod promises;
 mod process;
 mod race_free;
 mod rounds;

@@ -2,6 +2,7 @@
 
 mod accesses;
 mod copies;
+mod effects;
 mod lanes;
 mod meeting;
 mod run;
