@@ -43,11 +43,12 @@ fn failure_ordering(order: UpdateOrder) -> Ordering {
 /// # Safety
 /// `element` is valid and aligned for `T`, and while this runs it is touched by atomic instructions alone.
 #[inline(always)]
-unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, order: Ordering) -> T {
+unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, order: UpdateOrder) -> T {
+    let (order, failure) = (update_ordering(order), failure_ordering(order));
     // What the standard library has no method for is a loop of compare-exchanges.
     macro_rules! native {
         (update $place:ident $operand:ident |$old:ident| $left:expr) => {
-            $place.update(order, failure(order), |$old| $left)
+            $place.update(order, failure, |$old| $left)
         };
         ($method:ident $place:ident $operand:ident |$old:ident| $left:expr) => {
             $place.$method($operand, order)
@@ -85,7 +86,7 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
             if op == AtomicOp::Exchange {
                 return T::from_raw(place.swap(operand.to_bits(), order).into());
             }
-            let old = place.update(order, failure(order), |bits| {
+            let old = place.update(order, failure, |bits| {
                 let old = $t::from_bits(bits);
                 let left = match op {
                     $(AtomicOp::$op => {
@@ -195,15 +196,6 @@ unsafe fn update_in_block<T: AtomicScalar>(element: *mut T, op: AtomicOp, operan
     found
 }
 
-/// The order of the loads of a compare-exchange loop, which only its last one needs.
-#[inline(always)]
-fn failure(order: Ordering) -> Ordering {
-    match order {
-        Ordering::Acquire | Ordering::AcqRel => Ordering::Acquire,
-        _ => Ordering::Relaxed,
-    }
-}
-
 /// An element of an [`Atomic`] view; `None` where the index was out of bounds.
 pub(crate) struct AtomicAt<T> {
     element: Option<*mut T>,
@@ -267,7 +259,7 @@ impl<T: AtomicScalar> AtomicAt<T> {
             // SAFETY: as in `load`.
             Some(element) if self.is_of_block => unsafe { update_in_block(element, op, operand) },
             // SAFETY: as in `load`.
-            Some(element) => unsafe { update(element, op, operand, update_ordering(expansion.order)) },
+            Some(element) => unsafe { update(element, op, operand, expansion.order) },
             None => T::ZERO,
         }
     }

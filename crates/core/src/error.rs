@@ -367,6 +367,52 @@ impl ErrorKind {
     }
 }
 
+/// What an error says of the program that met it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// The program ran and did what it must not: a check failed, a kernel had a fault or did not end, a device found something.
+    Wrong,
+    /// The program asked for what no device does: a launch, a buffer or a use of one that is refused before it begins.
+    Refused,
+    /// Nothing: the device or the machine lacks what the program needs, or failed.
+    Lacking,
+    /// Nothing: the work was interrupted.
+    Interrupted,
+}
+
+impl ErrorKind {
+    /// What the error says of the program.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            // Devices that see it as a kernel begins say so as they say a thread's faults.
+            ErrorKind::Fault(fault) if matches!(fault.what, FaultKind::SharedMemory { .. }) => ErrorClass::Lacking,
+            ErrorKind::Fault(_)
+            | ErrorKind::TimeLimit { .. }
+            | ErrorKind::Panic { .. }
+            | ErrorKind::Finding(_)
+            | ErrorKind::Check(_) => ErrorClass::Wrong,
+            ErrorKind::DuplicateScenario { .. }
+            | ErrorKind::Extent { .. }
+            | ErrorKind::SharedLen { .. }
+            | ErrorKind::ItemsExtent { .. }
+            | ErrorKind::LongLaunch { .. }
+            | ErrorKind::ModuleArguments { .. }
+            | ErrorKind::CopyShape { .. }
+            | ErrorKind::ViewRange { .. }
+            | ErrorKind::WrongDevice { .. }
+            | ErrorKind::Conflict { .. }
+            | ErrorKind::Kernel(_) => ErrorClass::Refused,
+            ErrorKind::UnknownDevice { .. }
+            | ErrorKind::OutOfMemory { .. }
+            | ErrorKind::Capability { .. }
+            | ErrorKind::DeviceUnusable { .. }
+            | ErrorKind::System { .. } => ErrorClass::Lacking,
+            ErrorKind::Interrupted { .. } => ErrorClass::Interrupted,
+            ErrorKind::QueueStopped { first } => first.kind().class(),
+        }
+    }
+}
+
 /// A capability that has a limit, in the unit that the error names: threads, blocks, queues, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {

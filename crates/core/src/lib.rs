@@ -58,7 +58,7 @@ pub use device::{Device, DeviceKind, Found, Missing, PROVIDERS, Properties, Prov
 pub use device_fn::DeviceFn;
 pub use divergence::Divergence;
 pub use domain::{SyncDomain, SyncDomainMap};
-pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, system};
+pub use error::{Error, ErrorClass, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
 #[doc(hidden)]

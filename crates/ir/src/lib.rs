@@ -62,7 +62,7 @@ pub use kernel::{
 };
 pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
 pub use layout::{ElementLayout, Leaf, MOST_NUMBERS};
-pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
+pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, illegal, legalize};
 pub use ops::{AtomicLaw, AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
 pub use padding::{Padding, assert_aligned};

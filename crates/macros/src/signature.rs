@@ -380,7 +380,11 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
                      functions stands outside of it",
                 );
             }
-            _ => {}
+            (Class::Acc(_), false, _)
+            | (Class::View(View::ReadLine | View::Read | View::Shared | View::Atomic), _, _)
+            | (Class::View(View::PerItem), true, _)
+            | (Class::Exclusive, false, _)
+            | (Class::Function | Class::Value, _, _) => {}
         }
         let local = match class {
             Class::Exclusive => parser.declare_reference(&name.ident),

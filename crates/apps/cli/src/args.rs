@@ -1,9 +1,9 @@
 //! The arguments, as clap takes them.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use wattle_ptx::CAPABILITIES;
 
 use crate::limits::LimitArgs;
+use crate::values;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -136,7 +136,7 @@ pub struct RunArgs {
     #[arg(long, short)]
     pub device: Vec<String>,
     /// The size of the work: 1000, 1_000 or 2^24 [default: the scenario's own for the device]
-    #[arg(long, short = 'n', value_parser = size)]
+    #[arg(long, short = 'n', value_parser = values::size)]
     pub size: Option<usize>,
     /// At most this many blocks, in launches that leave the choice to the device (FrameSpec)
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
@@ -171,7 +171,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", default_value = "4")]
     pub loop_bound: u32,
     /// The size of the work [default: the scenario's own for proofs]
-    #[arg(long, short = 'n', value_parser = size)]
+    #[arg(long, short = 'n', value_parser = values::size)]
     pub size: Option<usize>,
     /// Takes plain accesses of `Shared` memory for relaxed atomics: the textbooks' own question
     #[arg(long)]
@@ -195,7 +195,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "K", default_value = "1", requires = "emit_litmus")]
     pub part: usize,
     /// Draws this many executions at random instead of building all: for what is beyond exhaustive reach
-    #[arg(long, value_name = "N", value_parser = executions)]
+    #[arg(long, value_name = "N", value_parser = values::executions)]
     pub sample: Option<u64>,
     /// The same seed draws the same executions
     #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
@@ -222,10 +222,10 @@ pub struct EmitArgs {
     #[arg(long, short)]
     pub kernel: Option<String>,
     /// The compute capability that PTX is for, from sm_70 to sm_120 [default: sm_90]
-    #[arg(long, value_parser = arch)]
+    #[arg(long, value_parser = values::arch)]
     pub arch: Option<u32>,
     /// The version of PTX [default: 8.6, or the first that knows the compute capability]
-    #[arg(long, value_name = "VERSION", value_parser = ptx_version)]
+    #[arg(long, value_name = "VERSION", value_parser = values::ptx_version)]
     pub ptx: Option<(u32, u32)>,
     /// Where to write it [default: standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -259,79 +259,8 @@ impl CodeForm {
     }
 }
 
-/// The versions of PTX that there are, from the first with the memory model: of each the last minor one (PTX ISA, "Release
-/// Notes").
-const PTX_VERSIONS: [(u32, u32); 4] = [(6, 5), (7, 8), (8, 8), (9, 4)];
-
-fn arch(text: &str) -> Result<u32, String> {
-    let number = text.strip_prefix("sm_").and_then(|number| number.parse().ok());
-    number.filter(|sm| CAPABILITIES.contains(sm)).ok_or_else(|| {
-        let known: Vec<_> = CAPABILITIES.iter().map(|sm| format!("sm_{sm}")).collect();
-        format!("there are {}", known.join(", "))
-    })
-}
-
-fn ptx_version(text: &str) -> Result<(u32, u32), String> {
-    let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-    let is_known =
-        |(major, minor): &(u32, u32)| PTX_VERSIONS.iter().any(|(known, last)| known == major && minor <= last);
-    version.filter(is_known).ok_or_else(|| "write 8.6, or another version from 6.0 to 9.4".to_owned())
-}
-
-pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    let seconds: f64 = text.trim_end_matches('s').parse().map_err(|_| "it is not a number of seconds".to_owned())?;
-    std::time::Duration::try_from_secs_f64(seconds).map_err(|_| "write a number of seconds from 0 on".to_owned())
-}
-
-fn executions(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "write a number of executions, 1 or more".to_owned())
-}
-
-pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    let units = [('K', 1u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-    let unit = units.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
-    let (number, factor) = unit.unwrap_or((text, 1));
-    let number: u64 = number.parse().map_err(|_| "write bytes, or a number with K, M or G".to_owned())?;
-    number.checked_mul(factor).ok_or_else(|| "it is not a number of this machine".to_owned())
-}
-
-/// The greatest size that is taken: no machine has memory for more, and scenarios multiply their sizes.
-const MOST_SIZE: usize = 1 << 60;
-
-/// A size: 1000, 1_000 or 2^24.
-pub(crate) fn size(text: &str) -> Result<usize, String> {
-    let number = |text: &str| {
-        let number = text.replace('_', "").parse::<usize>();
-        number.map_err(|_| "write a whole number: 1000, 1_000 or 2^24".to_owned())
-    };
-    let size = match text.split_once('^') {
-        None => number(text)?,
-        Some((base, exponent)) => u32::try_from(number(exponent)?)
-            .ok()
-            .and_then(|exponent| number(base).ok()?.checked_pow(exponent))
-            .ok_or("it is not a number of this machine")?,
-    };
-    match size {
-        0 => Err("a size is at least 1".to_owned()),
-        1..=MOST_SIZE => Ok(size),
-        _ => Err(format!("a size is at most {MOST_SIZE}, 2^60")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes() {
-        assert_eq!(size("17"), Ok(17));
-        assert_eq!(size("1_000"), Ok(1000));
-        assert_eq!(size("2^24"), Ok(1 << 24));
-        for wrong in ["", "0", "-1", "2^", "^2", "2^64", "2^99999999999", "0^3", "1e3", "99999999999999999999"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
-
     #[test]
     fn arguments_are_well_formed() {
         use clap::CommandFactory;

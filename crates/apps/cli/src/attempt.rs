@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, FaultKind, Scenario, Summary};
+use wattle::{Device, DeviceKind, Error, ErrorClass, ErrorKind, Expectation, Scenario, Summary};
 
 use crate::limits::{Limits, Reached};
 use crate::panics;
@@ -200,19 +200,21 @@ impl<'s> Attempt<'s> {
 impl Status {
     /// The status of an attempt that ends with this error.
     fn of(error: &Error) -> Status {
-        match error.kind() {
-            ErrorKind::Interrupted { .. } => Status::Interrupted,
-            ErrorKind::Capability { .. } => Status::Unsupported,
-            ErrorKind::QueueStopped { first } => Status::of(first),
-            // Devices that see it as a kernel begins say so as they say a thread's faults.
-            ErrorKind::Fault(fault) if matches!(fault.what, FaultKind::SharedMemory { .. }) => Status::Unsupported,
-            ErrorKind::Fault(_)
-            | ErrorKind::TimeLimit { .. }
-            | ErrorKind::Panic { .. }
-            | ErrorKind::Finding(_)
-            | ErrorKind::Check(_) => Status::DoesNotHold,
-            _ => Status::Failed,
+        match error.kind().class() {
+            ErrorClass::Wrong => Status::DoesNotHold,
+            ErrorClass::Refused => Status::Failed,
+            ErrorClass::Lacking if is_capability(error) => Status::Unsupported,
+            ErrorClass::Lacking => Status::Failed,
+            ErrorClass::Interrupted => Status::Interrupted,
         }
+    }
+}
+
+/// Whether it is the device that cannot do it, and not that this machine has too little left or failed.
+fn is_capability(error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::QueueStopped { first } => is_capability(first),
+        kind => matches!(kind, ErrorKind::Capability { .. } | ErrorKind::Fault(_)),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use wattle::checker::{Advice, Checker, Meter, Report, Verdict};
 use wattle::memory::Target;
@@ -16,15 +15,12 @@ use crate::check_report::{self, Judged, Tried, Unjudged};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{self, Case};
-use crate::limits::Limits;
+use crate::limits::{ADVICE, limited};
 use crate::misplaced::misplaced;
 use crate::panics;
 use crate::progress::Progress;
 use crate::run;
 use crate::session::Session;
-
-/// The time limit for advice.
-pub const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
@@ -200,18 +196,6 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, session: &S
         limits.within(advice).unwrap_or(Advice { cut_short: true, ..Advice::default() })
     });
     Judged { scenario: *scenario, tried, advice: advice.unwrap_or_default() }
-}
-
-/// A checker that ends at the command's limits.
-pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
-    let mut checker = checker.clone().cancelled_by(limits.cancelled.clone());
-    if let Some(left) = limits.left() {
-        checker = checker.time(left);
-    }
-    if let Some(bytes) = limits.memory {
-        checker = checker.memory(bytes);
-    }
-    checker
 }
 
 impl Judged {

@@ -9,11 +9,10 @@ use wattle::memory::Target;
 use wattle_litmus::{Dialect, EmitOptions, Program, emit_scenario, print};
 
 use crate::args::CheckArgs;
-use crate::check::limited;
 use crate::check_report::Judged;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, FindingArgs, Outcome};
-use crate::limits::Reached;
+use crate::limits::{Reached, limited};
 use crate::litmus::{self, LitmusArgs};
 use crate::panics;
 use crate::session::Session;

@@ -14,10 +14,10 @@ use wattle_foreign::spirv::{self, Claim};
 use wattle_foreign::{Advice, Condition, Options, Report, Step, Unsupported, Verdict, Violation, World, advise};
 
 use crate::args::CheckArgs;
-use crate::check::ADVICE;
 use crate::exit::{Exit, Input, Stop};
 use crate::findings::{Case, Finding, Outcome, Place};
-use crate::module_launch::{self, Launches, ModuleArgs};
+use crate::limits::ADVICE;
+use crate::module_launch::{self, Launches, ModuleArgs, wrong};
 use crate::session::Session;
 use crate::text::{self, Tone};
 
@@ -115,10 +115,6 @@ impl Language {
             Language::Spirv => Model::Vulkan,
         }
     }
-}
-
-pub fn wrong(message: impl ToString) -> Stop {
-    Stop::from(Input::new("module", message.to_string()))
 }
 
 /// Judges a launch of a module's kernel.

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::near::near;
+
 /// The result of a command, which is the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -110,7 +112,7 @@ impl Input {
         Input {
             kind,
             message: format!("there is no {what} `{name}`"),
-            near: crate::choice::near(name, known.iter().map(String::as_str)),
+            near: near(name, known.iter().map(String::as_str)),
             known,
             listed_by: None,
         }

@@ -39,6 +39,7 @@ mod litmus;
 mod misplaced;
 mod module_launch;
 mod modules;
+mod near;
 mod orders;
 mod output;
 mod panics;
@@ -50,6 +51,7 @@ mod shape;
 mod stress;
 mod text;
 mod tour;
+mod values;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

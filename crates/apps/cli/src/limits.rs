@@ -13,10 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use wattle::checker::Checker;
 use wattle::interrupt;
 use wattle_check::search::resident_bytes;
 
 use crate::exit::Input;
+
+/// The time limit for advice.
+pub const ADVICE: Duration = Duration::from_secs(10);
 
 /// Whether some work did not end when it was asked to, and goes on.
 static LEFT_BEHIND: AtomicBool = AtomicBool::new(false);
@@ -32,10 +36,10 @@ const STACK: usize = 8 << 20;
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct LimitArgs {
     /// Stop after this many seconds and print what was found
-    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = crate::values::seconds, allow_negative_numbers = true)]
     pub time: Option<Duration>,
     /// Stops when the process uses this much memory, with what was found: 512M, 1G
-    #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = crate::values::bytes)]
     pub memory: Option<u64>,
 }
 
@@ -175,4 +179,16 @@ impl Limits {
             }
         }
     }
+}
+
+/// A checker that ends at the command's limits.
+pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
+    let mut checker = checker.clone().cancelled_by(limits.cancelled.clone());
+    if let Some(left) = limits.left() {
+        checker = checker.time(left);
+    }
+    if let Some(bytes) = limits.memory {
+        checker = checker.memory(bytes);
+    }
+    checker
 }

@@ -8,8 +8,7 @@ use wattle::memory::Target;
 use wattle_foreign::spirv::{self, Claim, Header};
 use wattle_foreign::{Argument, Launch, Source, World, required_block};
 
-use crate::check_module::wrong;
-use crate::exit::Stop;
+use crate::exit::{Input, Stop};
 
 /// A launch, in each way that is left to devices.
 pub struct Launches {
@@ -162,4 +161,9 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     let sizes: Vec<u32> = worlds.iter().filter_map(|(size, _)| *size).collect();
     worlds.iter_mut().for_each(|(_, world)| world.also_with_subgroups_of(&sizes));
     Ok(Launches { worlds, claim: header.claim })
+}
+
+/// The error of a launch of a module that is described wrongly.
+pub fn wrong(message: impl ToString) -> Stop {
+    Stop::from(Input::new("module", message.to_string()))
 }

@@ -4,10 +4,9 @@ use clap::Args;
 use wattle::checker::{Checker, OrderTable, Variant};
 use wattle::memory::Model;
 
-use crate::check::limited;
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
-use crate::limits::LimitArgs;
+use crate::limits::{LimitArgs, limited};
 use crate::panics;
 use crate::run;
 use crate::session::Session;
@@ -22,7 +21,7 @@ pub struct OrdersArgs {
     #[arg(long, short)]
     pub list: bool,
     /// The size of the work [default: the scenario's own for proofs]
-    #[arg(long, short = 'n', value_parser = crate::args::size)]
+    #[arg(long, short = 'n', value_parser = crate::values::size)]
     pub size: Option<usize>,
     /// The maximum number of iterations of a loop that may go on for ever
     #[arg(long, value_name = "N")]

@@ -27,7 +27,7 @@ pub struct StressArgs {
     #[arg(long, short, default_value = "host")]
     pub device: String,
     /// For this many seconds in all, divided among the tests
-    #[arg(long, value_name = "S", default_value = "10", value_parser = crate::args::seconds, allow_hyphen_values = true)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = crate::values::seconds, allow_hyphen_values = true)]
     pub seconds: Duration,
     /// The same seed makes the same launches
     #[arg(long, value_name = "N", default_value = "0")]

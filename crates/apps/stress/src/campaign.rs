@@ -84,13 +84,7 @@ impl Judge {
         let judged = allowed(program, target, target.model(), search)?;
         let portable = allowed(program, Target::Portable, Model::Portable, search).ok();
         let sequential = allowed(program, target, Model::Sc, search)?.outcomes;
-        // In PTX a race of accesses of one size has the outcomes that the axioms leave (PTX ISA 8.5, 8.7.1 "Conflict and
-        // data-races"); the host's plain accesses are relaxed atomics.
-        let races_are_undefined = match target {
-            Target::Portable | Target::Vulkan => true,
-            Target::Ptx { .. } | Target::Host => false,
-        };
-        Ok(Judge { target: judged, portable, sequential, races_are_undefined })
+        Ok(Judge { target: judged, portable, sequential, races_are_undefined: target.races_are_undefined() })
     }
 
     fn target(&self, outcome: &[i32]) -> Judgement {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use wattle_ir::visit::Jump;
-use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type};
+use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type, illegal};
 
 use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
@@ -98,7 +98,7 @@ impl Emitter<'_> {
                 self.set_slot(*dst, ticks);
             }
             // Legal kernels have faults and records instead.
-            Stmt::Assert { .. } | Stmt::Print { .. } => {}
+            Stmt::Assert { .. } | Stmt::Print { .. } => illegal(stmt),
         }
         // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
         // the condition has seen.

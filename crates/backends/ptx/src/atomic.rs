@@ -2,7 +2,7 @@
 //!
 //! Source: PTX ISA 8.8, 9.7.13.5 "atom", 9.7.9.8 "ld", 9.7.9.11 "st".
 
-use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type};
+use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type, illegal};
 use wattle_memory::Label;
 
 use crate::access::Address;
@@ -34,10 +34,8 @@ impl Emitter<'_> {
     ) {
         let (operand, at) = (self.value(operand), self.element(place, index));
         let ty = self.kernel.element_of(place);
-        // Legal kernels have no other updates.
-        if let Some((name, of)) = instruction(op, ty) {
-            self.update(dst, name, of, ty, &at, operand, &ordering(&[read, write]));
-        }
+        let (name, of) = instruction(op, ty).unwrap_or_else(|| illegal(&(op, ty)));
+        self.update(dst, name, of, ty, &at, operand, &ordering(&[read, write]));
     }
 
     /// A failed exchange is a read that acquires as a successful one does: PTX has no other.

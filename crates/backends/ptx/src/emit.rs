@@ -236,7 +236,14 @@ impl Emitter<'_> {
                 ins!(emitter, "ld.param.u64 {to}, [{name}]");
                 to
             }
-            _ => {
+            Argument::Number
+            | Argument::Extent(..)
+            | Argument::Stride(..)
+            | Argument::SharedLen
+            | Argument::BlockExtent(_)
+            | Argument::GridExtent(_)
+            | Argument::FrameCount(_)
+            | Argument::FrameExtent(_) => {
                 let to = emitter.asm.register(Class::Word);
                 ins!(emitter, "ld.param.u32 {to}, [{name}]");
                 to

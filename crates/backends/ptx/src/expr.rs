@@ -1,6 +1,6 @@
 //! Instructions for expressions.
 
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKind, UnaryOp};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKind, UnaryOp, illegal};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
@@ -271,7 +271,7 @@ impl Emitter<'_> {
             UnaryOp::CosFast => self.op("cos.approx.ftz.f32", class, &[x]),
             UnaryOp::TanhFast => self.op("tanh.approx.f32", class, &[x]),
             // `wattle_ir::expand` has replaced these.
-            wattle_ir::unary_functions!() => x,
+            wattle_ir::unary_functions!() => illegal(&op),
         }
     }
 
@@ -366,9 +366,9 @@ impl Emitter<'_> {
                 self.op("not.pred", class, &[differ])
             }
             // The verifier refuses an order of truth values.
-            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => x,
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => illegal(&(op, ty)),
             // `wattle_ir::expand` has replaced these.
-            wattle_ir::binary_functions!() => x,
+            wattle_ir::binary_functions!() => illegal(&op),
         }
     }
 }

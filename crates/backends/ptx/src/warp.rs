@@ -9,7 +9,7 @@
 //! "shfl.sync"). Shuffles, votes and reductions order no memory; `bar.warp.sync` does: it "also guarantee\[s\] memory
 //! ordering among threads participating in barrier" (9.7.13.2 "bar.warp.sync").
 
-use wattle_ir::{ExprId, SlotId, Type, WarpOp};
+use wattle_ir::{ExprId, SlotId, Type, WarpOp, illegal};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::Emitter;
@@ -94,12 +94,12 @@ impl Emitter<'_> {
             | WarpOp::ReduceMax
             | WarpOp::ReduceAnd
             | WarpOp::ReduceOr
-            | WarpOp::ReduceXor => match reduction(op, ty, self.sm) {
-                Some(name) => self.op(name, class, &[x, mask]),
-                None => x,
-            },
+            | WarpOp::ReduceXor => {
+                let name = reduction(op, ty, self.sm).unwrap_or_else(|| illegal(&(op, ty)));
+                self.op(name, class, &[x, mask])
+            }
             // Made of shuffles.
-            WarpOp::InclusiveSum | WarpOp::ExclusiveSum | WarpOp::InclusiveMin | WarpOp::InclusiveMax => x,
+            WarpOp::InclusiveSum | WarpOp::ExclusiveSum | WarpOp::InclusiveMin | WarpOp::InclusiveMax => illegal(&op),
         };
         self.set_slot(dst, result);
     }

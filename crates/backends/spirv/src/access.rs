@@ -3,7 +3,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Scope as SpirvScope, StorageClass, Word};
 use wattle_ir::visit::Jump;
-use wattle_ir::{DivOp, ExprId, Packed, ParamKind, Place, SlotId, Stmt, Type};
+use wattle_ir::{DivOp, ExprId, Packed, ParamKind, Place, SlotId, Stmt, Type, illegal};
 
 use crate::Lacking;
 use crate::emit::Emitter;
@@ -65,7 +65,9 @@ impl Emitter<'_> {
             }
             Stmt::Clock { dst, .. } => self.clock(*dst),
             // Legal kernels have none of them.
-            Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::LoadLanes { .. } | Stmt::StoreLanes { .. } => {}
+            Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::LoadLanes { .. } | Stmt::StoreLanes { .. } => {
+                illegal(stmt)
+            }
         }
         // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
         // the condition has seen.

@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
-use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type};
+use wattle_ir::{AtomicOp, ExprId, Place, SlotId, Type, illegal};
 use wattle_memory::Label;
 
 use crate::emit::Emitter;
@@ -44,8 +44,8 @@ impl Emitter<'_> {
         (read, write): (Label, Label),
     ) {
         let ordering = self.ordering(&[read, write]);
-        // Legal kernels have no other updates.
-        let Some(instruction) = instruction(op, self.kernel.element_of(place)) else { return };
+        let ty = self.kernel.element_of(place);
+        let instruction = instruction(op, ty).unwrap_or_else(|| illegal(&(op, ty)));
         let (operand, at) = (self.value(operand), self.element(place, index));
         let old = self.atomic_op(instruction, place, at, ordering, Some(operand));
         self.set_slot(dst, old);

@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, UnaryOp};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, UnaryOp, illegal};
 
 use crate::emit::Emitter;
 use crate::layout::{ArgumentWord, SpecConstant};
@@ -183,8 +183,8 @@ impl Emitter<'_> {
             | UnaryOp::Log2Fast
             | UnaryOp::SinFast
             | UnaryOp::CosFast
-            | UnaryOp::TanhFast => x,
-            wattle_ir::unary_functions!() => x,
+            | UnaryOp::TanhFast => illegal(&op),
+            wattle_ir::unary_functions!() => illegal(&op),
         }
     }
 
@@ -252,7 +252,7 @@ impl Emitter<'_> {
             BinaryOp::MulHi if ty.size() < 8 => self.full_product(x, y).1,
             BinaryOp::MulHi => self.high_product(x, y),
             // `wattle_ir::expand` has replaced these.
-            wattle_ir::binary_functions!() => x,
+            wattle_ir::binary_functions!() => illegal(&op),
             BinaryOp::And if ty == Type::Bool => self.asm.of(Op::LogicalAnd, of, &[x, y]),
             BinaryOp::Or if ty == Type::Bool => self.asm.of(Op::LogicalOr, of, &[x, y]),
             BinaryOp::Xor if ty == Type::Bool => self.asm.of(Op::LogicalNotEqual, of, &[x, y]),

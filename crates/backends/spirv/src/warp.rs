@@ -13,7 +13,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, GroupOperation, Op, Scope as SpirvScope, Word};
 use wattle_ir::warp::{MASK_WORDS, WarpKind};
-use wattle_ir::{Expr, ExprId, Kernel, SlotId, Stmt, Type, TypeKind, WarpOp};
+use wattle_ir::{Expr, ExprId, Kernel, SlotId, Stmt, Type, TypeKind, WarpOp, illegal};
 use wattle_memory::Level;
 
 use crate::assemble::Assembler;
@@ -149,10 +149,8 @@ impl Emitter<'_> {
     /// Emits a sum or a scan over the lanes, which the device has.
     fn grouped(&mut self, op: WarpOp, ty: Type, x: Word, how: GroupOperation) -> Word {
         let of = self.asm.ty(op.result(ty));
-        match reduction(op, ty, self.features) {
-            Some(name) => self.together(name, of, vec![Operand::GroupOperation(how), Operand::IdRef(x)]),
-            None => x,
-        }
+        let name = reduction(op, ty, self.features).unwrap_or_else(|| illegal(&(op, ty)));
+        self.together(name, of, vec![Operand::GroupOperation(how), Operand::IdRef(x)])
     }
 
     /// Emits an instruction of all lanes.

@@ -27,6 +27,7 @@ mod statements;
 mod values;
 mod warps;
 
+use std::fmt::Debug;
 use std::ops::Deref;
 
 use rustc_hash::FxHashMap;
@@ -35,6 +36,16 @@ use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
 use statements::Legalizer;
 pub use warps::{NO_WARPS, Warps};
+
+/// Ends with what a code generator has met in a kernel although legalization leaves none of it: to go on would give code that
+/// does something else than the kernel.
+///
+/// # Panics
+/// Always.
+#[track_caller]
+pub fn illegal(what: &dyn Debug) -> ! {
+    unreachable!("legalization leaves none of it: {what:?}")
+}
 
 /// What a target does by itself.
 pub struct Native<'t> {

@@ -4,37 +4,60 @@ use std::collections::BTreeSet;
 
 use syn::BinOp;
 
-use super::{Block, BreakTarget, Expr, ExprKind, Operands, Operator, Place, Statement, Step};
+use super::{Block, BreakTarget, Expr, ExprKind, Operands, Place, Statement, Step};
 use crate::parse::is_faulting;
 
+/// What an expression has directly within it, and what it does itself.
+#[derive(Default)]
+struct Parts<'e> {
+    operands: Vec<&'e Expr>,
+    blocks: Vec<&'e Block>,
+    /// Whether evaluating it, beside what is within it, does more than give a value: it may fault, touch memory, call what
+    /// the user wrote, or go elsewhere.
+    acts: bool,
+}
+
+impl<'e> Parts<'e> {
+    /// Those of an expression that only gives a value of its operands.
+    fn of(operands: impl IntoIterator<Item = &'e Expr>) -> Parts<'e> {
+        Parts { operands: operands.into_iter().collect(), ..Parts::default() }
+    }
+
+    /// Those of an expression that acts.
+    fn acting(operands: impl IntoIterator<Item = &'e Expr>) -> Parts<'e> {
+        Parts { acts: true, ..Parts::of(operands) }
+    }
+
+    /// The same with blocks.
+    fn around(self, blocks: impl IntoIterator<Item = &'e Block>) -> Parts<'e> {
+        Parts { blocks: blocks.into_iter().collect(), ..self }
+    }
+}
+
 impl Expr {
-    /// The expressions directly within this one, blocks left out.
-    fn operands(&self) -> Vec<&Expr> {
+    /// What is directly within it, and what it does itself.
+    fn parts(&self) -> Parts<'_> {
         use ExprKind::*;
         match &self.kind {
-            Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | RustCast(..) | Continue(_) => {
-                vec![]
-            }
+            Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | RustCast(..) => Parts::of([]),
             // What is in its body happens where it is called.
-            Function(_) | Closure(_) => vec![],
-            Negate(x, _)
-            | Not(x)
-            | Deref(x)
-            | Exclusive(x)
-            | Lent(x)
-            | Cast(x, _)
-            | Field(x, _)
-            | Element(x, _)
-            | Repeat(x, _) => {
-                vec![x]
+            Function(_) | Closure(_) => Parts::of([]),
+            // A struct's operator is a function.
+            Negate(x, operands) => Parts { acts: *operands == Operands::Any, ..Parts::of([&**x]) },
+            Binary(operator, x, y) => {
+                let divides = matches!(operator.op, BinOp::Div(_) | BinOp::Rem(_));
+                Parts { acts: divides || operator.operands == Operands::Any, ..Parts::of([&**x, &**y]) }
             }
-            Struct { fields, rest, .. } => fields.iter().map(|(_, x)| x).chain(rest.iter().map(|x| &**x)).collect(),
-            FromBits { bits: x, .. } => vec![x],
-            Assert { condition, message } => std::iter::once(&**condition).chain(&message.arguments).collect(),
-            Print(message) => message.arguments.iter().collect(),
-            Binary(_, x, y) | Index(x, y) | Range { begin: x, end: y, .. } => vec![x, y],
+            Not(x) | Exclusive(x) | Lent(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) | FromBits { bits: x, .. } => {
+                Parts::of([&**x])
+            }
+            Deref(x) | Element(x, _) => Parts::acting([&**x]),
+            Struct { fields, rest, .. } => Parts::of(fields.iter().map(|(_, x)| x).chain(rest.as_deref())),
+            Tuple(all) | Array(all) => Parts::of(all),
+            Range { begin: x, end: y, .. } => Parts::of([&**x, &**y]),
+            Index(x, y) => Parts::acting([&**x, &**y]),
             Assign(place, value) | AssignWith(_, place, value) => {
-                let mut all = match &**place {
+                let place = match &**place {
                     Place::Variable(..) => vec![],
                     Place::Index(x, y) | Place::Part { base: x, index: y, .. } => vec![x, y],
                     Place::Deref(x) => vec![x],
@@ -42,40 +65,34 @@ impl Expr {
                         std::iter::once(x).chain(steps.iter().filter_map(Step::index)).collect()
                     }
                 };
-                all.push(value);
-                all
+                Parts::acting(place.into_iter().chain([&**value]))
             }
-            Method { receiver, arguments, .. } => std::iter::once(&**receiver).chain(arguments).collect(),
-            Math { operands: all, .. } | Call { arguments: all, .. } | Tuple(all) | Array(all) => all.iter().collect(),
-            If { condition, otherwise, .. } => std::iter::once(condition).chain(otherwise).map(|x| &**x).collect(),
-            While { condition, .. } => vec![condition],
-            For { source, .. } => vec![source],
+            Method { receiver, arguments, .. } => Parts::acting(std::iter::once(&**receiver).chain(arguments)),
+            Call { arguments, .. } => Parts::acting(arguments),
+            Math { name, operands } => Parts { acts: is_faulting(&name.to_string()), ..Parts::of(operands) },
+            Assert { condition, message } => Parts::acting(std::iter::once(&**condition).chain(&message.arguments)),
+            Print(message) => Parts::acting(&message.arguments),
+            Return(value) | Break { value, .. } => Parts::acting(value.as_deref()),
+            Continue(_) => Parts::acting([]),
+            If { condition, then, otherwise } => {
+                Parts::of(std::iter::once(&**condition).chain(otherwise.as_deref())).around([then])
+            }
             Match { value, arms } => {
-                std::iter::once(&**value).chain(arms.iter().filter_map(|arm| arm.guard.as_ref())).collect()
+                Parts::of(std::iter::once(&**value).chain(arms.iter().filter_map(|arm| arm.guard.as_ref())))
+                    .around(arms.iter().map(|arm| &arm.body))
             }
-            Return(value) | Break { value, .. } => value.iter().map(|x| &**x).collect(),
-            Loop { .. } | Block(_) | Labelled { .. } => vec![],
-        }
-    }
-
-    fn blocks(&self) -> Vec<&Block> {
-        match &self.kind {
-            ExprKind::If { then: block, .. }
-            | ExprKind::While { body: block, .. }
-            | ExprKind::Loop { body: block, .. }
-            | ExprKind::For { body: block, .. }
-            | ExprKind::Labelled { body: block, .. }
-            | ExprKind::Block(block) => vec![block],
-            ExprKind::Match { arms, .. } => arms.iter().map(|arm| &arm.body).collect(),
-            _ => vec![],
+            While { condition, body, .. } => Parts::of([&**condition]).around([body]),
+            For { source, body, .. } => Parts::of([&**source]).around([body]),
+            Loop { body, .. } | Labelled { body, .. } | Block(body) => Parts::of([]).around([body]),
         }
     }
 
     /// Calls `visit` with this expression and all within it.
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         visit(self);
-        self.operands().into_iter().for_each(|x| x.walk(visit));
-        self.blocks().into_iter().for_each(|block| block.walk(visit));
+        let parts = self.parts();
+        parts.operands.into_iter().for_each(|x| x.walk(visit));
+        parts.blocks.into_iter().for_each(|block| block.walk(visit));
     }
 
     /// Whether `is_so` holds for some expression within, at any depth.
@@ -88,49 +105,61 @@ impl Expr {
     /// Whether there are statements within, or calls with `&mut`, which may assign to variables that are read beside
     /// them.
     pub fn may_assign(&self) -> bool {
-        self.any(&|x| !x.blocks().is_empty() || matches!(x.kind, ExprKind::Exclusive(_)))
+        self.any(&|x| !x.parts().blocks.is_empty() || matches!(x.kind, ExprKind::Exclusive(_)))
     }
 
     /// Whether evaluating it does nothing but give a value.
     pub fn is_pure(&self) -> bool {
         !self.any(&|x| {
-            let division =
-                matches!(&x.kind, ExprKind::Binary(by, ..) if matches!(by.op, BinOp::Div(_) | BinOp::Rem(_)));
-            // A struct's operator is a function.
-            let calls = matches!(
-                &x.kind,
-                ExprKind::Binary(Operator { operands: Operands::Any, .. }, ..) | ExprKind::Negate(_, Operands::Any)
-            );
-            let faults = matches!(&x.kind, ExprKind::Math { name, .. } if is_faulting(&name.to_string()));
-            let acts = matches!(
-                x.kind,
-                ExprKind::Deref(_)
-                    | ExprKind::Element(..)
-                    | ExprKind::Assign(..)
-                    | ExprKind::AssignWith(..)
-                    | ExprKind::Index(..)
-                    | ExprKind::Method { .. }
-                    | ExprKind::Call { .. }
-                    | ExprKind::Break { .. }
-                    | ExprKind::Continue(_)
-                    | ExprKind::Return(_)
-                    | ExprKind::Assert { .. }
-                    | ExprKind::Print(_)
-            );
-            division || calls || faults || acts || !x.blocks().is_empty()
+            let parts = x.parts();
+            parts.acts || !parts.blocks.is_empty()
         })
     }
 
     /// Whether control never comes out at its end.
     pub fn diverges(&self) -> bool {
+        use ExprKind::*;
         match &self.kind {
-            ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_) => true,
-            ExprKind::Block(block) => block.diverges(),
-            ExprKind::Labelled { target, body } => body.diverges() && !body.breaks_to(*target),
-            ExprKind::If { then, otherwise: Some(otherwise), .. } => then.diverges() && otherwise.diverges(),
-            ExprKind::Match { value, arms } => value.diverges() || arms.iter().all(|arm| arm.body.diverges()),
-            ExprKind::Loop { target, body } => !body.breaks_to(*target),
-            _ => false,
+            Break { .. } | Continue(_) | Return(_) => true,
+            Block(block) => block.diverges(),
+            Labelled { target, body } => body.diverges() && !body.breaks_to(*target),
+            If { then, otherwise: Some(otherwise), .. } => then.diverges() && otherwise.diverges(),
+            Match { value, arms } => value.diverges() || arms.iter().all(|arm| arm.body.diverges()),
+            Loop { target, body } => !body.breaks_to(*target),
+            Literal(_)
+            | NegativeLiteral(_)
+            | Float { .. }
+            | Local(_)
+            | Constant(_)
+            | RustCast(..)
+            | Function(_)
+            | Closure(_) => false,
+            // What is evaluated first may not come to its end: nothing here needs to see that.
+            Negate(..)
+            | Not(_)
+            | Deref(_)
+            | Exclusive(_)
+            | Lent(_)
+            | Binary(..)
+            | Assign(..)
+            | AssignWith(..)
+            | Index(..)
+            | Method { .. }
+            | Math { .. }
+            | Call { .. }
+            | FromBits { .. }
+            | Cast(..)
+            | Tuple(_)
+            | Field(..)
+            | Element(..)
+            | Struct { .. }
+            | Array(_)
+            | Repeat(..)
+            | Range { .. }
+            | Assert { .. }
+            | Print(_) => false,
+            // They may end after no iteration, or without a branch.
+            If { otherwise: None, .. } | While { .. } | For { .. } => false,
         }
     }
 }
@@ -177,7 +206,7 @@ impl Block {
             }
         };
         declared(self, &mut names);
-        self.walk(&mut |x| x.blocks().into_iter().for_each(|block| declared(block, &mut names)));
+        self.walk(&mut |x| x.parts().blocks.into_iter().for_each(|block| declared(block, &mut names)));
         names
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn reason(
 ) -> Option<Reason> {
     let of_vulkan = |(from, to)| private(graph, from, to, &at).or_else(|| around_barrier(graph, from, to, &at));
     let ways = [(a, b), (b, a)];
-    if let Some(reason) = ways.into_iter().filter(|_| model == Model::Vulkan).find_map(of_vulkan) {
+    if let Some(reason) = ways.into_iter().filter(|_| model.has_classes()).find_map(of_vulkan) {
         return Some(reason);
     }
     // The passing of a value between them explains more than their own scopes.

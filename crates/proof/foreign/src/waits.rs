@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use wattle_check::search::Execution;
-use wattle_memory::{Level, Model};
+use wattle_memory::Level;
 
 use crate::world::World;
 
@@ -17,8 +17,8 @@ pub(crate) struct Waits(BTreeSet<(u32, u32)>);
 
 impl Waits {
     /// Adds the pairs of an execution.
-    pub fn note(&mut self, world: &World, model: Model, execution: &Execution<'_>) {
-        if model != Model::Vulkan || !world.parts.iter().any(|part| part.flow.loops.waits()) {
+    pub fn note(&mut self, world: &World, execution: &Execution<'_>) {
+        if !world.parts.iter().any(|part| part.spirv.is_some() && part.flow.loops.waits()) {
             return;
         }
         let graph = execution.graph;

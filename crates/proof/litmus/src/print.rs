@@ -8,8 +8,8 @@ use wattle_memory::{Classes, Kind, Label, Level};
 use crate::condition::{Condition, Observed, Term};
 use crate::program::{Dialect, Instruction, Operand, Program, Thread, Update};
 use crate::words::{
-    ATOMICS, AtomicKind, CLASSES, COMPARISONS, DIALECTS, Head, Order, PLAIN, PTX_BARRIERS, PTX_HEADS, PTX_ORDERS,
-    PTX_SCOPES, Plain, QUANTIFIERS, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES,
+    AtomicKind, CLASSES, COMPARISONS, DIALECTS, Head, Order, PLAIN, PTX_BARRIERS, PTX_HEADS, PTX_ORDERS, PTX_SCOPES,
+    Plain, QUANTIFIERS, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES,
 };
 
 /// Writes a program as a litmus file of its dialect. Reading the file gives an equal program.
@@ -169,7 +169,7 @@ impl Printer<'_> {
                 // Vulkan's exchange has no name of its own.
                 let name = match self.program.dialect {
                     Dialect::Vulkan if exchanges => String::new(),
-                    _ => format!(".{}", ATOMICS.word(kind)),
+                    _ => format!(".{}", kind.word()),
                 };
                 let result = result.map_or(String::new(), |result| format!("{}, ", self.register(result)));
                 format!("{}{modifiers}{name} {result}{}, {operands}", self.head(head), self.memory(*at))

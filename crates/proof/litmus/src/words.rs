@@ -1,6 +1,6 @@
 //! The keywords of litmus files, in tables that the parser and the printer share.
 
-use wattle_ir::AtomicOp;
+use wattle_ir::{AtomicLaw, AtomicOp};
 use wattle_memory::{Classes, Level};
 
 use crate::condition::{Comparison, Quantifier};
@@ -22,12 +22,16 @@ impl<T: Copy + PartialEq> Words<T> {
 
     /// The words as a list that follows "expected".
     pub fn list(&self) -> String {
-        let names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
-        match names.split_last() {
-            Some((last, [])) => (*last).to_owned(),
-            Some((last, others)) => format!("{} or {last}", others.join(", ")),
-            None => String::new(),
-        }
+        listed(&self.0.iter().map(|(name, _)| *name).collect::<Vec<_>>())
+    }
+}
+
+/// Words as a list that follows "expected".
+fn listed(words: &[&str]) -> String {
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -109,15 +113,36 @@ pub(crate) enum AtomicKind {
     CompareExchange,
 }
 
-#[rustfmt::skip]
-pub(crate) const ATOMICS: Words<AtomicKind> = {
-    use {AtomicKind::*, AtomicOp::*};
-    Words(&[
-        ("exch", Apply(Exchange)), ("cas", CompareExchange), ("add", Apply(Add)), ("sub", Apply(Sub)),
-        ("min", Apply(Min)), ("max", Apply(Max)), ("and", Apply(And)), ("or", Apply(Or)), ("xor", Apply(Xor)),
-        ("inc", Apply(Inc)), ("dec", Apply(Dec)),
-    ])
-};
+impl AtomicKind {
+    /// All operations, in the order of the table of atomic operations, with the compare-exchange behind the exchange.
+    fn all() -> impl Iterator<Item = AtomicKind> {
+        AtomicOp::ALL.iter().flat_map(|&op| {
+            let exchanges = matches!(op.law(), AtomicLaw::Replaces);
+            [Some(AtomicKind::Apply(op)), exchanges.then_some(AtomicKind::CompareExchange)].into_iter().flatten()
+        })
+    }
+
+    /// The word for the operation: PTX's modifier, which Vulkan's files have too.
+    pub fn word(self) -> &'static str {
+        match self {
+            AtomicKind::CompareExchange => "cas",
+            AtomicKind::Apply(op) => match op.name() {
+                "exchange" => "exch",
+                name => name.trim_start_matches("fetch_"),
+            },
+        }
+    }
+
+    /// The operation of a word, if there is one.
+    pub fn of(word: &str) -> Option<AtomicKind> {
+        AtomicKind::all().find(|kind| kind.word() == word)
+    }
+
+    /// All words as a list that follows "expected".
+    pub fn list() -> String {
+        listed(&AtomicKind::all().map(AtomicKind::word).collect::<Vec<_>>())
+    }
+}
 
 /// The memory orders of PTX.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,7 @@ pub use clause::Clause;
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;
 pub use lowering::{Lowered, Lowering, NoScope, Steps, ptx_fence_name, ptx_scope_name};
-pub use models::{Analysis, Broken, Model, Term, UnknownModel};
+pub use models::{Analysis, Broken, Model, Observed, Term, UnknownModel};
 pub use order::{
     Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,
     UpdateOrder, WriteOrder, marker,
@@ -32,4 +32,4 @@ pub use order::{
 pub use placement::{Level, Placement};
 pub use relation::{Ones, Relation, Set};
 pub use scope::Scope;
-pub use target::{CAPABILITIES, Target, UnknownTarget};
+pub use target::{CAPABILITIES, CodeLanguage, Target, UnknownTarget};

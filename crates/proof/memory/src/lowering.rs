@@ -38,9 +38,11 @@ pub struct NoScope {
 }
 
 fn help(target: &Target) -> &'static str {
-    match target {
-        Target::Portable | Target::Ptx { .. } | Target::Host => "",
-        Target::Vulkan => ": its memory model orders nothing between devices (use Scope::Device, or a CUDA device)",
+    match target.rules().scopes {
+        Scopes::Kept | Scopes::BlockOrSystem => "",
+        Scopes::WidenedWithoutSystem => {
+            ": its memory model orders nothing between devices (use Scope::Device, or a CUDA device)"
+        }
     }
 }
 

@@ -45,6 +45,10 @@ impl Target {
                 converging: None,
                 threads_progress: false,
                 threads_by_frames: MOST_THREADS,
+                code: CodeLanguage::Ptx { sm: 90 },
+                most_shared: None,
+                reaches_peers: true,
+                races_are_undefined: true,
             },
             Target::Ptx { sm } => Rules {
                 family: "ptx",
@@ -60,6 +64,10 @@ impl Target {
                 converging: Some(32),
                 threads_progress: true,
                 threads_by_frames: MOST_THREADS,
+                code: CodeLanguage::Ptx { sm },
+                most_shared: Some(shared_of_ptx(sm)),
+                reaches_peers: true,
+                races_are_undefined: false,
             },
             Target::Vulkan => Rules {
                 family: "vulkan",
@@ -75,6 +83,10 @@ impl Target {
                 converging: None,
                 threads_progress: false,
                 threads_by_frames: MOST_THREADS,
+                code: CodeLanguage::Spirv,
+                most_shared: None,
+                reaches_peers: false,
+                races_are_undefined: true,
             },
             Target::Host => Rules {
                 family: "host",
@@ -90,6 +102,10 @@ impl Target {
                 converging: None,
                 threads_progress: true,
                 threads_by_frames: 1,
+                code: CodeLanguage::Ptx { sm: 90 },
+                most_shared: None,
+                reaches_peers: true,
+                races_are_undefined: false,
             },
         }
     }
@@ -136,6 +152,27 @@ impl Target {
         self.rules().threads_progress
     }
 
+    /// The language of the code that is made for the target and read back.
+    pub const fn code(self) -> CodeLanguage {
+        self.rules().code
+    }
+
+    /// The most shared memory of a block, in bytes, on devices of the target; `None` where it is a property of each.
+    pub const fn most_shared(self) -> Option<u64> {
+        self.rules().most_shared
+    }
+
+    /// Whether kernels on one device can use the memory of another.
+    pub const fn reaches_peers(self) -> bool {
+        self.rules().reaches_peers
+    }
+
+    /// Whether a program with a race has no meaning on the target. In PTX a race of accesses of one size has the outcomes that the
+    /// axioms leave (PTX ISA 8.8, 8.7.1 "Conflict and data-races"); the host's plain accesses are relaxed atomics.
+    pub const fn races_are_undefined(self) -> bool {
+        self.rules().races_are_undefined
+    }
+
     /// The scopes that the target has.
     pub const fn scopes(self) -> &'static [Scope] {
         match self.rules().scopes {
@@ -174,6 +211,39 @@ pub(crate) struct Rules {
     threads_progress: bool,
     /// The most threads per block of a launch by frames.
     threads_by_frames: u32,
+    /// The language of the code that is made for it; where there is none, of that which is judged in its place.
+    code: CodeLanguage,
+    /// The most shared memory of a block, in bytes.
+    most_shared: Option<u64>,
+    /// Whether kernels on one device can use the memory of another.
+    reaches_peers: bool,
+    /// Whether a program with a race has no meaning.
+    races_are_undefined: bool,
+}
+
+/// A language of code for devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeLanguage {
+    /// PTX for this compute capability, in tenths.
+    Ptx {
+        /// The compute capability.
+        sm: u32,
+    },
+    /// SPIR-V.
+    Spirv,
+}
+
+/// The most shared memory of a block, in bytes (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+const fn shared_of_ptx(sm: u32) -> u64 {
+    let kib = match sm {
+        70 | 72 => 96,
+        75 => 64,
+        80 | 87 => 163,
+        86 | 89 | 120 => 99,
+        _ => 227,
+    };
+    kib << 10
 }
 
 /// All powers of two up to 128. The first are those that differ most for small blocks: several warps, a warp for each
@@ -221,25 +291,32 @@ impl FromStr for Target {
     type Err = UnknownTarget;
 
     fn from_str(name: &str) -> Result<Target, UnknownTarget> {
-        match name {
-            "portable" => Ok(Target::Portable),
-            "ptx" => Ok(Target::Ptx { sm: 90 }),
-            "vulkan" => Ok(Target::Vulkan),
-            "host" => Ok(Target::Host),
-            _ => name
-                .strip_prefix("ptx:sm_")
-                .and_then(|sm| sm.parse().ok())
-                .filter(|sm| CAPABILITIES.contains(sm))
-                .map(|sm| Target::Ptx { sm })
-                .ok_or_else(|| UnknownTarget(name.to_owned())),
-        }
+        let of_sm = || {
+            let sm = name.strip_prefix("ptx:sm_")?.parse().ok().filter(|sm| CAPABILITIES.contains(sm))?;
+            Some(Target::Ptx { sm })
+        };
+        let by_family = Target::ALL.into_iter().find(|target| target.family() == name);
+        by_family.or_else(of_sm).ok_or_else(|| UnknownTarget(name.to_owned()))
     }
 }
 
 /// An error for a name that no target has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no target `{0}`: write portable, ptx:sm_90 (or another from sm_70 to sm_120), vulkan or host")]
+#[error("there is no target `{0}`: write {known}", known = known())]
 pub struct UnknownTarget(pub String);
+
+/// The names of the targets, as a list in words.
+fn known() -> String {
+    let name = |target: Target| match target {
+        Target::Ptx { .. } => {
+            format!("{target} (or another from sm_{} to sm_{})", CAPABILITIES.start(), CAPABILITIES.end())
+        }
+        Target::Portable | Target::Vulkan | Target::Host => target.to_string(),
+    };
+    let names = Target::ALL.map(name);
+    let (last, others) = names.split_last().expect("there are targets");
+    format!("{} or {last}", others.join(", "))
+}
 
 #[cfg(test)]
 mod tests {
@@ -247,9 +324,12 @@ mod tests {
 
     #[test]
     fn names_of_targets_are_read_back() {
-        for target in [Target::Portable, Target::Ptx { sm: 80 }, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
+        for target in Target::ALL.into_iter().chain([Target::Ptx { sm: 80 }]) {
             assert_eq!(target.to_string().parse(), Ok(target));
         }
-        assert!("ptx:sm_60".parse::<Target>().is_err());
+        assert_eq!("ptx".parse(), Ok(Target::Ptx { sm: 90 }));
+        let error = "ptx:sm_60".parse::<Target>().expect_err("no such capability").to_string();
+        let expected = "there is no target `ptx:sm_60`: write portable, ptx:sm_90 (or another from sm_70 to sm_120), vulkan or host";
+        assert_eq!(error, expected);
     }
 }

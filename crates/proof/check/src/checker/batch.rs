@@ -10,7 +10,7 @@ use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
 use wattle_ir::builder::IndexLayout;
 use wattle_ir::specialize;
 use wattle_machine::{Environment, Instruction, LaunchShape, Program};
-use wattle_memory::{Lowering, Target};
+use wattle_memory::Lowering;
 
 use super::frames::{OpenWarps, shape_text};
 use super::judge::judge;
@@ -199,22 +199,10 @@ fn most_threads_fit(run: &Run, shape: &LaunchShape) -> Result<()> {
     Err(Error::capability(device, what, instead).limited(threads, most))
 }
 
-/// The most shared memory of a block, in bytes, that a device of the target has (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability"); what Vulkan devices have is a limit of each.
-fn most_shared(run: &Run) -> u64 {
-    match run.checker.target {
-        Target::Ptx { sm: 70 | 72 } => 96 << 10,
-        Target::Ptx { sm: 75 } => 64 << 10,
-        Target::Ptx { sm: 80 | 87 } => 163 << 10,
-        Target::Ptx { sm: 86 | 89 | 120 } => 99 << 10,
-        Target::Ptx { .. } => 227 << 10,
-        Target::Portable | Target::Vulkan | Target::Host => run.properties.max_shared_memory,
-    }
-}
-
 /// Refuses blocks with more shared memory than any device has.
 fn shared_fits(run: &Run, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
-    let (asked, most) = (kernel.shared_bytes(shared_len), most_shared(run));
+    let asked = kernel.shared_bytes(shared_len);
+    let most = run.checker.target.most_shared().unwrap_or(run.properties.max_shared_memory);
     if asked <= most {
         return Ok(());
     }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use wattle_core::queue::Stepped;
 use wattle_core::{Allocation, Backend, BackendQueue, Device, Error, ErrorKind, Memory, Properties, Result, lock};
-use wattle_memory::Target;
 
 use super::memory::CheckedMemory;
 use super::module_batch::BatchBuffer;
@@ -72,9 +71,11 @@ unsafe impl Backend for CheckedBackend {
     }
 
     fn peers(&self) -> Result<Vec<Device>> {
-        if self.run.checker.target == Target::Vulkan {
-            let what = "use another device's memory in kernels: Vulkan devices reach none";
-            return Err(Error::capability("checker for vulkan", what, "copy between the devices (`Queue::copy`)"));
+        let target = self.run.checker.target;
+        if !target.reaches_peers() {
+            let what = format!("use another device's memory in kernels: devices of {target} reach none");
+            let device = format!("checker for {target}");
+            return Err(Error::capability(device, what, "copy between the devices (`Queue::copy`)"));
         }
         let other = self.pair.other(|pair| {
             let mut properties = self.properties.clone();

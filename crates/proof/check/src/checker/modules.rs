@@ -13,7 +13,7 @@ use wattle_core::queue::QueuedLaunch;
 use wattle_core::{Error, ModuleCall, ModuleEntry, Result, SeenOfWarps, ViewArgument, lock};
 use wattle_ir::Element as _;
 use wattle_machine::LaunchShape;
-use wattle_memory::{Model, Target};
+use wattle_memory::{CodeLanguage, Model, Target};
 
 use super::advice::Advice;
 use super::batch::{Group, lanes, of_kernel, shape_of};
@@ -72,10 +72,11 @@ pub(super) fn are_modules(run: &Run, groups: &[Group]) -> bool {
 /// Collects launches, a group for each queue.
 pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
     let checker = &run.checker;
-    let is_judged = match (checker.target, checker.model) {
-        (Target::Portable | Target::Ptx { .. }, Model::Portable | Model::Ptx | Model::Sc) => true,
-        (Target::Vulkan, Model::Vulkan) => true,
-        (Target::Portable | Target::Ptx { .. } | Target::Vulkan | Target::Host, _) => false,
+    let is_judged = match checker.target.code() {
+        CodeLanguage::Ptx { .. } => {
+            checker.target != Target::Host && matches!(checker.model, Model::Portable | Model::Ptx | Model::Sc)
+        }
+        CodeLanguage::Spirv => checker.model == Model::Vulkan,
     };
     if !is_judged {
         let what = format!("judge modules, or what is emitted, as code for {}", checker.name());

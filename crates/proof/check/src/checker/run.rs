@@ -10,7 +10,7 @@ use wattle_core::{
     Decided, DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape,
 };
 use wattle_machine::Program;
-use wattle_memory::Target;
+use wattle_memory::CodeLanguage;
 
 use super::Checker;
 use super::frames::{Choice, OpenWarps};
@@ -119,9 +119,9 @@ impl Run {
         properties.max_cooperative_blocks = 1 << 14;
         properties.scopes = checker.target.scopes().to_vec();
         properties.warp_width = choice.warp_size;
-        properties.modules = vec![match checker.target {
-            Target::Vulkan => ModuleLanguage::Spirv,
-            Target::Portable | Target::Ptx { .. } | Target::Host => ModuleLanguage::Ptx,
+        properties.modules = vec![match checker.target.code() {
+            CodeLanguage::Spirv => ModuleLanguage::Spirv,
+            CodeLanguage::Ptx { .. } => ModuleLanguage::Ptx,
         }];
         Run {
             checker: checker.clone(),

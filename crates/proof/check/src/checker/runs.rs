@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
+use wattle_core::{Device, Error, ErrorClass, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
 use wattle_ir::Kernel;
 
 use super::Checker;
@@ -234,18 +234,13 @@ fn without_unwritten(
 
 /// Whether a scenario ended with an error because of a limit of the checker or of this machine, which is no violation.
 fn is_unanswered(error: &Error) -> bool {
-    match error.kind() {
-        ErrorKind::Capability { .. }
-        | ErrorKind::DeviceUnusable { .. }
-        | ErrorKind::OutOfMemory { .. }
-        | ErrorKind::UnknownDevice { .. }
-        | ErrorKind::Interrupted { .. }
-        | ErrorKind::System { .. } => true,
-        ErrorKind::QueueStopped { first } => is_unanswered(first),
+    match error.kind().class() {
+        ErrorClass::Lacking | ErrorClass::Interrupted => true,
         // `unwrap` has turned the error into text; an error about this device begins with its name.
-        ErrorKind::Panic { message, .. } => message.contains("device `checker"),
-        // The enumeration may grow (`non_exhaustive`); any other error is the scenario's.
-        _ => false,
+        ErrorClass::Wrong => {
+            matches!(error.kind(), ErrorKind::Panic { message, .. } if message.contains("device `checker"))
+        }
+        ErrorClass::Refused => false,
     }
 }
 

@@ -155,7 +155,9 @@ impl<'w> Turn<'_, '_, 'w> {
         match action {
             Action::Read { target, label, source } => self.read(target, label, source),
             Action::Write { target, value, label, source } => self.write(target, value, label, source),
-            Action::Update { target, change, read, write, source } => self.update(target, change, [read, write], source),
+            Action::Update { target, change, read, write, source } => {
+                self.update(target, change, [read, write], source)
+            }
             Action::Fence { label, source } => {
                 self.fence(label, source);
                 Ok(None)
@@ -177,7 +179,11 @@ impl<'w> Turn<'_, '_, 'w> {
             Action::Fault { fault, source } => {
                 let fault = Fault { thread: self.thread, fault, source };
                 let runner = &mut self.state.runners[self.thread];
-                if self.run.speculative { runner.faults.push(fault) } else { runner.certain_faults.push(fault) }
+                if self.run.speculative {
+                    runner.faults.push(fault)
+                } else {
+                    runner.certain_faults.push(fault)
+                }
                 Ok(None)
             }
             Action::Halt => Ok(Some(Status::Halted)),

@@ -195,7 +195,7 @@ impl Visitor for Collector<'_> {
         if let Some(flow) = self.wrong(execution) {
             return flow;
         }
-        self.judge.waits.note(&self.prepared.world, self.batch.model, execution);
+        self.judge.waits.note(&self.prepared.world, execution);
         count_writes(execution, &self.prepared.scheduled, &mut self.writes);
         if !self.keep(execution) {
             let why = format!("more than {MOST_OUTCOMES} distinct outcomes");

@@ -294,7 +294,7 @@ impl Visitor for Judge<'_> {
         if let Some((violation, steps)) = self.wrong(execution) {
             return self.report(execution, violation, steps);
         }
-        self.waits.note(self.world, self.model, execution);
+        self.waits.note(self.world, execution);
         if let Some(violation) = self.asserts(execution) {
             let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
             let steps = steps(self.world, execution, &threads);

@@ -92,8 +92,12 @@ impl ModuleThread {
                 Ok(None)
             }
             Effect::Ordering(ordering) => Ok(Some(self.ordering(world, at, ordering))),
-            Effect::Exchange { how: Exchange::Barrier, mask, .. } => Ok(Some(self.at_warp_barrier(world, at, known(mask)?))),
-            Effect::Exchange { how, part, mask, predicate, .. } => self.meet_lanes(world, at, how, part, mask, predicate),
+            Effect::Exchange { how: Exchange::Barrier, mask, .. } => {
+                Ok(Some(self.at_warp_barrier(world, at, known(mask)?)))
+            }
+            Effect::Exchange { how, part, mask, predicate, .. } => {
+                self.meet_lanes(world, at, how, part, mask, predicate)
+            }
             Effect::Special { which: Special::Active, to } => Ok(self.find_active(world, at, to)),
             Effect::Special { which, to } => {
                 self.set(to, Deferred::Known(self.special(world, which)));

@@ -6,7 +6,7 @@ use super::Parser;
 use crate::error::{Place, Problem, Wrong};
 use crate::lex::Token;
 use crate::program::{Dialect, Instruction, Operand, ReferenceId, Update};
-use crate::words::{ATOMICS, AtomicKind, PLAIN, Plain};
+use crate::words::{AtomicKind, PLAIN, Plain};
 
 /// A mnemonic split at its dots.
 pub(super) struct Mnemonic {
@@ -64,7 +64,7 @@ impl Mnemonic {
 
     /// Takes the atomic operation, if one is named.
     pub fn atomic(&mut self) -> Option<AtomicKind> {
-        self.take(|text| ATOMICS.meaning(text)).map(|(kind, _)| kind)
+        self.take(AtomicKind::of).map(|(kind, _)| kind)
     }
 }
 

@@ -6,7 +6,7 @@ use super::Parser;
 use super::instruction::{Loaded, Mnemonic};
 use crate::error::{Problem, Wrong};
 use crate::program::Instruction;
-use crate::words::{ATOMICS, AtomicKind, Head, Order, PTX_BARRIERS, PTX_HEADS, PTX_ORDERS, PTX_SCOPES};
+use crate::words::{AtomicKind, Head, Order, PTX_BARRIERS, PTX_HEADS, PTX_ORDERS, PTX_SCOPES};
 
 fn scopes() -> String {
     format!("a scope: {}", PTX_SCOPES.list())
@@ -126,7 +126,7 @@ impl Parser<'_> {
 
 /// The names of the operations of `atom`, or of `red`, which has no compare-exchange.
 fn operations(result: bool) -> String {
-    let all = ATOMICS.list();
+    let all = AtomicKind::list();
     if result { all } else { all.replacen("exch, cas, ", "", 1).replacen(" or dec", ", dec or exch", 1) }
 }
 

@@ -9,7 +9,7 @@ use super::Parser;
 use super::instruction::{Loaded, Mnemonic};
 use crate::error::{Place, Problem, Wrong};
 use crate::program::Instruction;
-use crate::words::{ATOMICS, AtomicKind, CLASSES, Head, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES};
+use crate::words::{AtomicKind, CLASSES, Head, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES};
 
 fn scopes() -> String {
     format!("a scope: {}", VULKAN_SCOPES.list())
@@ -148,7 +148,7 @@ impl Parser<'_> {
         mnemonic.finish(&format!(
             "an order: {}, a scope, a storage class, semantics (semsc0 to semsc3, semav, semvis), or an operation: {}",
             VULKAN_ORDERS.list(),
-            ATOMICS.list(),
+            AtomicKind::list(),
         ))?;
         let Some((storage, _)) = storage else { return mnemonic.missing(&storage_classes()) };
         let Some(level) = flags.level else { return mnemonic.missing(&scopes()) };

@@ -52,6 +52,9 @@ struct Rules {
     clocks_order_counters: bool,
     /// Whether all additions to a counter come before whatever the thread of the last one does next, plain writes of the counter included.
     orders_observed_additions: bool,
+    /// Whether two threads synchronize by a read of what the other wrote, as far as that follows from the scopes and orders of
+    /// the two accesses and of the fences around them.
+    observed: Observed,
     /// Whether the read, which happens before the event `last`, reads from nothing that `last`'s thread does behind it.
     excludes_later_writes: fn(&Graph, EventId, EventId) -> bool,
     /// What two events in the arms of a branch are that a compiler may make one, if it may.
@@ -60,6 +63,19 @@ struct Rules {
     races: Races,
     /// The specification's words for what stories explain.
     definitions: Definitions,
+}
+
+/// What scopes and orders alone tell about a read of what another thread wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observed {
+    /// Nothing: no read orders anything, everything is ordered anyhow, or more decides it.
+    Undecided,
+    /// A release and an acquire in each other's scope synchronize, and so does whatever lets a weak read see a write without a
+    /// race.
+    Decided,
+    /// The same, but for a weak read of a strong write: that it does not race does not say that what comes before the write
+    /// comes before it.
+    DecidedExceptStrong,
 }
 
 /// Whether conflicting, unordered accesses race.
@@ -148,9 +164,9 @@ impl Model {
         (self.rules().orders_writes)(graph, a, b)
     }
 
-    /// Whether a read that is made again and again sees a write in the end: they are atomic with regard to each other, if the model
-    /// permits others (else that is a race, and nothing is said of what it would see). A weak load may be made once for all of them, and no specification says that it, or one out of the store's scope, ever finds
-    /// what was written.
+    /// Whether a read that is made again and again sees a write in the end. They are atomic with regard to each other where the
+    /// model permits races; where it does not, nothing is said of what a racing read would see. No specification says that a
+    /// weak load, which may be made once for all of them, or a load out of the store's scope ever finds what was written.
     pub fn comes_to_see(self, graph: &Graph, read: EventId, write: EventId) -> bool {
         self.forbids_races() || self.orders_writes(graph, read, write)
     }
@@ -179,6 +195,11 @@ impl Model {
     /// of blocks orders no accesses of buffers.
     pub fn has_classes(self) -> bool {
         self.rules().has_classes
+    }
+
+    /// What scopes and orders alone tell about a read of what another thread wrote.
+    pub fn observed(self) -> Observed {
+        self.rules().observed
     }
 
     /// Whether what a thread does with a cell that no other thread uses can order its other accesses. If not, such

@@ -20,7 +20,7 @@
 //! if need be. `Read` and `PerItem` memory has no conflicting accesses within a launch, so that on a GPU even a cache
 //! which no fence reaches may serve it (`ld.global.nc`).
 
-use super::{Analysis, Broken, Race, Races, Rules, merging, ptx};
+use super::{Analysis, Broken, Observed, Race, Races, Rules, merging, ptx};
 use crate::{Graph, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -35,6 +35,7 @@ pub(super) const RULES: Rules = Rules {
     private_cells_order: false,
     clocks_order_counters: true,
     orders_observed_additions: false,
+    observed: Observed::Decided,
     excludes_later_writes: |_, _, _| true,
     merged: merging::on_some_target,
     races: Races::Forbidden(Race { except: ptx::morally_strong, clause: ptx::DATA_RACE }),

@@ -8,7 +8,7 @@
 //! Weak accesses may race: what they then read is whatever the axioms allow.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Definitions, Race, Races, Rules, barrier_hops, merging, require, system_hops};
+use super::{Analysis, Broken, Definitions, Observed, Race, Races, Rules, barrier_hops, merging, require, system_hops};
 use crate::event::EventId;
 use crate::{Clause, Graph, Kind, Relation, Target, stop};
 
@@ -24,6 +24,7 @@ pub(super) const RULES: Rules = Rules {
     private_cells_order: false,
     clocks_order_counters: true,
     orders_observed_additions: true,
+    observed: Observed::DecidedExceptStrong,
     excludes_later_writes: |_, _, _| true,
     merged: merging::if_equal,
     races: Races::Allowed(Race { except: morally_strong, clause: DATA_RACE }),

@@ -9,7 +9,8 @@
 
 use super::coherence::{from_reads, saturate};
 use super::{
-    Analysis, Broken, Definitions, Race, Races, Rules, barrier_hops, both_atomic, merging, require, system_hops,
+    Analysis, Broken, Definitions, Observed, Race, Races, Rules, barrier_hops, both_atomic, merging, require,
+    system_hops,
 };
 use crate::event::EventId;
 use crate::{Clause, Graph, Kind, Level, Relation, Target};
@@ -26,6 +27,7 @@ pub(super) const RULES: Rules = Rules {
     private_cells_order: false,
     clocks_order_counters: true,
     orders_observed_additions: false,
+    observed: Observed::Decided,
     excludes_later_writes: |_, _, _| true,
     merged: merging::of_any_scope,
     races: Races::Forbidden(Race { except: atomic_together, clause: DATA_RACE }),

@@ -1,7 +1,7 @@
 //! Sequential consistency (Lamport 1979): all interleavings that keep program order.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, merging, require, system_hops};
+use super::{Analysis, Broken, Definitions, Observed, Races, Rules, barrier_hops, merging, require, system_hops};
 use crate::{Graph, Relation, Target, stop};
 
 pub(super) const RULES: Rules = Rules {
@@ -16,6 +16,7 @@ pub(super) const RULES: Rules = Rules {
     private_cells_order: false,
     clocks_order_counters: true,
     orders_observed_additions: false,
+    observed: Observed::Undecided,
     excludes_later_writes: |_, _, _| true,
     merged: merging::if_equal,
     races: Races::Never,

@@ -6,7 +6,7 @@
 //! sequentially consistent fence keeps everything. Scopes are ignored: the textbook has none.
 
 use super::sc::interleaving;
-use super::{Analysis, Broken, Definitions, Races, Rules, barrier_hops, merging, system_hops};
+use super::{Analysis, Broken, Definitions, Observed, Races, Rules, barrier_hops, merging, system_hops};
 use crate::{Graph, Kind, Relation, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -21,6 +21,7 @@ pub(super) const RULES: Rules = Rules {
     private_cells_order: true,
     clocks_order_counters: false,
     orders_observed_additions: false,
+    observed: Observed::Undecided,
     excludes_later_writes: |_, _, _| false,
     merged: merging::if_equal,
     races: Races::Never,

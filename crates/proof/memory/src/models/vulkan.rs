@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use super::coherence::saturate;
-use super::{Analysis, Broken, Definitions, Race, Races, Rules, merging, require};
+use super::{Analysis, Broken, Definitions, Observed, Race, Races, Rules, merging, require};
 use crate::event::{EventId, LocationId};
 use crate::{Classes, Clause, Graph, Kind, Label, Level, Relation, Set, Target};
 
@@ -31,6 +31,7 @@ pub(super) const RULES: Rules = Rules {
     private_cells_order: false,
     clocks_order_counters: true,
     orders_observed_additions: false,
+    observed: Observed::Undecided,
     excludes_later_writes,
     merged: merging::if_equal,
     races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),

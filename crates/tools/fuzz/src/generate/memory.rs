@@ -182,8 +182,7 @@ impl Generator<'_> {
         };
         // Additions and subtractions are a kind of their own.
         let combining = of(|law| {
-            matches!(law, AtomicLaw::Combines(_))
-                && !matches!(law, AtomicLaw::Combines(BinaryOp::Add | BinaryOp::Sub))
+            matches!(law, AtomicLaw::Combines(_)) && !matches!(law, AtomicLaw::Combines(BinaryOp::Add | BinaryOp::Sub))
         });
         if element.is_float() {
             return match self.random.below(8) {

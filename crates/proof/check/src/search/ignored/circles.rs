@@ -9,7 +9,7 @@
 
 use std::iter;
 
-use wattle_memory::{EventId, Label, Level, Model, ThreadId, stop};
+use wattle_memory::{EventId, Label, Level, Observed, ThreadId, stop};
 
 use super::super::Setup;
 use super::super::process::Address;
@@ -118,24 +118,18 @@ impl Stored {
         let are_in_scope = |level: Level| in_scope(setup, from, to, level);
         let coheres = self.write.atomic && read.atomic && are_in_scope(self.write.level.min(read.level));
         let (released, acquired) = self.fences.of_store(self.write);
-        let orders = match setup.model {
-            // It depends on storage classes, on availability and on visibility besides.
-            Model::Vulkan => Orders::Never,
-            // Nothing is ordered by it, or everything is.
-            Model::Sc | Model::Unordered => Orders::Never,
-            // Else the two race. What observes a strong write of PTX has not all that comes before the write before it.
-            Model::Portable | Model::Ptx | Model::Rust
-                if setup.assume_race_free && !read.atomic && !(setup.model == Model::Ptx && self.write.atomic) =>
-            {
-                Orders::Always
-            }
-            Model::Portable | Model::Ptx | Model::Rust => {
-                match coheres && released > Level::Thread && are_in_scope(released) {
-                    true if read.acquire => Orders::Always,
-                    true if !read.reduces => Orders::Fenced,
-                    true | false => Orders::Never,
-                }
-            }
+        let synchronizes = match coheres && released > Level::Thread && are_in_scope(released) {
+            true if read.acquire => Orders::Always,
+            true if !read.reduces => Orders::Fenced,
+            true | false => Orders::Never,
+        };
+        // A weak read that no order lets see the write races with it.
+        let must_be_ordered = setup.assume_race_free && !read.atomic;
+        let orders = match setup.model.observed() {
+            Observed::Undecided => Orders::Never,
+            Observed::Decided if must_be_ordered => Orders::Always,
+            Observed::DecidedExceptStrong if must_be_ordered && !self.write.atomic => Orders::Always,
+            Observed::Decided | Observed::DecidedExceptStrong => synchronizes,
         };
         Link { from, to, cell: cell.filter(|_| coheres), orders, acquired, is_known: self.is_known }
     }
@@ -156,8 +150,8 @@ impl Stored {
             // Which fences come between is not known.
             Orders::Fenced | Orders::Never => Orders::Never,
         };
-        // Under Vulkan not all barriers order all memory.
-        let cell = link.cell.filter(|_| setup.model != Model::Vulkan);
+        // Where synchronization goes by storage classes, not all barriers order all memory.
+        let cell = link.cell.filter(|_| !setup.model.has_classes());
         Link { from, cell, orders, acquired: Level::Thread, ..link }
     }
 

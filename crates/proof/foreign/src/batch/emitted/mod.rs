@@ -14,7 +14,7 @@ use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_machine::Argument as Given;
 use wattle_machine::View;
-use wattle_memory::Target;
+use wattle_memory::CodeLanguage;
 
 use super::images::Images;
 use crate::number::Number;
@@ -81,13 +81,13 @@ impl Emitted {
         batch: &Batch,
         ranges: &mut Ranges,
     ) -> Result<Emitted> {
-        let (code, control) = match batch.target {
-            Target::Portable | Target::Ptx { .. } | Target::Host => {
-                let code = ptx::Code::of(own, number, batch, ranges)?;
+        let (code, control) = match batch.target.code() {
+            CodeLanguage::Ptx { sm } => {
+                let code = ptx::Code::of(own, (number, sm), ranges)?;
                 let control = code.control;
                 (Code::Ptx(code), control)
             }
-            Target::Vulkan => {
+            CodeLanguage::Spirv => {
                 let code = spirv::Code::of(own, (number, device), batch, ranges)?;
                 let control = code.control;
                 (Code::Spirv(code), control)

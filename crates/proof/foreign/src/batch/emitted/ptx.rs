@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use wattle_check::checker::Batch;
 use wattle_check::program::LaunchWorld;
 use wattle_core::Result;
-use wattle_memory::Target;
 use wattle_ptx::{Argument, Module, control};
 
 use super::super::images::Images;
@@ -27,11 +26,8 @@ pub(super) struct Code {
 const THREADS: (u32, u32) = (128, 1024);
 
 impl Code {
-    pub fn of(own: &LaunchWorld, number: usize, batch: &Batch, ranges: &mut Ranges) -> Result<Code> {
-        let sm = match batch.target {
-            Target::Ptx { sm } => sm,
-            Target::Portable | Target::Vulkan | Target::Host => 90,
-        };
+    /// Makes the code of the launch with this number for a compute capability, and its memory.
+    pub fn of(own: &LaunchWorld, (number, sm): (usize, u32), ranges: &mut Ranges) -> Result<Code> {
         let threads = own.environment.shape.threads_per_block() as u32;
         let threads = threads.next_power_of_two().clamp(THREADS.0, THREADS.1);
         let target = wattle_ptx::PtxTarget::new(sm).with_max_threads(threads).unwatched();

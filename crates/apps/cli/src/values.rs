@@ -1,0 +1,84 @@
+//! The values of options: what is written on the command line, as what it means. The error says what to write.
+
+use std::time::Duration;
+
+use wattle_ptx::CAPABILITIES;
+
+/// The versions of PTX that there are, from the first with the memory model: of each the last minor one (PTX ISA, "Release
+/// Notes").
+const PTX_VERSIONS: [(u32, u32); 4] = [(6, 5), (7, 8), (8, 8), (9, 4)];
+
+/// A compute capability: sm_90.
+pub fn arch(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix("sm_").and_then(|number| number.parse().ok());
+    number.filter(|sm| CAPABILITIES.contains(sm)).ok_or_else(|| {
+        let known: Vec<_> = CAPABILITIES.iter().map(|sm| format!("sm_{sm}")).collect();
+        format!("there are {}", known.join(", "))
+    })
+}
+
+/// A version of PTX: 8.6.
+pub fn ptx_version(text: &str) -> Result<(u32, u32), String> {
+    let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    let is_known =
+        |(major, minor): &(u32, u32)| PTX_VERSIONS.iter().any(|(known, last)| known == major && minor <= last);
+    version.filter(is_known).ok_or_else(|| "write 8.6, or another version from 6.0 to 9.4".to_owned())
+}
+
+/// A number of seconds: 10, 0.5 or 10s.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.trim_end_matches('s').parse().map_err(|_| "it is not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "write a number of seconds from 0 on".to_owned())
+}
+
+/// A number of executions, 1 or more.
+pub fn executions(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "write a number of executions, 1 or more".to_owned())
+}
+
+/// A number of bytes: 1000, 64K, 512M or 2G.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let units = [('K', 1u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let unit = units.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
+    let (number, factor) = unit.unwrap_or((text, 1));
+    let number: u64 = number.parse().map_err(|_| "write bytes, or a number with K, M or G".to_owned())?;
+    number.checked_mul(factor).ok_or_else(|| "it is not a number of this machine".to_owned())
+}
+
+/// The greatest size that is taken: no machine has memory for more, and scenarios multiply their sizes.
+const MOST_SIZE: usize = 1 << 60;
+
+/// A size: 1000, 1_000 or 2^24.
+pub fn size(text: &str) -> Result<usize, String> {
+    let number = |text: &str| {
+        let number = text.replace('_', "").parse::<usize>();
+        number.map_err(|_| "write a whole number: 1000, 1_000 or 2^24".to_owned())
+    };
+    let size = match text.split_once('^') {
+        None => number(text)?,
+        Some((base, exponent)) => u32::try_from(number(exponent)?)
+            .ok()
+            .and_then(|exponent| number(base).ok()?.checked_pow(exponent))
+            .ok_or("it is not a number of this machine")?,
+    };
+    match size {
+        0 => Err("a size is at least 1".to_owned()),
+        1..=MOST_SIZE => Ok(size),
+        _ => Err(format!("a size is at most {MOST_SIZE}, 2^60")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("17"), Ok(17));
+        assert_eq!(size("1_000"), Ok(1000));
+        assert_eq!(size("2^24"), Ok(1 << 24));
+        for wrong in ["", "0", "-1", "2^", "^2", "2^64", "2^99999999999", "0^3", "1e3", "99999999999999999999"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}
