@@ -157,7 +157,7 @@ pub struct Provider {
 pub struct Found {
     /// The devices that there are.
     pub devices: Vec<Device>,
-    /// Those that could be there and are not, or that are there and cannot be used.
+    /// The devices that are missing although their driver is known, and those that cannot be used, each with the reason.
     pub missing: Vec<Missing>,
 }
 

@@ -315,7 +315,7 @@ pub fn typed_closure<Args: KernelType, R: KernelType, F: DeviceFn<Args, Output =
 pub unsafe trait Takes<Args: KernelType> {
     /// The type of the result.
     type Output: KernelType;
-    /// Its bodies.
+    /// The bodies of the function, of which a call takes the one that fits its arguments.
     fn bodies(_: Parameters<Args>) -> impl GivesBodies<Args, Output = Self::Output>;
 }
 
@@ -464,7 +464,7 @@ impl<V: Lift> Passed<V> {
 pub trait PassedAsIs {
     /// The type itself.
     type Itself;
-    /// The function.
+    /// The function as a kernel that is being built calls it.
     fn __in(self, _: &Builder) -> Self::Itself;
 }
 

@@ -185,7 +185,7 @@ where
         (value, Some(receiver))
     }
 
-    /// Refuses the call.
+    /// Refuses, at compile time, a call that would change a receiver which cannot be changed.
     pub fn __keep(self, _: S, _: Args::Others) -> V
     where
         S: Changeable,
@@ -208,7 +208,7 @@ where
         (value, Some(receiver))
     }
 
-    /// Refuses the call.
+    /// Refuses, at compile time, a call that would change a receiver which cannot be changed.
     pub fn __keep(self, _: S::Built<'b>, _: <Args::Others as KernelType>::Built<'b>) -> V::Built<'b>
     where
         S: Changeable,

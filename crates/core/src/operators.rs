@@ -27,7 +27,7 @@ use crate::thread::Thread;
 pub trait Operator<Op, Y: KernelType>: KernelType + Sized {
     /// The type of the result.
     type Output: KernelType;
-    /// What does it.
+    /// The bodies of the operator's function, which the `impl` gives.
     fn bodies(ask: Parameters<(Self, Y)>) -> impl GivesBodies<(Self, Y), Output = Self::Output>;
 }
 
@@ -40,7 +40,7 @@ pub trait Operator<Op, Y: KernelType>: KernelType + Sized {
 pub trait Negation: KernelType + Sized {
     /// The type of the result.
     type Output: KernelType;
-    /// What does it.
+    /// The bodies of the operator's function, which the `impl` gives.
     fn bodies(ask: Parameters<(Self,)>) -> impl GivesBodies<(Self,), Output = Self::Output>;
 }
 

@@ -347,7 +347,7 @@ impl Stretch {
         }
     }
 
-    /// What is left of it behind `count` numbers.
+    /// The stretch without its first `count` numbers, counted from there.
     #[cold]
     fn behind(self, count: u32) -> Stretch {
         Stretch { begin: self.begin.saturating_sub(count), end: self.end.saturating_sub(count) }

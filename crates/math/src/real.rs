@@ -260,9 +260,9 @@ pub trait Real:
 pub struct Reduced<T: Real> {
     /// The multiple's last bits.
     pub n: T::Bits,
-    /// What is left of the number without the multiple.
+    /// The remainder: the number minus the multiple, rounded.
     pub r: T,
-    /// What is to be added to the rest: below half an ulp of it.
+    /// The correction of the remainder, less than half an ulp of it.
     pub c: T,
 }
 

@@ -111,7 +111,7 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// What was not run.
+    /// The entry of a program that was not run, with the reason.
     pub fn skipped(source: impl Into<String>, reason: impl Into<String>) -> Refused {
         Refused { source: source.into(), reason: reason.into(), unanswered: false }
     }

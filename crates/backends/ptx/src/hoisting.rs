@@ -45,7 +45,7 @@ struct Growing<'k> {
     kernel: &'k Kernel,
     /// The slots that the loop sets, and how often.
     set: FxHashMap<SlotId, usize>,
-    /// Those of them that grow with the counter, from here on in the turn.
+    /// The slots of `set` that grow with the counter, from this statement to the end of the iteration.
     slots: FxHashSet<SlotId>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) enum Wait {
     Warp,
     /// The thread's own next turn.
     Turn,
-    /// Nothing: the launch has been stopped, and the thread must not run again.
+    /// It waits for nothing: the launch has been stopped, and the thread must not run again.
     Stopped,
 }
 

@@ -1,4 +1,4 @@
-//! What is enqueued on the queues of a device on which nothing runs by itself, and what of it can still begin.
+//! The operations that are enqueued on the queues of a device on which nothing runs by itself, and which of them can begin.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;

@@ -41,7 +41,7 @@ pub enum Transfer {
 
 /// The bytes that a copy writes to a part of a buffer.
 pub enum TransferSource {
-    /// Those of a part of a buffer.
+    /// The bytes of a part of a buffer.
     Buffer(RawPart),
     /// Bytes that the copy owns.
     Bytes(Vec<u8>),

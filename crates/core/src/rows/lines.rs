@@ -129,7 +129,7 @@ impl<T: Element> Strided<T> {
     }
 }
 
-/// [`InLines::line`].
+/// The line of a view at this index, as a function for what macros write: see [`InLines::line`].
 #[inline(always)]
 pub fn line<'v, const LAST: bool, V: InLines, W: IndexWord, I: GridIndex<W>>(
     view: &'v V,
@@ -140,7 +140,7 @@ pub fn line<'v, const LAST: bool, V: InLines, W: IndexWord, I: GridIndex<W>>(
     view.line(index, dimension, count)
 }
 
-/// [`InLines::narrow`].
+/// The narrow window of a view at this index, as a function for what macros write: see [`InLines::narrow`].
 #[inline(always)]
 pub fn narrow<const LAST: bool, V: InLines, W: IndexWord, I: GridIndex<W>>(
     view: &V,

@@ -82,7 +82,7 @@ pub fn of_one_type<X: SameAs<Y>, Y>((x, y): (X, Y)) -> (X, X) {
     (x, X::same(y))
 }
 
-/// Nothing yet for each of the sums.
+/// The partial sums of a loop before its first iteration: zero for each.
 #[inline(always)]
 pub fn sums<V: Arithmetic + KernelValue>(_: &V) -> [V; SUMS] {
     [V::zero(); SUMS]

@@ -14,7 +14,7 @@ pub(super) struct Branch {
 }
 
 impl Branch {
-    /// As the value of an expression.
+    /// The code of the branch as the value of an expression.
     pub(super) fn value(self) -> TokenStream {
         let Branch { tokens, diverges } = self;
         let builder = builder();

@@ -21,9 +21,10 @@ use crate::names::private;
 pub(super) enum Plain {
     /// Nothing in it is checked for a whole run of indices.
     None,
-    /// Its accesses are checked once for a run.
+    /// The accesses of the loop are checked once for each run of a row.
     Whole(Windows),
-    /// So they are, and a branch is taken by one run of a row: where its condition holds, and where it does not.
+    /// The accesses are checked once for each run, and each row has two runs: where the condition of a branch holds, and where
+    /// it does not.
     Cut(Cut, [Windows; 2]),
 }
 

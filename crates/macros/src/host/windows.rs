@@ -158,7 +158,7 @@ impl Moving {
         means_the_same.then_some(())
     }
 
-    /// Such a constant, converted.
+    /// A constant that is converted to a type, as a part of a key.
     fn converted(&self, path: &syn::ExprPath, ty: &syn::Type, key: &mut String) -> Option<()> {
         self.constant(path, key)?;
         key.push_str(&quote!(as #ty).to_string());

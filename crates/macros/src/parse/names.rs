@@ -92,7 +92,7 @@ pub const SHARED: [&str; 5] = ["shared", "shared_nd", "shared_3d", "shared_4d", 
 /// The methods that declare an array of atomics in shared memory.
 pub const SHARED_ATOMIC: [&str; 2] = ["shared_atomic", "shared_atomic_at_launch"];
 
-/// Those of [`ELSEWHERE`] whose names a type of the user's may have as well.
+/// The names in [`ELSEWHERE`] that methods of the user's own types may have as well.
 pub const ALSO_USERS: [&str; 5] = ["get", "swap", "map", "sum", "log"];
 
 /// Methods of the standard library that have another name here, or that cannot be.

@@ -16,9 +16,9 @@ use crate::source;
 
 /// The type parameters of a function that may have functions of the user's.
 pub(super) struct OwnGenerics {
-    /// Those that are no numbers: whatever is called on them is the user's.
+    /// The generic types that are no numbers: whatever is called on them is the user's.
     values: Vec<String>,
-    /// Those that are numbers, and have no trait of the user's.
+    /// The generic types that are numbers and have no trait of the user's.
     numbers: Vec<String>,
 }
 

@@ -95,7 +95,7 @@ pub(crate) enum Op {
     Enter {
         counter: u32,
     },
-    /// Such a loop begins its next iteration.
+    /// A loop with a barrier in it begins its next iteration: the word counts one more.
     Count {
         counter: u32,
     },

@@ -257,7 +257,7 @@ impl Ways<'_, '_> {
         self.value_within(id, state, &mut { MOST_LOOKS })
     }
 
-    /// The same, with a limit for how many expressions are looked at: they may be nested deeper than calls can be, and
+    /// The truth value of a condition, as far as it is known, looking at no more than `left` expressions: they may be nested deeper than calls can be, and
     /// shared.
     fn value_within(&self, id: ExprId, state: &HashMap<SlotId, bool>, left: &mut usize) -> Option<bool> {
         *left = left.checked_sub(1)?;

@@ -198,7 +198,7 @@ impl Deferred {
         }
     }
 
-    /// The same value, or one that nothing fixes.
+    /// This value, or one that nothing fixes if `any` is set.
     #[inline]
     #[must_use]
     pub fn any_if(self, any: bool) -> Deferred {

@@ -69,7 +69,7 @@ const OF_A_KERNEL: [CUresult; 12] = [
 /// Errors of the same kind that newer drivers have: `CUDA_ERROR_CONTAINED` and `CUDA_ERROR_TENSOR_MEMORY_LEAK`.
 const NEWER_OF_A_KERNEL: [u32; 2] = [226, 721];
 
-/// Other errors that end the context.
+/// The errors, beside those of a kernel's own, after which a context cannot be used any more.
 const OF_THE_CONTEXT: [CUresult; 6] = [
     CUresult::CUDA_ERROR_DEINITIALIZED,
     CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE,

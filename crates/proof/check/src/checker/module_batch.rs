@@ -61,9 +61,9 @@ pub struct BatchLaunch {
 /// A kernel with its shape and its arguments.
 #[derive(Debug)]
 pub enum BatchKernel {
-    /// One of Wattle's own, or a host part.
+    /// A kernel of Wattle's own, or a host part.
     Own(LaunchWorld),
-    /// A module's.
+    /// A kernel of a module.
     Module {
         /// The kernel.
         entry: Arc<ModuleEntry>,
@@ -137,7 +137,7 @@ pub enum Profile {
     /// All features that code can use.
     #[default]
     Best,
-    /// Those that every device has.
+    /// The features that every device has.
     Least,
 }
 

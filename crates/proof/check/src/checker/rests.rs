@@ -16,7 +16,7 @@ use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 /// The time limit of the search for an outcome that only dependencies exclude.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The same limit where values are tried that may justify themselves.
+/// The time limit of the attempts in which values are tried that may justify themselves.
 const PATIENCE_WITH_VALUES: Duration = Duration::from_millis(200);
 
 /// The maximum number of values that are tried for a read though nothing writes them without it.

@@ -76,7 +76,7 @@ impl Edit {
 /// The edits of the launches' programs, which have numbers in their world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits {
-    /// Those of instructions, by the program's number and the instruction's.
+    /// The edits of instructions, by the program's number and the instruction's.
     pub instructions: BTreeMap<(u32, u32), Edit>,
     /// The branches and loops before which the block's barrier is added, by the program's number: one of each program at
     /// most, which has no other edits, since its instructions have other numbers then.

@@ -336,7 +336,7 @@ impl Report {
     /// The most texts that are kept of what a scenario said that it did.
     pub const MOST_SUMMARIES: usize = 8;
 
-    /// The number of threads in a warp, if some execution rests on it: warps of a block pass a barrier of its at different
+    /// The number of threads in a warp, if some execution rests on it: its warps pass the block's barrier at different
     /// statements or in different iterations, which the target permits to warps alone.
     pub fn rests_on_warps(&self) -> Option<u32> {
         self.target.converging_threads().filter(|_| self.statistics.apart > 0)

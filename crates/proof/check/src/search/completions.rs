@@ -43,7 +43,7 @@ const MOST: usize = 96;
 /// The maximum number of actions of all completions of one comparison together.
 const MOST_ACTIONS: u32 = 1 << 15;
 
-/// The same maximum for a comparison that only checks whether there is something to find.
+/// The maximum number of actions of a comparison that only finds out whether there is something to find.
 const FEW_ACTIONS: u32 = 1 << 11;
 
 /// The most turns of loops that end by themselves in a completion. A loop that goes on longer is taken for one that may never end.
@@ -62,7 +62,7 @@ pub(super) enum Given<'v> {
     /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need not
     /// be certain.
     Merged(&'v Values),
-    /// The same values, where completions are listed instead of compared. Reads of one place that a compiler may make one
+    /// The values that some write gives the place, where completions are listed instead of compared. Reads of one place that a compiler may make one
     /// return one value if they are `merged`, and else any of the values each.
     Each { values: &'v Values, merged: bool },
 }

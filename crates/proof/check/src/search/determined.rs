@@ -29,7 +29,7 @@ impl Guess {
 /// The threads for which completions are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// Those that do not wait for a plain read which may soon have its one source ([`Setup::assume_race_free`]).
+    /// The threads that do not wait for a plain read which may soon have its one source ([`Setup::assume_race_free`]).
     Early,
     /// All threads.
     Late,

@@ -115,9 +115,9 @@ pub(super) struct Feasible<'s, 'w> {
     choices: &'s [Choice],
     /// The writes whose value is not known.
     open: Vec<EventId>,
-    /// Those of them whose place is known, by place.
+    /// The open writes whose place is known, by place.
     open_at: FxHashMap<LocationId, Vec<EventId>>,
-    /// Those whose place is not.
+    /// The open writes whose place is not known.
     open_anywhere: Vec<EventId>,
     /// Whether the code of a thread may write to a place, as far as it has been asked.
     writers: FxHashMap<LocationId, Vec<Option<bool>>>,

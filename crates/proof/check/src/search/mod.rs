@@ -294,9 +294,9 @@ pub trait Visitor: Send {
         self.failed_iteration(execution)
     }
 
-    /// Under [`Setup::assume_race_free`]: receives no execution, but a graph that shows a race if there is one. A
-    /// thread waits here for a write that is there, and that it could only see by a race. If all of it has happened, some
-    /// execution begins so; else whatever is wrong with it is so only if a search that assumes nothing finds it.
+    /// Receives, under [`Setup::assume_race_free`], a graph in which a thread waits for a write that it could only see by a
+    /// race. It is no execution, but shows a race if there is one. If all of it has happened, some execution begins so;
+    /// else nothing is found to be wrong here before a search that assumes nothing finds it.
     fn waits_in_vain(&mut self, _graph: &Execution<'_>, _has_happened: bool) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

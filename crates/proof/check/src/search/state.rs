@@ -27,8 +27,8 @@ pub(super) enum Status {
     AtBarrier(usize),
     /// It has come back to the head of a loop and nothing has changed.
     Spins,
-    /// It has come back to the head of a loop, and nothing has changed but what those see whom it met: where they have come
-    /// back too, all of them spin ([`super::rounds`]).
+    /// It has come back to the head of a loop, and has changed nothing but what the threads see that it met at barriers: where
+    /// they have come back too, all of them spin ([`super::rounds`]).
     GoesRound,
     /// It has iterated a loop more often than the loop bound allows.
     Bounded,

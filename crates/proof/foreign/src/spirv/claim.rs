@@ -35,7 +35,7 @@ pub enum Condition {
     All(Vec<Condition>),
     /// One of two or more holds.
     Any(Vec<Condition>),
-    /// It does not hold.
+    /// The condition that holds where another does not.
     Not(Box<Condition>),
     /// A comparison.
     Compare(Term, Operator, Term),
@@ -194,7 +194,7 @@ pub struct Possible {
 const MOST_COMBINATIONS: usize = 1 << 16;
 
 impl Condition {
-    /// This and another condition; what is `All` of some becomes longer.
+    /// The condition that both hold; an `All` is extended instead of nested.
     fn and(self, other: Condition) -> Condition {
         let mut all = match self {
             Condition::All(all) => all,
@@ -204,7 +204,7 @@ impl Condition {
         Condition::All(all)
     }
 
-    /// This or another condition; what is `Any` of some becomes longer.
+    /// The condition that either holds; an `Any` is extended instead of nested.
     fn or(self, other: Condition) -> Condition {
         let mut any = match self {
             Condition::Any(any) => any,

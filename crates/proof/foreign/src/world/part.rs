@@ -80,11 +80,11 @@ pub(crate) struct Part {
 /// Which barriers wait also for threads that have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WaitsForEnded {
-    /// None of them, as PTX has it.
+    /// No barrier does, as PTX has it.
     Never,
-    /// Those of a block, for what CUDA C++ promises.
+    /// Barriers of a block do, as CUDA C++ promises.
     InBlock,
-    /// Those of a block and those of lanes, as in Wattle's language.
+    /// Barriers of a block and of lanes do, as in Wattle's language.
     Always,
 }
 

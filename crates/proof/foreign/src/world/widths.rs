@@ -31,10 +31,10 @@ pub(crate) struct Width {
 /// The widths of all cells.
 #[derive(Debug)]
 pub(crate) struct Widths {
-    /// Those of each range, and last that of shared memory, where no word has its own.
+    /// The width of the cells of each range, and last of shared memory, where a word has none of its own.
     usual: Vec<Width>,
     of_words: HashMap<Word, Width>,
-    /// Those that accesses of the running search need to be different.
+    /// The widths that accesses of the running search need and that differ from these.
     wanted: Mutex<BTreeMap<Word, Width>>,
 }
 

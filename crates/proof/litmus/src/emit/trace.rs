@@ -75,7 +75,7 @@ impl TracedThread {
         thread
     }
 
-    /// The same with only one register's value unknown; the others hold the first value that they can.
+    /// The thread of a kernel in which one register's value is not known; the others hold the first value that they can.
     fn without(&self, launches: &Launches, unknown: RegisterId) -> KernelThread {
         self.thread(launches, &|register| if register == unknown { None } else { self.first(register) })
     }
@@ -84,7 +84,7 @@ impl TracedThread {
         self.open.iter().find(|open| open.register == register)?.values.first().copied()
     }
 
-    /// The same with these values in these registers; the others hold the first value that they can.
+    /// The thread of a kernel with these values in these registers; the others hold the first value that they can.
     fn at(&self, launches: &Launches, variables: &[Variable], point: &[u64]) -> KernelThread {
         self.thread(launches, &|register| {
             let known = variables.iter().zip(point).find(|(variable, _)| variable.register == register);

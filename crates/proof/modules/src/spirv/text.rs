@@ -31,7 +31,7 @@ pub fn assemble(text: &str) -> Result<Listing, Refused> {
     Ok(assembler.listing)
 }
 
-/// Where a line ends that is none within a string, behind its line feed.
+/// The offset behind the first line feed that is not a part of a string.
 fn end_of_line(text: &str) -> usize {
     let (mut in_string, mut in_comment, mut escaped) = (false, false, false);
     for (at, letter) in text.bytes().enumerate() {

@@ -13,9 +13,9 @@ pub struct Values(Option<BTreeSet<u64>>);
 pub enum Left {
     /// The same value in each. If the flag is set, it stands for what is in memory that nobody has written.
     One(u64, bool),
-    /// One of these.
+    /// One of these values in each execution.
     Several(Values),
-    /// One of these, or what was there before.
+    /// One of these values, or what stood there before.
     Perhaps(Values),
 }
 

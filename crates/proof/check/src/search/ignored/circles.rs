@@ -1,8 +1,8 @@
 //! Circles of threads each of which waits for a store of the one before it.
 //!
-//! Each thread of a circle has a read for which it waits, and behind that a store for which the next one waits. A store comes
-//! before what is behind the read of it, and so does the read before the store, if the two synchronize, by themselves or by the
-//! fences around them, or if the read is plain and nothing races. No model has a circle in which all links but one are
+//! Each thread of a circle has a read for which it waits, and behind that a store for which the next thread waits. Where a store
+//! and the read of it synchronize, by themselves or by the fences around them, or where the read is plain and nothing races,
+//! the store comes before all that stands behind the read, and so does whatever stands before the store. No model has a circle in which all links but one are
 //! of that kind: the read of the last one would come before the store that it reads from. Nor has any model one in which all links of
 //! another kind are of one cell: behind the read of each comes the store of the next, and coherence would order each of
 //! these stores before itself.

@@ -15,8 +15,9 @@ use super::super::{Adding, CountedState, Runs, Thread, orders_all};
 pub struct Unit {
     pub block: usize,
     pub members: Vec<ThreadId>,
-    /// Their clocks when the first tickets are taken, and all of these together: that of each member behind a barrier.
+    /// The members' clocks when the first tickets are taken.
     pub clocks: Vec<Clock>,
+    /// All of these clocks together, which each member has behind a barrier.
     pub joined: Clock,
 }
 

@@ -37,14 +37,14 @@ impl<T: PartialEq> All<T> {
     }
 }
 
-/// What the tickets have in common that those have who access a cell.
+/// What the tickets of all threads that access a cell have in common.
 #[derive(Clone, Copy)]
 enum Common {
     /// No segment accesses the cell.
     Nobody,
     /// The part of the counter that is in all of the tickets: no two of them are given in one execution.
     Part(Ticket),
-    /// Nothing.
+    /// They have nothing in common.
     Nothing,
 }
 
