@@ -27,8 +27,8 @@ pub(crate) fn linear<W: IndexWord, const D: usize>(index: [W; MAX_RANK], extent:
 /// A kernel's first parameter: what a thread of a launch with `D` dimensions knows and can do.
 ///
 /// Extents are in blocks, threads, frames; dimension 0 varies slowest. In one dimension an index is a `u32`, in more a
-/// `[u32; D]`; in `#[kernel(wide)]` all that is a `u32` here, but for what belongs to warps, is a `u64`, so that there may be
-/// 2³² elements and threads or more.
+/// `[u32; D]`; in `#[kernel(wide)]` all that is a `u32` here, but for what belongs to warps, is a `u64`, so that there
+/// may be 2³² elements and threads or more.
 #[doc(alias("size_t", "64-bit indexing"))]
 pub struct Acc<'l, const D: usize = 1> {
     thread: &'l Thread<'l>,
@@ -143,8 +143,8 @@ where
     }
 
     /// The block's barrier: waits until all threads of the block are here, and orders block and global memory among
-    /// them. Every thread of the block must reach it, or none, in the same iteration of a loop: the host, the simulated device
-    /// and the checker report where that is not so, CUDA and Vulkan devices do not notice it.
+    /// them. Every thread of the block must reach it, or none, in the same iteration of a loop: the host, the simulated
+    /// device and the checker report where that is not so, CUDA and Vulkan devices do not notice it.
     #[doc(alias("__syncthreads", "bar.sync", "this_thread_block"))]
     #[inline(always)]
     #[track_caller]
@@ -163,7 +163,8 @@ where
         Warp::new(self.thread, self.turns)
     }
 
-    /// The device that the kernel runs on, for code that is another on other devices: `if acc.device().has_f64() { … }`.
+    /// The device that the kernel runs on, for code that is another on other devices: `if acc.device().has_f64() { …
+    /// }`.
     #[inline(always)]
     pub fn device(&self) -> ThisDevice {
         ThisDevice::new(self.thread.grid().warp_size)
@@ -181,12 +182,12 @@ where
         self.thread.launch().threads_in_block().div_ceil(self.thread.grid().warp_size)
     }
 
-    /// The ticks of a clock, which never decrease from one read of a thread to its next: for the time between two places in
-    /// a kernel. What a tick is, and which threads have one clock, is the device's
-    /// ([`Properties::clock_ticks_per_second`](crate::Properties::clock_ticks_per_second)): on the host nanoseconds, and
-    /// one clock; on CUDA the cycles of the thread's multiprocessor (`clock64()`, `%clock64`), whose rate varies; on Vulkan
-    /// `VK_KHR_shader_clock`, a device's clock where it has one, else a subgroup's, and a device without either refuses
-    /// the kernel; on the simulated device a count that its seed moves.
+    /// The ticks of a clock, which never decrease from one read of a thread to its next: for the time between two
+    /// places in a kernel. What a tick is, and which threads have one clock, is the device's
+    /// ([`Properties::clock_ticks_per_second`](crate::Properties::clock_ticks_per_second)): on the host nanoseconds,
+    /// and one clock; on CUDA the cycles of the thread's multiprocessor (`clock64()`, `%clock64`), whose rate varies;
+    /// on Vulkan `VK_KHR_shader_clock`, a device's clock where it has one, else a subgroup's, and a device without
+    /// either refuses the kernel; on the simulated device a count that its seed moves.
     ///
     /// It orders nothing: it is no fence, and compilers may move other accesses across it. The checker cannot try every
     /// time: it refuses to answer where a branch, an assertion, an index or another thread depends on the clock.
@@ -206,9 +207,9 @@ where
 
     /// The indices of `range` that fall to this thread as one of `workers`, which is
     /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) or its like. The device maps indices to workers, unless
-    /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all where workers
-    /// of another number of dimensions share it; more are a fault, and none is gone over. A `break` ends this thread's share
-    /// alone.
+    /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all where
+    /// workers of another number of dimensions share it; more are a fault, and none is gone over. A `break` ends this
+    /// thread's share alone.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
     #[track_caller]
@@ -220,8 +221,8 @@ where
         Indices::new(self.thread, D, W::KIND, W::LINEAR, range.dimensions())
     }
 
-    /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`. A `break`
-    /// ends this thread's share alone.
+    /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`. A
+    /// `break` ends this thread's share alone.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
     pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, Dim<E>>
@@ -257,8 +258,8 @@ where
             None => (std::ptr::null_mut(), [0; MAX_RANK]),
         };
         // SAFETY: the array has as many elements as its extents say, initialized and aligned to 64; it is this block's
-        // alone until the block has ended, and the block is on one thread of the operating system. An array that is there
-        // has less than 2^32 elements, so no stride is saturated.
+        // alone until the block has ended, and the block is on one thread of the operating system. An array that is
+        // there has less than 2^32 elements, so no stride is saturated.
         unsafe { Strided::new(start.cast(), extents, strides, "shared", self.thread).of_block() }
     }
 

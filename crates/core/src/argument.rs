@@ -157,7 +157,8 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
         self.argument_of(name, 0)
     }
     /// # Safety
-    /// The requirements are those of [`Kernel::run`](crate::Kernel::run), and the view is not used once the thread has ended.
+    /// The requirements are those of [`Kernel::run`](crate::Kernel::run), and the view is not used once the thread has
+    /// ended.
     unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
@@ -206,8 +207,8 @@ impl<V> Clone for Bound<V> {
 pub trait IntoArg<P> {
     #[doc(hidden)]
     fn into_arg(self) -> Bound<P>;
-    /// Nobody calls it. Of a trait with such a method Clippy does not say that an argument need not be borrowed, which of a
-    /// buffer is another thing: the launch would free it.
+    /// Nobody calls it. Of a trait with such a method Clippy does not say that an argument need not be borrowed, which
+    /// of a buffer is another thing: the launch would free it.
     #[doc(hidden)]
     fn __borrowed(&mut self) {}
 }
@@ -233,9 +234,9 @@ macro_rules! view_arguments {
             unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
                 let raw = &*self.raw;
                 let (extent, strides) = (self.region.extent(), raw.strides());
-                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`, or has no element and
-                // begins where the buffer does; its memory is the host's and the clocks have allowed the use, by the caller's
-                // promise. Without such memory the view has no element.
+                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`, or has no
+                // element and begins where the buffer does; its memory is the host's and the clocks have allowed the
+                // use, by the caller's promise. Without such memory the view has no element.
                 $view(unsafe {
                     match raw.host {
                         Some(start) => {
@@ -280,8 +281,8 @@ view_arguments! {
 pub unsafe trait Arguments: Clone + Send + Sync + 'static {
     type Views;
     type Built<'b>;
-    /// The argument of this number, if there is one, those for each number of an element counted; `names` are those of the
-    /// parameters.
+    /// The argument of this number, if there is one, those for each number of an element counted; `names` are those of
+    /// the parameters.
     fn argument(&self, number: usize, names: &'static [&'static str]) -> Option<Argument<'_>>;
     /// # Safety
     /// The requirements are those of [`Arg::view`].

@@ -1,8 +1,9 @@
 //! Atomic operations on the host.
 //!
 //! The threads of a block take turns on one worker, so block scope needs no more than a relaxed operation that the
-//! compiler does not move; device and system scope are the processor's own. The memory of a block is touched by that worker
-//! alone, whatever the scope: there an operation is a plain load and store, between which no other thread can run.
+//! compiler does not move; device and system scope are the processor's own. The memory of a block is touched by that
+//! worker alone, whatever the scope: there an operation is a plain load and store, between which no other thread can
+//! run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -330,8 +331,8 @@ where
         self.at::<Dim<D>>(index).store::<O>(value, scope);
     }
 
-    /// Stores `desired` where `expected` is found; gives what was found (CUDA's `atomicCAS`). Relaxed at device scope. A
-    /// failed exchange is a read. Bits are compared: of floats, -0 is not +0, and a NaN is the NaN of the same bits.
+    /// Stores `desired` where `expected` is found; gives what was found (CUDA's `atomicCAS`). Relaxed at device scope.
+    /// A failed exchange is a read. Bits are compared: of floats, -0 is not +0, and a NaN is the NaN of the same bits.
     #[doc(alias = "atomicCAS")]
     #[inline(always)]
     #[track_caller]
@@ -339,7 +340,8 @@ where
         self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
     }
 
-    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read. Bits are compared.
+    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read. Bits are
+    /// compared.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T {

@@ -27,8 +27,8 @@ pub struct LaunchRequest<'k> {
 /// A kind of device.
 ///
 /// # Safety
-/// `allocate` gives memory of as many bytes as were asked for ([`Allocation::bytes`]), or an error: views and copies are
-/// checked against the extent that was asked for, and against nothing else.
+/// `allocate` gives memory of as many bytes as were asked for ([`Allocation::bytes`]), or an error: views and copies
+/// are checked against the extent that was asked for, and against nothing else.
 pub unsafe trait Backend: Send + Sync + 'static {
     /// What the device is and can do.
     fn properties(&self) -> &Properties;

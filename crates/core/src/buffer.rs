@@ -57,8 +57,8 @@ impl RawBuffer {
 
 /// `T`s in the memory of a device, in `D` dimensions.
 ///
-/// It is freed when the last owner goes; a launch or copy that uses it owns it until it has ended. One with 2³² elements or
-/// more is for copies, for parts with fewer (`buffer.slice(…)`), and for kernels with `#[kernel(wide)]`.
+/// It is freed when the last owner goes; a launch or copy that uses it owns it until it has ended. One with 2³²
+/// elements or more is for copies, for parts with fewer (`buffer.slice(…)`), and for kernels with `#[kernel(wide)]`.
 pub struct Buffer<T, const D: usize = 1> {
     raw: Arc<RawBuffer>,
     extent: Extent<D>,
@@ -409,7 +409,8 @@ impl<T: Element, const D: usize> Deref for MapGuard<'_, T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match &self.elements {
-            // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing writes there.
+            // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing writes
+            // there.
             Elements::There(start) => unsafe { std::slice::from_raw_parts(start.as_ptr(), self.buffer.len()) },
             Elements::Copied(copy) => copy,
         }
@@ -420,7 +421,8 @@ impl<T: Element, const D: usize> Deref for MapGuardMut<'_, T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         match &self.elements {
-            // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing else uses them.
+            // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing else uses
+            // them.
             Elements::There(start) => unsafe { std::slice::from_raw_parts(start.as_ptr(), self.buffer.len()) },
             Elements::Copied(copy) => copy,
         }

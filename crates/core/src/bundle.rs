@@ -63,8 +63,8 @@ where
         identity: || KernelIdentity::of::<I>(0),
     };
 
-    /// A kernel of these parts, not yet promised to be safe. Functions that the kernel was given are known by their types
-    /// alone, as which it is built and kept.
+    /// A kernel of these parts, not yet promised to be safe. Functions that the kernel was given are known by their
+    /// types alone, as which it is built and kept.
     #[inline(always)]
     pub fn new(info: &'static KernelInfo, arguments: A, _: H, _: I) -> Self {
         const {
@@ -94,7 +94,8 @@ where
         let views = unsafe { arguments.views(names, thread) };
         // SAFETY: the draft was made with such a function, which has no size.
         let host: H = unsafe { unit() };
-        // The loop is here, where the compiler sees the kernel's function: the next thread costs no call and no new views.
+        // The loop is here, where the compiler sees the kernel's function: the next thread costs no call and no new
+        // views.
         loop {
             // SAFETY: they would be made again from the same arguments, of the same `thread`, and nothing drops them.
             let own = unsafe { std::ptr::read(&views) };

@@ -27,7 +27,8 @@ pub struct Properties {
     pub description: String,
     /// The kind of device.
     pub kind: DeviceKind,
-    /// The target that kernels are lowered to for it; `None` of a device that runs them as they are written, under a model.
+    /// The target that kernels are lowered to for it; `None` of a device that runs them as they are written, under a
+    /// model.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub target: Option<Target>,
     /// How many blocks run at the same time, as far as is known.
@@ -35,8 +36,8 @@ pub struct Properties {
     /// The memory in bytes; 0 where the size is unknown.
     #[cfg_attr(feature = "serde", serde(rename = "memory_bytes"))]
     pub memory: u64,
-    /// How many lanes a warp has where a launch asks for no other number: threads of a block that run in lock step on a GPU
-    /// and exchange values ([`Warp`](crate::Warp)).
+    /// How many lanes a warp has where a launch asks for no other number: threads of a block that run in lock step on a
+    /// GPU and exchange values ([`Warp`](crate::Warp)).
     pub warp_width: u32,
     /// The most threads that a block can have.
     pub max_threads_per_block: u32,
@@ -47,15 +48,15 @@ pub struct Properties {
     pub max_cooperative_blocks: u32,
     /// How many queues surely do their launches at the same time; those of more may wait for each other's end.
     pub concurrent_queues: u32,
-    /// How many memory synchronization domains it has ([`LaunchOptions::sync_domain`](crate::LaunchOptions::sync_domain)); 1
-    /// where there is nothing to choose.
+    /// How many memory synchronization domains it has
+    /// ([`LaunchOptions::sync_domain`](crate::LaunchOptions::sync_domain)); 1 where there is nothing to choose.
     pub sync_domains: u32,
-    /// Whether floats are surely rounded to the nearest, ties to even, and zeros keep their signs and infinities and NaN
-    /// are themselves, in each float type that the device has. Without that, functions may have other bits than on other
-    /// devices, and be beyond their bounds.
+    /// Whether floats are surely rounded to the nearest, ties to even, and zeros keep their signs and infinities and
+    /// NaN are themselves, in each float type that the device has. Without that, functions may have other bits than on
+    /// other devices, and be beyond their bounds.
     pub exact_floats: bool,
-    /// How many ticks a second has on the clock that kernels read ([`Acc::clock`](crate::Acc::clock)); `None` where the rate
-    /// varies, or is not known, or there is no such clock.
+    /// How many ticks a second has on the clock that kernels read ([`Acc::clock`](crate::Acc::clock)); `None` where the
+    /// rate varies, or is not known, or there is no such clock.
     pub clock_ticks_per_second: Option<u64>,
     /// The languages of modules whose kernels it takes as they are: see [`ModuleCode`](crate::ModuleCode).
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -157,7 +158,8 @@ pub struct Provider {
 pub struct Found {
     /// The devices that there are.
     pub devices: Vec<Device>,
-    /// The devices that are missing although their driver is known, and those that cannot be used, each with the reason.
+    /// The devices that are missing although their driver is known, and those that cannot be used, each with the
+    /// reason.
     pub missing: Vec<Missing>,
 }
 
@@ -278,12 +280,12 @@ impl Device {
         self.0.peers()
     }
 
-    /// Lets kernels of this device use buffers of another one, from now on: `queue.launch(spec, kernel(&theirs, &ours))`.
-    /// What both devices use at the same time is ordered by [`Scope::System`] alone, and shared by narrower operations it
-    /// is a conflict, which the launch is refused for. The other direction is enabled by itself.
+    /// Lets kernels of this device use buffers of another one, from now on: `queue.launch(spec, kernel(&theirs,
+    /// &ours))`. What both devices use at the same time is ordered by [`Scope::System`] alone, and shared by narrower
+    /// operations it is a conflict, which the launch is refused for. The other direction is enabled by itself.
     ///
-    /// CUDA devices reach those that the machine links to them, `host` and `host-serial` each other, and `simulated` and
-    /// the checker a second device like themselves ([`Device::peers`]). Vulkan devices reach none.
+    /// CUDA devices reach those that the machine links to them, `host` and `host-serial` each other, and `simulated`
+    /// and the checker a second device like themselves ([`Device::peers`]). Vulkan devices reach none.
     ///
     /// # Errors
     /// This device cannot reach the other one's memory.

@@ -1,10 +1,10 @@
 //! Device functions as values: what a kernel is given for a parameter `f: F` with `F: DeviceFn<…>`.
 //!
-//! A device function has two bodies, the host's and the builder's. As a value it is a Rust function that answers with a type
-//! which has both ([`GivesBodies`]), and only macros can make a value of such a type. So it is asked once: where a kernel is
-//! built, on the thread that launches it. The host's threads, which have small stacks and are built for what the macros
-//! wrote, run the type's body without asking: a closure of a user's may do whatever it likes before it passes the question
-//! on. It cannot pass it on to one of several functions, since their answers have different types.
+//! A device function has two bodies, the host's and the builder's. As a value it is a Rust function that answers with a
+//! type which has both ([`GivesBodies`]), and only macros can make a value of such a type. So it is asked once: where a
+//! kernel is built, on the thread that launches it. The host's threads, which have small stacks and are built for what
+//! the macros wrote, run the type's body without asking: a closure of a user's may do whatever it likes before it
+//! passes the question on. It cannot pass it on to one of several functions, since their answers have different types.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -34,15 +34,16 @@ use crate::thread::Thread;
 /// queue.launch(FrameSpec::cover(n, 64), map(&x, &mut out, device_closure!(|x| x * 2.0)))?;
 /// ```
 ///
-/// It is one function for a launch, part of the kernel's type as the closure of Rust's `Iterator::map` is: the kernel is
-/// compiled for each function that it is given, and the call is built in place. (In CUDA such parameters are functors or
-/// lambdas with `__device__`, as template arguments.) It captures nothing: what it needs is a parameter of it.
+/// It is one function for a launch, part of the kernel's type as the closure of Rust's `Iterator::map` is: the kernel
+/// is compiled for each function that it is given, and the call is built in place. (In CUDA such parameters are
+/// functors or lambdas with `__device__`, as template arguments.) It captures nothing: what it needs is a parameter of
+/// it.
 ///
 /// Everything that takes `Parameters<Args>` and gives the bodies implements it, which is what the macros write.
 ///
 /// # Safety
-/// `on_host` keeps no view beyond its call, gives none to code that could, and has no value with a destructor where it may
-/// wait; `in_builder` builds what it does. Nobody but this library has to implement it.
+/// `on_host` keeps no view beyond its call, gives none to code that could, and has no value with a destructor where it
+/// may wait; `in_builder` builds what it does. Nobody but this library has to implement it.
 #[diagnostic::on_unimplemented(
     message = "this is not a device function with parameters `{Args}`",
     label = "not a device function with parameters `{Args}`",
@@ -80,7 +81,8 @@ where
     type Answer = A;
     #[inline(always)]
     fn on_host(self, thread: &Thread<'_>, arguments: Args) -> A::Output {
-        // SAFETY: who has a thread runs a kernel; that has been built (`Kernel::run`), so there has been such an answer.
+        // SAFETY: who has a thread runs a kernel; that has been built (`Kernel::run`), so there has been such an
+        // answer.
         unsafe { A::on_host(thread, arguments) }
     }
     fn in_builder<'b>(self, builder: &'b Builder, arguments: Args::Built<'b>) -> <A::Output as KernelType>::Built<'b> {
@@ -88,8 +90,8 @@ where
     }
 }
 
-/// Never applies. Where a trait has one implementation alone, rustc reports what that one lacks, which is no word of the
-/// user's: here how many arguments an `Fn` takes.
+/// Never applies. Where a trait has one implementation alone, rustc reports what that one lacks, which is no word of
+/// the user's: here how many arguments an `Fn` takes.
 // SAFETY: it never applies.
 unsafe impl<F, Args: KernelType> DeviceFn<Args> for F
 where
@@ -112,8 +114,8 @@ pub trait Never {}
 /// A type that has the bodies of a function with parameters `Args`.
 ///
 /// # Safety
-/// Where there is a value of the type, the bodies are those that a macro wrote of one function: the kernel is built with one,
-/// and the host runs the other.
+/// Where there is a value of the type, the bodies are those that a macro wrote of one function: the kernel is built
+/// with one, and the host runs the other.
 pub unsafe trait GivesBodies<Args: KernelType>: Sized {
     /// The type of the function's result.
     type Output: KernelType;
@@ -208,8 +210,8 @@ unsafe impl<N: Takes<Args>, Args: KernelType> GivesBodies<Args> for Asked<N, Arg
 /// Asks a device function for its bodies for parameters `Args`.
 pub struct Parameters<Args>(PhantomData<fn(Args)>);
 
-/// The bodies of a device function with parameters `Args` and result `R`, which the closure of type `P` returns that a macro
-/// wrote.
+/// The bodies of a device function with parameters `Args` and result `R`, which the closure of type `P` returns that a
+/// macro wrote.
 pub struct DeviceBodies<Args, R, P>(PhantomData<fn(Args) -> (R, P)>);
 
 /// The host's body. The result has a companion, so that bodies of all functions are written alike.
@@ -258,9 +260,9 @@ impl<Args, R, P> DraftBodies<Args, R, P> {
     /// The bodies, whose safety the caller promises.
     ///
     /// # Safety
-    /// `P` is the type of a closure that captures nothing and does nothing but return both bodies. The host's body keeps no
-    /// view beyond its call, gives none to code that could, and has no value with a destructor where it may wait; the
-    /// builder's builds what the host's does.
+    /// `P` is the type of a closure that captures nothing and does nothing but return both bodies. The host's body
+    /// keeps no view beyond its call, gives none to code that could, and has no value with a destructor where it may
+    /// wait; the builder's builds what the host's does.
     #[inline(always)]
     pub unsafe fn vouch(self) -> DeviceBodies<Args, R, P> {
         DeviceBodies(PhantomData)
@@ -383,8 +385,8 @@ pub fn in_builder<'a, B: Calls<'a, F>, F>(builder: &'a B, function: F) -> B::Cal
 }
 
 impl<'a, F: FnOnce(Parameters<Direct>) -> Asked<B, Direct>, B: Bodies> Callee<'a, F> {
-    /// The bodies of a function that `#[device_fn]` has made. The function itself is not called: it only names them, and
-    /// one that a user has written could as well.
+    /// The bodies of a function that `#[device_fn]` has made. The function itself is not called: it only names them,
+    /// and one that a user has written could as well.
     #[inline(always)]
     pub fn __bodies(self) -> B::In<'a> {
         B::within(self.call)
@@ -405,9 +407,9 @@ pub unsafe trait Bodies {
 
 /// What a function's bodies are methods of.
 ///
-/// They are the type's own methods `__host` and `__build`, which rustc prefers to those of traits. Where it does not know
-/// the type, as behind an `impl Bodies`, it finds this trait's methods of these names, which nothing can call: they see to
-/// it that a user's trait with such methods is at best ambiguous, and is never given a view.
+/// They are the type's own methods `__host` and `__build`, which rustc prefers to those of traits. Where it does not
+/// know the type, as behind an `impl Bodies`, it finds this trait's methods of these names, which nothing can call:
+/// they see to it that a user's trait with such methods is at best ambiguous, and is never given a view.
 pub trait Called: Sized {
     /// The host's body of a type that is not known: it cannot be called.
     fn __host(self, never: Infallible) -> Infallible {

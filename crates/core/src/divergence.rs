@@ -1,5 +1,5 @@
-//! Barriers that not all threads of a block pass, and operations that not all lanes of a warp reach, in the words of every
-//! device that finds them.
+//! Barriers that not all threads of a block pass, and operations that not all lanes of a warp reach, in the words of
+//! every device that finds them.
 
 use std::fmt;
 

@@ -44,8 +44,8 @@ impl SyncDomainMap {
     }
 }
 
-/// Which of a kernel's parameters its threads share by operations narrower than system scope: one bit for each, the last
-/// for all that follow.
+/// Which of a kernel's parameters its threads share by operations narrower than system scope: one bit for each, the
+/// last for all that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BelowSystem(u64);
 

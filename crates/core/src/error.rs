@@ -79,8 +79,8 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
-    /// The error that this one reports: a queue's earlier error, a kernel's fault, a mistake in a kernel. Its text is part
-    /// of this one's.
+    /// The error that this one reports: a queue's earlier error, a kernel's fault, a mistake in a kernel. Its text is
+    /// part of this one's.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &*self.0 {
             ErrorKind::Fault(fault) => Some(&**fault),
@@ -370,7 +370,8 @@ impl ErrorKind {
 /// What an error says of the program that met it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
-    /// The program ran and did what it must not: a check failed, a kernel had a fault or did not end, a device found something.
+    /// The program ran and did what it must not: a check failed, a kernel had a fault or did not end, a device found
+    /// something.
     Wrong,
     /// The program asked for what no device does: a launch, a buffer or a use of one that is refused before it begins.
     Refused,

@@ -46,8 +46,8 @@ pub trait ToExtent<const D: usize>: Copy + fmt::Debug {
     fn raw(self) -> [usize; D];
 }
 
-/// A type of extents: `usize` and `u32`. `i32` is among them since a plain `64` is one where several types are possible;
-/// what is negative is beyond every device.
+/// A type of extents: `usize` and `u32`. `i32` is among them since a plain `64` is one where several types are
+/// possible; what is negative is beyond every device.
 pub trait Count: Copy + fmt::Debug + TryInto<usize> {}
 impl Count for usize {}
 impl Count for u32 {}

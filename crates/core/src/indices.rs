@@ -149,8 +149,8 @@ pub struct Indices<R: Axes> {
 }
 
 impl<R: Axes> Indices<R> {
-    /// The share of `thread`, as one of the workers of this kind, of a range. Where its indices are numbered and words do not
-    /// number them, there is a fault, and none of them is gone over.
+    /// The share of `thread`, as one of the workers of this kind, of a range. Where its indices are numbered and words
+    /// do not number them, there is a fault, and none of them is gone over.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn new(
@@ -264,8 +264,8 @@ impl<'v, T: Element, R: Axes> Items<'v, T, R> {
     /// The rows of the elements.
     #[inline(always)]
     pub(crate) fn rows(self) -> Rows<R, Elements<'v, T>> {
-        // SAFETY: the map is of the view's extent, and gives each element to one thread; the view is borrowed as long as
-        // the elements are, and `self` is given up for them.
+        // SAFETY: the map is of the view's extent, and gives each element to one thread; the view is borrowed as long
+        // as the elements are, and `self` is given up for them.
         unsafe { Rows::new(self.indices, self.elements) }
     }
 }

@@ -172,9 +172,9 @@ impl KernelIdentity {
 /// A kernel with its arguments, of any type: what devices are given.
 ///
 /// # Safety
-/// `argument` names every part of a buffer that `run` touches, with the access that it has there: the clocks rely on it.
-/// Kernels of one identity have arguments for the same parameters, which are those of what `build` returns. Calling a
-/// function with `#[kernel]` gives kernels that keep this.
+/// `argument` names every part of a buffer that `run` touches, with the access that it has there: the clocks rely on
+/// it. Kernels of one identity have arguments for the same parameters, which are those of what `build` returns. Calling
+/// a function with `#[kernel]` gives kernels that keep this.
 pub unsafe trait Kernel: Send + Sync + 'static {
     /// The kernel's name, place and parameters.
     fn info(&self) -> &'static KernelInfo;
@@ -182,13 +182,14 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn rank(&self) -> usize;
     /// The argument for the parameter of this number in the intermediate representation; `None` beyond the last one.
     fn argument(&self, number: usize) -> Option<Argument<'_>>;
-    /// Runs one thread on the host; it may go on to the block's next ones (`Thread::next`). Where it waits, it may switch to others of its block, and never returns if the launch
-    /// is stopped meanwhile: nothing in it has a destructor then.
+    /// Runs one thread on the host; it may go on to the block's next ones (`Thread::next`). Where it waits, it may
+    /// switch to others of its block, and never returns if the launch is stopped meanwhile: nothing in it has a
+    /// destructor then.
     ///
     /// # Safety
-    /// The kernel has been built once, or another of its identity, and was not refused: so the functions that it was given
-    /// are known. The uses of the arguments have been recorded and none conflicts with another that is not ordered, their memory is
-    /// the host's, and each thread of the launch runs once.
+    /// The kernel has been built once, or another of its identity, and was not refused: so the functions that it was
+    /// given are known. The uses of the arguments have been recorded and none conflicts with another that is not
+    /// ordered, their memory is the host's, and each thread of the launch runs once.
     unsafe fn run(&self, thread: &Thread<'_>);
     /// Builds the intermediate representation.
     ///
@@ -207,8 +208,8 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
     fn to_arc(&self) -> Arc<dyn Kernel>;
-    /// The same kernel for a launch with 2³² elements or threads or more, which has an intermediate representation of its own;
-    /// `None` of a kernel whose indices are `u32`.
+    /// The same kernel for a launch with 2³² elements or threads or more, which has an intermediate representation of
+    /// its own; `None` of a kernel whose indices are `u32`.
     fn for_long_launch(&self) -> Option<Arc<dyn Kernel>> {
         None
     }

@@ -59,9 +59,9 @@ impl<T: Number> Shared<T, 1> {
         }
     }
 
-    /// Writes `values` to the elements from `index` on, under one check: `out.store_lanes(4 * i, [a, b, c, d])`. A fault and
-    /// nothing written where they are not all in bounds. On a GPU it is one store of up to 16 bytes where `index` is
-    /// a multiple of `N`; each element is a plain store of its own for other threads.
+    /// Writes `values` to the elements from `index` on, under one check: `out.store_lanes(4 * i, [a, b, c, d])`. A
+    /// fault and nothing written where they are not all in bounds. On a GPU it is one store of up to 16 bytes where
+    /// `index` is a multiple of `N`; each element is a plain store of its own for other threads.
     #[inline(always)]
     #[track_caller]
     pub fn store_lanes<const N: usize>(&self, index: u32, values: [T; N]) {

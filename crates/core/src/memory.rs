@@ -244,8 +244,8 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
     }
     // SAFETY: the layout is not empty.
     let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(|| host_lacks(layout.size()))?;
-    // SAFETY: the memory was just allocated with this layout, and zeros are a value of every element type. The operating
-    // system gives zeros page by page; a vector that is filled would touch them all.
+    // SAFETY: the memory was just allocated with this layout, and zeros are a value of every element type. The
+    // operating system gives zeros page by page; a vector that is filled would touch them all.
     Ok(unsafe { Vec::from_raw_parts(start.as_ptr().cast(), len, len) })
 }
 
@@ -271,8 +271,8 @@ pub(crate) fn number_bytes_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
     unsafe { bytes_mut(values) }
 }
 
-/// Reads elements of a device: the runs, one behind the other, each an offset and a length in bytes. What becomes of them
-/// in `into` are bytes of elements, whatever the memory holds.
+/// Reads elements of a device: the runs, one behind the other, each an offset and a length in bytes. What becomes of
+/// them in `into` are bytes of elements, whatever the memory holds.
 ///
 /// # Safety
 /// The requirements are those of [`Memory::read_runs`], and the memory is of elements of this layout.
@@ -303,8 +303,8 @@ pub(crate) unsafe fn read_elements(
 pub(crate) unsafe fn settle_in_place(layout: &wattle_ir::ElementLayout, start: NonNull<u8>, count: usize) {
     for leaf in layout.bools() {
         for element in 0..count {
-            // SAFETY: the byte is within the elements. It is written only if it is neither 0 nor 1, and then no guard has
-            // settled it, so that nothing of the host's refers to it; all that do the same here are atomic.
+            // SAFETY: the byte is within the elements. It is written only if it is neither 0 nor 1, and then no guard
+            // has settled it, so that nothing of the host's refers to it; all that do the same here are atomic.
             let byte =
                 unsafe { AtomicU8::from_ptr(start.as_ptr().add(element * layout.size() + leaf.offset as usize)) };
             if byte.load(Ordering::Relaxed) > 1 {

@@ -1,10 +1,10 @@
 //! Functions of types that change what they are given: `&mut self`, and `&mut` parameters.
 //!
-//! Such a function is a value of Rust's that takes values and returns values: it is lent what it changes ([`ByMut`]), and
-//! returns it beside its result, the first one outermost: `fn next(&mut self, x: &mut u32) -> f32` returns
-//! `((f32, u32), Self)`. Who calls it puts back what comes back. A call by its receiver, `rng.next()`, does not say whether the
-//! method changes it, so the function's type does: [`OnHost::__change`] is a method of its own for functions whose first
-//! parameter is lent, which rustc prefers to that of the trait, which is for all others.
+//! Such a function is a value of Rust's that takes values and returns values: it is lent what it changes ([`ByMut`]),
+//! and returns it beside its result, the first one outermost: `fn next(&mut self, x: &mut u32) -> f32` returns `((f32,
+//! u32), Self)`. Who calls it puts back what comes back. A call by its receiver, `rng.next()`, does not say whether the
+//! method changes it, so the function's type does: [`OnHost::__change`] is a method of its own for functions whose
+//! first parameter is lent, which rustc prefers to that of the trait, which is for all others.
 
 use std::marker::PhantomData;
 
@@ -54,7 +54,8 @@ pub fn type_on_host<V>(_: impl FnOnce() -> V) -> PhantomData<V> {
     PhantomData
 }
 
-/// A builder that knows what its values stand for: a trait, so that the result is erroneous where the builder is (see `Once`).
+/// A builder that knows what its values stand for: a trait, so that the result is erroneous where the builder is (see
+/// `Once`).
 pub trait KnowsType<V> {
     /// What `V` stands for.
     type Element;
@@ -69,9 +70,9 @@ pub fn type_in_builder<B: KnowsType<V>, V>(_: B, _: impl FnOnce() -> V) -> Phant
     PhantomData
 }
 
-/// The function of a receiver's type that is called as a method, where nothing that is written says the type. rustc finds it
-/// as it finds a method: `find` calls the one that `#[device_fn]` has written beside the function, on a value that it does not
-/// look at.
+/// The function of a receiver's type that is called as a method, where nothing that is written says the type. rustc
+/// finds it as it finds a method: `find` calls the one that `#[device_fn]` has written beside the function, on a value
+/// that it does not look at.
 #[inline(always)]
 pub fn of_receiver<V: KernelValue, Args, A>(
     _: PhantomData<V>,

@@ -1,8 +1,8 @@
 //! Kernels of modules that were not written with Wattle, with their arguments: what a launch of one is given.
 //!
-//! A module is text that a driver takes as it is ([`ModuleCode`]), and what its reader says of each kernel: the name and the
-//! parameters ([`ModuleEntry`]). [`ModuleEntry::call`] binds buffers and values to the parameters. What the text means is
-//! the reader's and the devices' business.
+//! A module is text that a driver takes as it is ([`ModuleCode`]), and what its reader says of each kernel: the name
+//! and the parameters ([`ModuleEntry`]). [`ModuleEntry::call`] binds buffers and values to the parameters. What the
+//! text means is the reader's and the devices' business.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -80,8 +80,8 @@ impl ModuleCode {
     /// The same module, which devices may run whose memory a wrong address reaches.
     ///
     /// # Safety
-    /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own; the
-    /// kernels that are made of it have the parameters that the text declares.
+    /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own;
+    /// the kernels that are made of it have the parameters that the text declares.
     pub unsafe fn vouched(self) -> ModuleCode {
         ModuleCode { is_vouched: true, ..self }
     }
@@ -187,8 +187,8 @@ impl ModuleEntry {
         self.params.last().map_or(0, |last| (last.offset + last.bytes) as usize)
     }
 
-    /// The kernel with its arguments, for launches in `D` dimensions. Whether they fit the parameters is reported by the
-    /// launch.
+    /// The kernel with its arguments, for launches in `D` dimensions. Whether they fit the parameters is reported by
+    /// the launch.
     pub fn call<const D: usize>(self: &Arc<Self>, arguments: impl ModuleArguments) -> ModuleKernel<D> {
         ModuleKernel(ModuleCall { entry: self.clone(), given: arguments.given() })
     }
@@ -374,8 +374,8 @@ pub struct ModuleKernel<const D: usize>(ModuleCall);
 #[diagnostic::do_not_recommend]
 unsafe impl<const D: usize> Launch<D> for ModuleKernel<D> {}
 
-// SAFETY: `argument` names each buffer that the kernel is given. That a device's kernel touches nothing else is what the one
-// who vouches for the module promises; the checker finds where it does.
+// SAFETY: `argument` names each buffer that the kernel is given. That a device's kernel touches nothing else is what
+// the one who vouches for the module promises; the checker finds where it does.
 unsafe impl<const D: usize> Kernel for ModuleKernel<D> {
     fn info(&self) -> &'static KernelInfo {
         self.0.entry.info

@@ -1,7 +1,7 @@
 //! Operators of the user's structs: `v + w` and `-v`, as `#[device_fn]` on `impl Add for Vector` gives them to kernels.
 //!
-//! A kernel's `+` whose operands do not show that they are numbers goes by [`Operator`], which numbers and arrays of them have
-//! too: so rustc chooses by the types, and finds them as it does for Rust's own operators.
+//! A kernel's `+` whose operands do not show that they are numbers goes by [`Operator`], which numbers and arrays of
+//! them have too: so rustc chooses by the types, and finds them as it does for Rust's own operators.
 
 use std::marker::PhantomData;
 
@@ -139,7 +139,8 @@ pub fn negate_on_host<X: Negation>(thread: &Thread<'_>, x: X) -> X::Output {
     X::bodies.on_host(thread, (x,))
 }
 
-/// A builder that knows operators of structs: a trait, so that the result is erroneous where the builder is (see `Once`).
+/// A builder that knows operators of structs: a trait, so that the result is erroneous where the builder is (see
+/// `Once`).
 pub trait Operates<'b, Op, X, Y> {
     /// What stands for the result.
     type Result;

@@ -1,7 +1,7 @@
 //! A plain closure where a kernel takes a device function: `map(&x, |x| x * 2.0)`.
 //!
-//! For rustc it is a function of the question that a device function answers. With operators the question becomes something
-//! that is no answer, and the error is that of [`DeviceFn`](crate::DeviceFn), which says what to write.
+//! For rustc it is a function of the question that a device function answers. With operators the question becomes
+//! something that is no answer, and the error is that of [`DeviceFn`](crate::DeviceFn), which says what to write.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 

@@ -333,8 +333,8 @@ impl QueueLogs {
 /// Whether lines without a sink go to the standard error.
 static TO_STDERR: AtomicBool = AtomicBool::new(false);
 
-/// Sends what kernels print to the standard error from now on, where no [`Queue::print_to`](crate::Queue::print_to) says
-/// otherwise: for a program whose standard output is a document.
+/// Sends what kernels print to the standard error from now on, where no [`Queue::print_to`](crate::Queue::print_to)
+/// says otherwise: for a program whose standard output is a document.
 pub fn print_to_stderr() {
     TO_STDERR.store(true, Ordering::Relaxed);
 }

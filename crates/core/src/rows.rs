@@ -1,10 +1,10 @@
 //! Rows: the runs of indices that differ in the last dimension alone, which the loops of kernels go through.
 //!
 //! A loop over an index map is two loops: over its rows, and over the numbers of a row. All that depends on the other
-//! dimensions is worked out, and checked, once a row. Where a row's indices are consecutive, an access at an index that moves
-//! along with them is checked once for all of them ([`Line`]), so that the loop over the row has no check in it and
-//! vectorizes. Where it is not in bounds for all, it is for one run of the row's numbers, which is found then; the row's ends
-//! go the checked way.
+//! dimensions is worked out, and checked, once a row. Where a row's indices are consecutive, an access at an index that
+//! moves along with them is checked once for all of them ([`Line`]), so that the loop over the row has no check in it
+//! and vectorizes. Where it is not in bounds for all, it is for one run of the row's numbers, which is found then; the
+//! row's ends go the checked way.
 
 use std::marker::PhantomData;
 
@@ -86,8 +86,8 @@ impl<R: Axes, P: Places> Row<R, P> {
     #[inline(always)]
     pub fn into_slices(self) -> P::Slices {
         let count = if self.is_plain() { self.count } else { 0 };
-        // SAFETY: the map gives these elements to this thread alone, each in one row, and within the extent of all views;
-        // the row is given up for them.
+        // SAFETY: the map gives these elements to this thread alone, each in one row, and within the extent of all
+        // views; the row is given up for them.
         unsafe { self.places.slices(self.begin.map(Into::into), R::RANK, count as usize) }
     }
 }
@@ -166,7 +166,8 @@ pub struct Rows<R: Axes, P> {
     done: bool,
     /// The counters of all dimensions but the last one.
     at: [R::Word; MAX_RANK],
-    /// What is left of a row that has more indices than 32 bits count: the counters, and the share of the last dimension.
+    /// What is left of a row that has more indices than 32 bits count: the counters, and the share of the last
+    /// dimension.
     rest: Option<Counters<R::Word>>,
 }
 
@@ -174,8 +175,8 @@ impl<R: Axes, P: Places> Rows<R, P> {
     /// The rows of `map`, with the elements at `places`.
     ///
     /// # Safety
-    /// Each index of the map is within the views behind `places`, and no other reference to these elements is used while
-    /// those are that the rows give.
+    /// Each index of the map is within the views behind `places`, and no other reference to these elements is used
+    /// while those are that the rows give.
     #[inline(always)]
     pub(crate) unsafe fn new(map: Indices<R>, places: P) -> Self {
         let (zero, one) = (R::Word::truncated(0), R::Word::truncated(1));
@@ -287,9 +288,9 @@ pub struct Stretch {
     end: u32,
 }
 
-/// A row in parts: all of it at first, as far as a loop may go on without a look at the time limit. A loop that finds some
-/// access out of bounds in what is ahead has it [narrowed](Parts::narrow): then the numbers before, within and behind a
-/// stretch are parts of their own.
+/// A row in parts: all of it at first, as far as a loop may go on without a look at the time limit. A loop that finds
+/// some access out of bounds in what is ahead has it [narrowed](Parts::narrow): then the numbers before, within and
+/// behind a stretch are parts of their own.
 pub struct Parts<R: Axes, P> {
     row: Row<R, P>,
     /// How many numbers the next part has at the most.

@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 use crate::extent::{self, ToExtent};
 use crate::printing::LEAST_WORDS;
 
-/// Logical work: `frames` frames of `frame_extent` each; fewer than 2³² frames, of fewer than 2³² elements. The device chooses blocks and threads, and a kernel that is
-/// launched so must be right for any choice: it shares its work out with `acc.indices` and `acc.items`. Without a frame
-/// there is nothing to do, and the launch does nothing.
+/// Logical work: `frames` frames of `frame_extent` each; fewer than 2³² frames, of fewer than 2³² elements. The device
+/// chooses blocks and threads, and a kernel that is launched so must be right for any choice: it shares its work out
+/// with `acc.indices` and `acc.items`. Without a frame there is nothing to do, and the launch does nothing.
 ///
 /// The simulated device takes a frame for a block and its extent for threads; the host runs a few blocks per worker,
 /// each of one thread, which is its fastest choice.
@@ -41,10 +41,10 @@ impl<const D: usize> FrameSpec<D> {
 /// Exactly `blocks` blocks of `threads` threads each; with no block the launch does nothing. A device that cannot keep
 /// this says so in an error.
 ///
-/// On the host the threads of a block take turns on one worker. A turn ends at a barrier and, every fourth time, on the back
-/// edge of a loop that may be a wait; then each other thread that can run has one, in the order of their numbers. So a
-/// thread may wait for any other of its block, and for blocks before its own. Where no thread of a kernel can wait for
-/// another, each runs to its end before the next one starts, which costs no more than a loop over them.
+/// On the host the threads of a block take turns on one worker. A turn ends at a barrier and, every fourth time, on the
+/// back edge of a loop that may be a wait; then each other thread that can run has one, in the order of their numbers.
+/// So a thread may wait for any other of its block, and for blocks before its own. Where no thread of a kernel can wait
+/// for another, each runs to its end before the next one starts, which costs no more than a loop over them.
 #[doc(alias("dim3", "<<<>>>"))]
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadSpec<const D: usize> {
@@ -184,8 +184,8 @@ impl LaunchOptions {
         Self::default()
     }
 
-    /// All blocks at once, so that they may wait for each other in any direction. The host grants it up to its
-    /// workers, then by more threads of the operating system: 1024 blocks, and 16,384 threads of blocks that have several.
+    /// All blocks at once, so that they may wait for each other in any direction. The host grants it up to its workers,
+    /// then by more threads of the operating system: 1024 blocks, and 16,384 threads of blocks that have several.
     #[doc(alias("cudaLaunchCooperativeKernel", "grid.sync", "this_grid"))]
     pub fn cooperative(self) -> Self {
         LaunchOptions { cooperative: true, ..self }
@@ -203,8 +203,8 @@ impl LaunchOptions {
         LaunchOptions { time_limit: None, ..self }
     }
 
-    /// The length, in elements, of the kernel's shared array that is sized at launch: at least 1, or the launch of such a
-    /// kernel is refused.
+    /// The length, in elements, of the kernel's shared array that is sized at launch: at least 1, or the launch of such
+    /// a kernel is refused.
     #[doc(alias = "extern __shared__")]
     pub fn shared_len(self, elements: u32) -> Self {
         LaunchOptions { shared_len: elements, ..self }
@@ -223,11 +223,11 @@ impl LaunchOptions {
     }
 
     /// The memory synchronization domain that the launch is in. Fences and atomics of device scope wait for the writes
-    /// of their own domain alone, which is what it is for; between two domains **only system scope orders**. Two launches
-    /// in different domains that use a buffer at the same time, with atomics or fences narrower than that, are refused
-    /// when the second is enqueued, on every device. Without it the launch is in the domain of its queue
-    /// ([`Queue::with_sync_domain`](crate::Queue::with_sync_domain)). Devices with one domain take the option, and it has no effect there
-    /// (CUDA C++ Programming Guide, "Memory Synchronization Domains").
+    /// of their own domain alone, which is what it is for; between two domains **only system scope orders**. Two
+    /// launches in different domains that use a buffer at the same time, with atomics or fences narrower than that, are
+    /// refused when the second is enqueued, on every device. Without it the launch is in the domain of its queue
+    /// ([`Queue::with_sync_domain`](crate::Queue::with_sync_domain)). Devices with one domain take the option, and it
+    /// has no effect there (CUDA C++ Programming Guide, "Memory Synchronization Domains").
     pub fn sync_domain(self, domain: SyncDomain) -> Self {
         LaunchOptions { domain: Some(domain), ..self }
     }
@@ -238,10 +238,10 @@ impl LaunchOptions {
         LaunchOptions { domain_map: Some(map), ..self }
     }
 
-    /// How many lanes the launch's warps must have: a power of two up to 128. Without it they have as many as the device
-    /// says ([`Properties::warp_width`](crate::Properties::warp_width)). The host, the simulated device and the checker have
-    /// warps of any such size, CUDA devices of 32 lanes, Vulkan devices of those sizes that they offer; a device without
-    /// such warps says so in an error.
+    /// How many lanes the launch's warps must have: a power of two up to 128. Without it they have as many as the
+    /// device says ([`Properties::warp_width`](crate::Properties::warp_width)). The host, the simulated device and the
+    /// checker have warps of any such size, CUDA devices of 32 lanes, Vulkan devices of those sizes that they offer; a
+    /// device without such warps says so in an error.
     pub fn warp_size(self, lanes: u32) -> Self {
         LaunchOptions { warp_size: Some(lanes), ..self }
     }
@@ -265,16 +265,16 @@ impl LaunchOptions {
         Err(Error::capability(&properties.name, what, instead))
     }
 
-    /// How many bytes the log has into which the launch's threads print, 1 MiB without this; at least 192, and at the most
-    /// 4 GiB. A line takes 12 bytes, and 4 or 8 for each of its values; lines beyond the end are counted, and lost
+    /// How many bytes the log has into which the launch's threads print, 1 MiB without this; at least 192, and at the
+    /// most 4 GiB. A line takes 12 bytes, and 4 or 8 for each of its values; lines beyond the end are counted, and lost
     /// ([`Printed::lost`](crate::Printed)). CUDA calls it `cudaLimitPrintfFifoSize`.
     pub fn print_buffer(self, bytes: usize) -> Self {
         let words = u32::try_from(bytes / 4).unwrap_or(u32::MAX).clamp(LEAST_WORDS, 1 << 30);
         LaunchOptions { print_words: words, ..self }
     }
 
-    /// The launch is one of `#[kernel(wide)]`, and is treated as if a view had 2³² elements or more: it runs the code with
-    /// indices of 64 bits also where those of 32 would do, to test it or to measure what it costs.
+    /// The launch is one of `#[kernel(wide)]`, and is treated as if a view had 2³² elements or more: it runs the code
+    /// with indices of 64 bits also where those of 32 would do, to test it or to measure what it costs.
     pub fn long_indices(self) -> Self {
         LaunchOptions { long: true, ..self }
     }

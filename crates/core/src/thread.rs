@@ -174,8 +174,8 @@ impl<'l> Thread<'l> {
         self.number.get()
     }
 
-    /// Ends the thread and becomes the next one of its block, if it runs them one after another and there is one. `rank` is
-    /// that of the launch. What it has worked since the last look stays.
+    /// Ends the thread and becomes the next one of its block, if it runs them one after another and there is one.
+    /// `rank` is that of the launch. What it has worked since the last look stays.
     #[inline(always)]
     pub(crate) fn next(&self, rank: usize) -> bool {
         let next = self.number.get() + 1;

@@ -1,7 +1,7 @@
 //! Views: a kernel's parameters, as the host's function sees them.
 //!
-//! Their extents have 64 bits, and kernels ask for them as `u32`, or as `u64` in `#[kernel(wide)]`; a launch with views of 2³²
-//! elements or more is one of the latter.
+//! Their extents have 64 bits, and kernels ask for them as `u32`, or as `u64` in `#[kernel(wide)]`; a launch with views
+//! of 2³² elements or more is one of the latter.
 //!
 //! # Why launching is safe
 //!
@@ -14,12 +14,13 @@
 //! * **That nothing else touches it.** Before a launch is enqueued, the [clocks](crate::clock) have refused it if any
 //!   use of the buffer that conflicts is not ordered with it. So `Read` memory is not written while it is viewed, and
 //!   `PerItem` memory is touched by this launch alone, through one view. `Shared` and `Atomic` memory is touched by
-//!   atomic instructions only, on the host; that of a block, which one thread of the operating system touches alone, plainly.
+//!   atomic instructions only, on the host; that of a block, which one thread of the operating system touches alone,
+//!   plainly.
 //! * **That indices are in bounds.** Every access is checked.
 //! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of a number is a
-//!   value. A byte of the host's memory that is a `bool` is 0 or 1: it is zero at first, and what comes from other devices
-//!   is settled on the way. Shared memory of blocks holds what other kernels have left there, so `shared_load` settles
-//!   what it reads.
+//!   value. A byte of the host's memory that is a `bool` is 0 or 1: it is zero at first, and what comes from other
+//!   devices is settled on the way. Shared memory of blocks holds what other kernels have left there, so `shared_load`
+//!   settles what it reads.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -65,8 +66,8 @@ impl<T: Element> Strided<T> {
     /// The same view, of memory of the thread's block: its accesses are plain.
     ///
     /// # Safety
-    /// While the thread runs, the memory is touched by threads of its block alone, all of which are on one thread of the
-    /// operating system.
+    /// While the thread runs, the memory is touched by threads of its block alone, all of which are on one thread of
+    /// the operating system.
     #[inline(always)]
     pub(crate) unsafe fn of_block(self) -> Self {
         Strided { is_of_block: true, ..self }
@@ -357,9 +358,10 @@ where
 
 /// A load of an element that the threads of a launch share: plain, if it `is_of_block`, and else by relaxed atomics.
 ///
-/// Memory of a block is touched by one thread of the operating system, so a plain access races with nothing, whatever the
-/// kernel does: the block's threads are its fibers, which switch in calls that the compiler knows nothing of. No reference
-/// is made, so none is alive at a switch. A truth value is made of its byte, which can be what another kernel left there.
+/// Memory of a block is touched by one thread of the operating system, so a plain access races with nothing, whatever
+/// the kernel does: the block's threads are its fibers, which switch in calls that the compiler knows nothing of. No
+/// reference is made, so none is alive at a switch. A truth value is made of its byte, which can be what another kernel
+/// left there.
 ///
 /// # Safety
 /// `element` is valid and aligned for `T`. While this runs, it is touched by atomic instructions alone, or, if it

@@ -18,10 +18,10 @@ use crate::thread::Thread;
 /// taken by all of them or by none. The host, the simulated device and the checker report a warp that parts; on GPUs it
 /// has no meaning, and may hang until the time limit.
 ///
-/// The size is the device's ([`Properties::warp_width`](crate::Properties::warp_width)): 32 on CUDA devices, from 4 to 128 on
-/// Vulkan devices, 1 on the host. A kernel is right for all sizes if it asks for `size` and `lane`; where it needs a certain one
-/// it is launched with [`LaunchOptions::warp_size`](crate::LaunchOptions::warp_size), of which the host and the simulated device
-/// have every power of two up to 128.
+/// The size is the device's ([`Properties::warp_width`](crate::Properties::warp_width)): 32 on CUDA devices, from 4 to
+/// 128 on Vulkan devices, 1 on the host. A kernel is right for all sizes if it asks for `size` and `lane`; where it
+/// needs a certain one it is launched with [`LaunchOptions::warp_size`](crate::LaunchOptions::warp_size), of which the
+/// host and the simulated device have every power of two up to 128.
 ///
 /// Of the operations, [`sync`](Warp::sync) alone orders memory; a shuffle orders nothing, on no device.
 ///

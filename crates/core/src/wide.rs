@@ -264,7 +264,8 @@ pub mod support {
         }
     }
 
-    /// A number of an index into an array of the thread's own, which is shorter: any beyond 32 bits is the greatest of those.
+    /// A number of an index into an array of the thread's own, which is shorter: any beyond 32 bits is the greatest of
+    /// those.
     #[inline(always)]
     fn word(index: u64) -> u32 {
         index.min(u32::MAX.into()) as u32

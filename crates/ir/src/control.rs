@@ -15,8 +15,8 @@ pub const SITE: u32 = 2;
 pub const BLOCK: u32 = 3;
 /// The number of the faulting thread in its block.
 pub const THREAD: u32 = 4;
-/// The index that was out of bounds, dimension 0 first, of several lanes that of the last one; or the words of the values
-/// in an assertion's message ([`crate::message::Words`]). [`INDEX_WORDS`] words.
+/// The index that was out of bounds, dimension 0 first, of several lanes that of the last one; or the words of the
+/// values in an assertion's message ([`crate::message::Words`]). [`INDEX_WORDS`] words.
 pub const INDEX: u32 = 5;
 /// The most words of [`INDEX`].
 pub const INDEX_WORDS: u32 = 2 * MOST_ARGUMENTS as u32;

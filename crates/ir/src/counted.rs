@@ -1,9 +1,9 @@
 //! Counted loops: what `while` and `for` loops are in statements.
 //!
 //! Such a loop begins each turn with a test that leaves it ([`HeadTest`]). Where the test is `slot < end` it has a
-//! counter ([`Counter`]), and where nothing but a step of that counter stands between turns it is counted ([`Counted`]).
-//! What else must hold depends on the use: whether the turn sets the counter too, and what the counter is at first, are
-//! questions for whoever asks.
+//! counter ([`Counter`]), and where nothing but a step of that counter stands between turns it is counted
+//! ([`Counted`]). What else must hold depends on the use: whether the turn sets the counter too, and what the counter
+//! is at first, are questions for whoever asks.
 
 use crate::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt};
 

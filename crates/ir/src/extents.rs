@@ -102,7 +102,8 @@ impl SharedLen {
 }
 
 impl Kernel {
-    /// The extent of an array in shared memory or of the thread's own in one dimension; `None` where only a launch knows.
+    /// The extent of an array in shared memory or of the thread's own in one dimension; `None` where only a launch
+    /// knows.
     pub fn known_extent(&self, place: Place, dimension: u8) -> Option<u32> {
         match place {
             Place::Param(_) => None,

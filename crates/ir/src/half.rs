@@ -1,4 +1,5 @@
-//! The floats of 16 bits on the host: the types are those of the crate `half`, their arithmetic is that of `wattle-math`.
+//! The floats of 16 bits on the host: the types are those of the crate `half`, their arithmetic is that of
+//! `wattle-math`.
 
 use std::num::Wrapping;
 

@@ -130,7 +130,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel of this name, defined at `site`, with launches of `rank` dimensions, that has no parameters and does nothing.
+    /// A kernel of this name, defined at `site`, with launches of `rank` dimensions, that has no parameters and does
+    /// nothing.
     pub fn new(name: impl Into<String>, site: Site, rank: usize) -> Kernel {
         Kernel {
             name: name.into(),
@@ -147,7 +148,8 @@ impl Kernel {
         }
     }
 
-    /// The bytes of a block's shared arrays together, in a launch that gives this length to those that are sized at launch.
+    /// The bytes of a block's shared arrays together, in a launch that gives this length to those that are sized at
+    /// launch.
     pub fn shared_bytes(&self, shared_len: u32) -> u64 {
         let bytes = |array: &SharedArray| u64::from(array.len.in_launch(shared_len)) * array.element.size() as u64;
         self.shared.iter().map(bytes).sum()
@@ -162,7 +164,8 @@ impl Kernel {
     }
 }
 
-/// The name in faults of an array of the thread's own and of a constant table, which have no name in the representation.
+/// The name in faults of an array of the thread's own and of a constant table, which have no name in the
+/// representation.
 pub const LOCAL_ARRAY: &str = "an array of the kernel";
 
 impl Kernel {
@@ -192,8 +195,8 @@ pub struct Param {
 }
 
 /// Which number of an element a parameter is: an element that is an array or a struct has a parameter for each of its
-/// numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate memory; who passes
-/// arguments or addresses knows from this where it is.
+/// numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate memory; who
+/// passes arguments or addresses knows from this where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Field {
@@ -365,8 +368,8 @@ pub enum Builtin {
     Lane,
     /// What the device is, which is a constant when the kernel is built for it. In dimension 0 alone.
     Device(DeviceProperty),
-    /// The warp's number in its block: warps are formed of threads whose row-major numbers are consecutive. In dimension
-    /// 0 alone.
+    /// The warp's number in its block: warps are formed of threads whose row-major numbers are consecutive. In
+    /// dimension 0 alone.
     WarpInBlock,
 }
 
@@ -439,8 +442,8 @@ pub enum Stmt {
     Fence { order: FenceOrder, scope: Scope, site: Site },
     /// The block's barrier: all threads of the block reach it, and it orders block and global memory among them.
     Barrier { site: Site },
-    /// An operation of the warp: all its lanes reach the same statement in the same iterations of the loops around it, and
-    /// each gets its result. It orders no memory.
+    /// An operation of the warp: all its lanes reach the same statement in the same iterations of the loops around it,
+    /// and each gets its result. It orders no memory.
     Warp { dst: SlotId, op: WarpOp, value: ExprId, operand: Option<ExprId>, site: Site },
     /// The warp's barrier: all its lanes reach it, and it orders block and global memory among them.
     WarpBarrier { site: Site },
@@ -469,7 +472,8 @@ pub enum Stmt {
     /// A line in the launch's log ([`crate::printing`]). It is no access to the threads' memory: what threads print
     /// orders nothing.
     Print { message: Message, site: Site },
-    /// Reads the clock: `dst`, of type `u64`, gets its ticks, which never decrease from one read of a thread to its next.
+    /// Reads the clock: `dst`, of type `u64`, gets its ticks, which never decrease from one read of a thread to its
+    /// next.
     Clock { dst: SlotId, site: Site },
     /// A fault, with the index that was out of bounds if it is one; the thread goes on. Kernels have it that were
     /// [legalized](crate::legalize) alone, whose accesses and divisions do not fail.

@@ -161,8 +161,8 @@ impl ElementLayout {
         self.numbers().iter().filter(|leaf| leaf.is_bool)
     }
 
-    /// Whether there are truth values among the numbers. Known when a kernel is compiled, since each access of the host to
-    /// a block's memory depends on it.
+    /// Whether there are truth values among the numbers. Known when a kernel is compiled, since each access of the host
+    /// to a block's memory depends on it.
     pub const fn has_bools(&self) -> bool {
         let mut at = 0;
         while at < self.len {

@@ -11,8 +11,8 @@ pub enum Precision {
     Exact,
     /// It is rounded once, as IEEE 754 says; it may be subnormal, which is not promised.
     Rounded,
-    /// It is within a bound that its method states, and has the same bits on every device; it may be subnormal, which is
-    /// not promised.
+    /// It is within a bound that its method states, and has the same bits on every device; it may be subnormal, which
+    /// is not promised.
     Bounded,
     /// It is within a bound that its method states, and has other bits on other devices.
     Near,
@@ -116,8 +116,8 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether it is a short form of a function of floats, which [`expand`](crate::expand()) replaces unless the
-            /// target has an instruction for it.
+            /// Whether it is a short form of a function of floats, which [`expand`](crate::expand()) replaces unless
+            /// the target has an instruction for it.
             pub fn is_fast(self) -> bool {
                 match self {
                     $($name::$op => stringify!($how) == "fast",)+
@@ -241,14 +241,14 @@ pub enum DivOp {
 pub enum AtomicLaw {
     /// It leaves the operand.
     Replaces,
-    /// It leaves what this operation gives of the value and the operand; integers end the same in whatever order several are
-    /// made.
+    /// It leaves what this operation gives of the value and the operand; integers end the same in whatever order
+    /// several are made.
     Combines(BinaryOp),
-    /// It adds 1, or leaves 0 once the value has reached the operand; the order of several matters unless their operands are
-    /// equal.
-    CountsUp,
-    /// It subtracts 1, or leaves the operand where the value is 0 or beyond it; the order of several matters unless their
+    /// It adds 1, or leaves 0 once the value has reached the operand; the order of several matters unless their
     /// operands are equal.
+    CountsUp,
+    /// It subtracts 1, or leaves the operand where the value is 0 or beyond it; the order of several matters unless
+    /// their operands are equal.
     CountsDown,
 }
 

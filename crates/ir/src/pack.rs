@@ -83,7 +83,8 @@ impl Kernel {
             _ => None,
         });
         let values = values.collect::<Option<Vec<SlotId>>>()?;
-        // One that sets the slot of another one, or what the index of the next ones reads, is not done at once with them.
+        // One that sets the slot of another one, or what the index of the next ones reads, is not done at once with
+        // them.
         let is_alone = |(number, slot): (usize, &SlotId)| {
             !values[..number].contains(slot)
                 && (number + 1 == values.len() || !index.iter().any(|&part| self.reads(part, *slot)))

@@ -1,4 +1,5 @@
-//! What `#[derive(Element)]` asserts of a struct's bytes: what it says of those that no field fills, and how it is aligned.
+//! What `#[derive(Element)]` asserts of a struct's bytes: what it says of those that no field fills, and how it is
+//! aligned.
 
 /// The most bytes that the words take.
 const MOST: usize = 400;
@@ -10,8 +11,8 @@ pub struct Padding {
 }
 
 impl Padding {
-    /// The words for the bytes `from..to` of the struct `of`, which stand before its field `before`, or at its end where
-    /// that is empty. `fields` are the names of all its fields.
+    /// The words for the bytes `from..to` of the struct `of`, which stand before its field `before`, or at its end
+    /// where that is empty. `fields` are the names of all its fields.
     pub const fn new(of: &str, before: &str, from: usize, to: usize, fields: &[&str]) -> Padding {
         let (bytes, mut words) = (to.saturating_sub(from), Padding { text: [0; MOST], len: 0 });
         words = words.with("`").with(of).with("` has padding ");

@@ -1,11 +1,12 @@
 //! Printing: a launch's log, and a kernel that prints as one that writes records into it.
 //!
-//! The log is a view behind the kernel's own parameters, of [`HEADER`] words and the records. A thread that prints takes
-//! as many words as its record has, by one atomic addition, and writes them; if they are beyond the end, it counts the
-//! line as lost. What a thread prints so stands in its own order. All accesses are relaxed atomics, which order nothing.
+//! The log is a view behind the kernel's own parameters, of [`HEADER`] words and the records. A thread that prints
+//! takes as many words as its record has, by one atomic addition, and writes them; if they are beyond the end, it
+//! counts the line as lost. What a thread prints so stands in its own order. All accesses are relaxed atomics, which
+//! order nothing.
 //!
-//! A record is the line's number among the kernel's lines plus 1, the block's number and the thread's in its block, both
-//! row-major, and the words of the values ([`crate::message::words`]).
+//! A record is the line's number among the kernel's lines plus 1, the block's number and the thread's in its block,
+//! both row-major, and the words of the values ([`crate::message::words`]).
 
 use wattle_memory::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 

@@ -1,13 +1,13 @@
 //! What the operators mean: the arithmetic rules of Wattle, once.
 //!
-//! The bounds that kernels write ([`Number`], [`Signed`], [`Int`], [`Float`]) have no methods of their own: those are in
-//! their supertraits, which a prelude need not import, so that `x.min(y)` on numbers stays the standard library's.
+//! The bounds that kernels write ([`Number`], [`Signed`], [`Int`], [`Float`]) have no methods of their own: those are
+//! in their supertraits, which a prelude need not import, so that `x.min(y)` on numbers stays the standard library's.
 //!
 //! Integers wrap in every build profile; shift counts are taken modulo the width; conversions from float to integer
 //! saturate (NaN gives 0); division of an integer by zero has no result (the caller reports a fault and goes on with
-//! 0); nothing is contracted. Floats are IEEE 754: `+ - * /`, `sqrt`, `fma`, the roundings and comparisons are
-//! exact; the functions are those of `wattle-math`, the same on every device, within the bounds that [`FloatOps`] states,
-//! for all operands. Signs and payloads of NaN, and subnormals, are not promised.
+//! 0); nothing is contracted. Floats are IEEE 754: `+ - * /`, `sqrt`, `fma`, the roundings and comparisons are exact;
+//! the functions are those of `wattle-math`, the same on every device, within the bounds that [`FloatOps`] states, for
+//! all operands. Signs and payloads of NaN, and subnormals, are not promised.
 
 use std::fmt::{Debug, Display};
 
@@ -101,7 +101,8 @@ pub trait NumberOps: Scalar {
 
     /// The quotient; `None` for an integer divided by zero. `MIN / -1` wraps to `MIN`.
     fn div(self, other: Self) -> Option<Self>;
-    /// The remainder, with the sign of the dividend, exact; `None` for an integer and a divisor of zero. `MIN % -1` is 0.
+    /// The remainder, with the sign of the dividend, exact; `None` for an integer and a divisor of zero. `MIN % -1` is
+    /// 0.
     #[doc(alias("fmod", "fmodf"))]
     fn rem(self, other: Self) -> Option<Self>;
     /// The power: of floats [`powf`](FloatOps::powf); of integers by a `u32`, and it wraps.
@@ -172,18 +173,18 @@ pub trait Float: Signed + FloatOps {}
 ///
 /// A function's bound is the distance between its result and the true value for the operands as they are, in units in
 /// the last place (ulp) of the true value. It holds on every device and for all operands, also the largest; where the
-/// true value is within the bound of the largest finite number, the result may be infinite. A subnormal operand may count
-/// as a zero of its sign, and a result whose true value is subnormal may be any number from zero to the least normal
-/// one, with its sign. Special values are those of C (ISO C 2011, annex F.10). The sign and payload of a NaN are not
-/// promised. All else has the same bits on every device.
+/// true value is within the bound of the largest finite number, the result may be infinite. A subnormal operand may
+/// count as a zero of its sign, and a result whose true value is subnormal may be any number from zero to the least
+/// normal one, with its sign. Special values are those of C (ISO C 2011, annex F.10). The sign and payload of a NaN are
+/// not promised. All else has the same bits on every device.
 ///
-/// The functions of `f16` and `bf16` are those of `f32`, rounded once more: within 0.501 ulp, as the bounds for `f32` are
-/// at most 3 ulp. `+ - * /`, `sqrt` and `fma` of them are rounded once. Subnormal numbers of
-/// `f16` are promised: every device has them.
+/// The functions of `f16` and `bf16` are those of `f32`, rounded once more: within 0.501 ulp, as the bounds for `f32`
+/// are at most 3 ulp. `+ - * /`, `sqrt` and `fma` of them are rounded once. Subnormal numbers of `f16` are promised:
+/// every device has them.
 ///
 /// The short forms (`exp_fast` and so on) are an exception: they keep the bounds that they state, on every device, and
-/// have other bits on each. Subnormal numbers, and results beyond the range, are not promised of them. Those of `f64` are
-/// the functions without `_fast`.
+/// have other bits on each. Subnormal numbers, and results beyond the range, are not promised of them. Those of `f64`
+/// are the functions without `_fast`.
 pub trait FloatOps: SignedOps + NumberOps<Exponent = Self> {
     /// Infinity.
     const INFINITY: Self;
@@ -212,10 +213,10 @@ pub trait FloatOps: SignedOps + NumberOps<Exponent = Self> {
 /// compare-exchange, add, min and max.
 ///
 /// There are none of 8 and 16 bits. No target has an instruction for them; one on the 32-bit word around would read and
-/// write the bytes of neighbours too, and PTX orders two accesses only if they are of the same bytes (8.7.1 "Conflict and
-/// data-races", morally strong: "overlap completely"), so that a plain access to a neighbour would race with it. Have a
-/// `u32` for each, or pack several into one and exchange it as a whole. There are none of 128 bits: neither Vulkan nor
-/// Rust's stable standard library has them, nor do kernels have such numbers.
+/// write the bytes of neighbours too, and PTX orders two accesses only if they are of the same bytes (8.7.1 "Conflict
+/// and data-races", morally strong: "overlap completely"), so that a plain access to a neighbour would race with it.
+/// Have a `u32` for each, or pack several into one and exchange it as a whole. There are none of 128 bits: neither
+/// Vulkan nor Rust's stable standard library has them, nor do kernels have such numbers.
 #[diagnostic::on_unimplemented(
     message = "there are no atomic operations on `{Self}`",
     note = "atomics exist for u32 i32 u64 i64 (all operations) and f32 f64 (load, store, exchange, compare_exchange, add, \

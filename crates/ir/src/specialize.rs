@@ -39,7 +39,8 @@ macro_rules! properties {
                 }
             }
 
-            /// The answer of a Vulkan device with all features; 0 for the size of a warp, which is known when the kernel runs.
+            /// The answer of a Vulkan device with all features; 0 for the size of a warp, which is known when the
+            /// kernel runs.
             pub const fn on_vulkan(self) -> u32 {
                 match self {
                     $(DeviceProperty::$variant => $vulkan,)+
@@ -57,8 +58,8 @@ macro_rules! properties {
 }
 device_properties!(properties);
 
-/// The kernel for a device of which `answers` says what it is: `None` where that is known when the kernel runs. It must be
-/// one that [`verify`](crate::verify) accepts; the new one is so too.
+/// The kernel for a device of which `answers` says what it is: `None` where that is known when the kernel runs. It must
+/// be one that [`verify`](crate::verify) accepts; the new one is so too.
 pub fn specialize<'k>(kernel: &'k Kernel, answers: &dyn Fn(DeviceProperty) -> Option<u32>) -> Cow<'k, Kernel> {
     let asks = |expr: &Expr| matches!(expr, Expr::Builtin(Builtin::Device(_), _));
     if !kernel.exprs.iter().any(asks) {

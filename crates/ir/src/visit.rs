@@ -1,8 +1,8 @@
 //! What statements and expressions are made of, written once.
 //!
 //! Everything that walks a kernel asks here: which expressions a statement uses, which slot it sets, which memory it
-//! touches, how it is ordered, where it stands in the source, and what is nested in it. No pattern here has `..` or `_`,
-//! so a new statement, expression or field does not compile before it is accounted for.
+//! touches, how it is ordered, where it stands in the source, and what is nested in it. No pattern here has `..` or
+//! `_`, so a new statement, expression or field does not compile before it is accounted for.
 
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
@@ -269,8 +269,8 @@ impl Stmt {
         self.parts().meeting
     }
 
-    /// The index of the first element that the statement accesses, and the number of elements from there on; `None` of one
-    /// that accesses no memory.
+    /// The index of the first element that the statement accesses, and the number of elements from there on; `None` of
+    /// one that accesses no memory.
     pub fn accessed(&self, kernel: &Kernel) -> Option<(&[ExprId], u32)> {
         let parts = self.parts();
         parts.place?;

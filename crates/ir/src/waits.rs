@@ -7,7 +7,8 @@ use crate::{Access, Kernel, Label, ParamKind, Place, Stmt};
 /// For whom the threads of a kernel may wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// For others of their block: at its barrier, or in a loop that reads what others may write and is left for what it read.
+    /// For others of their block: at its barrier, or in a loop that reads what others may write and is left for what it
+    /// read.
     pub in_block: bool,
     /// For lanes of their warp, at its operations.
     pub in_warp: bool,

@@ -1,19 +1,20 @@
 //! Warps: the threads of a block that exchange values without memory.
 //!
-//! A warp is [`Builtin::WarpSize`](crate::Builtin::WarpSize) threads of a block whose row-major numbers are consecutive,
-//! the first of them a multiple of that size, which is a power of two. Where the block's threads are no multiple of it, the
-//! last warp has fewer lanes: no operation sees lanes that do not exist, and a shuffle from one gives the lane's own
-//! value.
+//! A warp is [`Builtin::WarpSize`](crate::Builtin::WarpSize) threads of a block whose row-major numbers are
+//! consecutive, the first of them a multiple of that size, which is a power of two. Where the block's threads are no
+//! multiple of it, the last warp has fewer lanes: no operation sees lanes that do not exist, and a shuffle from one
+//! gives the lane's own value.
 //!
-//! The operations are a table, [`warps!`](crate::warps); [`evaluate`] is their meaning, which the host, the simulated device
-//! and every interpreter use. The result of a sum of floats depends on the order of the additions, which is fixed there.
+//! The operations are a table, [`warps!`](crate::warps); [`evaluate`] is their meaning, which the host, the simulated
+//! device and every interpreter use. The result of a sum of floats depends on the order of the additions, which is
+//! fixed there.
 
 use wattle_operations::warps;
 
 use crate::{BinaryOp, Type, eval};
 
-/// The most lanes of a warp on any device (Vulkan 1.3, "VkPhysicalDeviceSubgroupSizeControlProperties": subgroups have at
-/// most 128 invocations).
+/// The most lanes of a warp on any device (Vulkan 1.3, "VkPhysicalDeviceSubgroupSizeControlProperties": subgroups have
+/// at most 128 invocations).
 pub const MAX_LANES: u32 = 128;
 
 /// The number of words of a [`WarpMask`].
@@ -257,9 +258,9 @@ pub fn evaluate(op: WarpOp, ty: Type, values: &[u64], operands: &[u32]) -> Vec<u
 
 /// Lanes of a warp of any size, as bits: what `warp.ballot(x)` gives.
 ///
-/// In kernels `x & y`, `x | y`, `x ^ y` and `!x` are of the lanes in both, in one of them, in one alone, and of the lanes of a
-/// whole warp that are not in it (also of those that a block's last warp may lack, as of CUDA's `~mask`); `x == y` and
-/// `x != y` compare all lanes.
+/// In kernels `x & y`, `x | y`, `x ^ y` and `!x` are of the lanes in both, in one of them, in one alone, and of the
+/// lanes of a whole warp that are not in it (also of those that a block's last warp may lack, as of CUDA's `~mask`); `x
+/// == y` and `x != y` compare all lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct WarpMask([u32; MASK_WORDS]);
 

@@ -43,8 +43,8 @@ pub trait Spans<Launch, Range>: Copy {
 pub trait SameRank<Range> {}
 impl<const D: usize> SameRank<Dim<D>> for Dim<D> {}
 
-// With one implementation alone for each launch, rustc would take the range's rank to be the launch's, and complain about
-// that. No range has the rank 0.
+// With one implementation alone for each launch, rustc would take the range's rank to be the launch's, and complain
+// about that. No range has the rank 0.
 macro_rules! no_range {
     ($($d:literal)+) => {$(
         #[diagnostic::do_not_recommend]

@@ -119,8 +119,8 @@ pub enum Statement {
         span: Span,
     },
     Do(Expr),
-    /// A call of a method on a variable, an item or a part of one. Whether the method takes `&mut self` its type says: then
-    /// `back` has what the receiver is now, and `put`, which assigns that, is done.
+    /// A call of a method on a variable, an item or a part of one. Whether the method takes `&mut self` its type says:
+    /// then `back` has what the receiver is now, and `put`, which assigns that, is done.
     CallOn {
         pattern: Pattern,
         back: Local,
@@ -272,7 +272,8 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
     /// A part of a tuple or a struct.
     Field(Box<Expr>, Member),
-    /// A field of an element in its place, `bodies[i].mass` or `body.mass`: of a view's element by index, or of an item.
+    /// A field of an element in its place, `bodies[i].mass` or `body.mass`: of a view's element by index, or of an
+    /// item.
     Element(Box<Expr>, Vec<Member>),
     /// `Body { mass, ..other }`.
     Struct {

@@ -144,7 +144,8 @@ impl Build {
         tokens
     }
 
-    /// The value of a block: as [`Build::full`], and if the block is within an expression, before what that assigns behind it.
+    /// The value of a block: as [`Build::full`], and if the block is within an expression, before what that assigns
+    /// behind it.
     fn last(&mut self, x: &Expr) -> TokenStream {
         let compound = self.compound || x.may_assign();
         let outer = std::mem::replace(&mut self.compound, compound);

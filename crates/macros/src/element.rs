@@ -104,8 +104,8 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         let before = &types[..number];
         quote!(0 #(+ <#before as __wattle::Element>::LAYOUT.count())*)
     });
-    // A struct that is not `Copy` has one error, and these traits not at all: a bound for all lifetimes is not looked at
-    // where it is written.
+    // A struct that is not `Copy` has one error, and these traits not at all: a bound for all lifetimes is not looked
+    // at where it is written.
     let copied = quote_spanned!(name.span()=> __wattle::is_copied::<#name>());
     let where_copied = quote!(where for<'copied> #name: __wattle::Copy);
     let body = match fields {

@@ -217,14 +217,15 @@ impl Host {
         quote!((#value, ()))
     }
 
-    /// Whether a number without a type is an operand that must have the other one's type, which may be a type parameter.
+    /// Whether a number without a type is an operand that must have the other one's type, which may be a type
+    /// parameter.
     fn meets_literal(&self, operator: &Operator, left: &Expr, right: &Expr) -> bool {
         let meets = left.is_open_literal() != right.is_open_literal() || left.is_number() != right.is_number();
         self.is_generic && is_of_one_type(operator) && meets
     }
 
-    /// An operation whose operands are shown to be of one type before, so that the error where they are not is in the words
-    /// of kernels.
+    /// An operation whose operands are shown to be of one type before, so that the error where they are not is in the
+    /// words of kernels.
     fn binary_of_one_type(&self, operator: &Operator, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
         let (support, left, right) = (support(span), private_at("left", span), private_at("right", span));
         let value = self.binary(operator, span, quote!(#left), quote!(#right));
@@ -268,7 +269,8 @@ impl Host {
         }
     }
 
-    /// A call of a method by its receiver, which is read behind the arguments: one that takes `&mut self` has it only then.
+    /// A call of a method by its receiver, which is read behind the arguments: one that takes `&mut self` has it only
+    /// then.
     fn method(&mut self, call: &Expr, how: &str) -> TokenStream {
         let (span, how) = (call.span, Ident::new(how, call.span));
         let ExprKind::Call { callee: Callee::Method(method), arguments } = &call.kind else { return self.expr(call) };

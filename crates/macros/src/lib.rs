@@ -4,8 +4,8 @@
 //! functions that each kernel becomes: the host's (`host`) and the builder of its intermediate representation
 //! (`build`). What never will: types, arithmetic, memory; rustc infers the first, and the other crates hold the rest.
 //!
-//! What they write names everything by `::wattle::`, and promises in `unsafe` blocks what it has made sure of: that holds where
-//! this name is the `wattle` crate's, as the page of `#[kernel]` says.
+//! What they write names everything by `::wattle::`, and promises in `unsafe` blocks what it has made sure of: that
+//! holds where this name is the `wattle` crate's, as the page of `#[kernel]` says.
 
 mod ast;
 mod build;
@@ -41,11 +41,12 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[device_fn(wide)]` has indices of `u64`, as `#[kernel(wide)]` has: see [`kernel`].
 ///
 /// It is written in the subset of [`kernel`], takes and returns numbers, tuples and arrays of them, and can also take
-/// `acc: &Acc`, the views `Read`, `Shared` and `Atomic`, by value, and variables of the caller's to change, `x: &mut T`:
-/// `fn next(state: &mut u32) -> u32` is called as `next(&mut seed)`, or `next(&mut seeds[i])`: an element of an array, a field
-/// or an item is taken out before the call and put back after it. It is built in place wherever it is called, so it
-/// cannot be recursive: one that calls itself is refused where it does, and a circle of several when it is launched. `use` and paths work as for functions; in the documentation it is a type with the function's name.
-/// (In CUDA: `__device__`.)
+/// `acc: &Acc`, the views `Read`, `Shared` and `Atomic`, by value, and variables of the caller's to change, `x: &mut
+/// T`: `fn next(state: &mut u32) -> u32` is called as `next(&mut seed)`, or `next(&mut seeds[i])`: an element of an
+/// array, a field or an item is taken out before the call and put back after it. It is built in place wherever it is
+/// called, so it cannot be recursive: one that calls itself is refused where it does, and a circle of several when it
+/// is launched. `use` and paths work as for functions; in the documentation it is a type with the function's name. (In
+/// CUDA: `__device__`.)
 ///
 /// # Functions of types and traits
 /// It stands in `impl` blocks and traits too, there on the declaration and on each implementation:
@@ -64,10 +65,10 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A kernel with `S: Shape` calls it as `S::area(x)`, and `Sphere::area` can be given for a parameter that is a function.
-/// Such a function takes values, `&mut` variables and the views `Read`, `Shared` and `Atomic`; one that is generic itself is
-/// called with its types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, of a type that is a value in kernels:
-/// `self`, `mut self` and `&self` are the value, and `&mut self` is changed where it is:
+/// A kernel with `S: Shape` calls it as `S::area(x)`, and `Sphere::area` can be given for a parameter that is a
+/// function. Such a function takes values, `&mut` variables and the views `Read`, `Shared` and `Atomic`; one that is
+/// generic itself is called with its types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, of a type
+/// that is a value in kernels: `self`, `mut self` and `&self` are the value, and `&mut self` is changed where it is:
 ///
 /// ```ignore
 /// impl Rng {
@@ -88,15 +89,15 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// let x = rng.next();
 /// ```
 ///
-/// A device function is called in kernels and in other device functions, and not by the host, where a kernel on `Device::host_serial()`
-/// runs it, in a test say.
+/// A device function is called in kernels and in other device functions, and not by the host, where a kernel on
+/// `Device::host_serial()` runs it, in a test say.
 ///
-/// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`, of
-/// whatever expression has the type: `ray.at(t).plus(offset).length()`. It may be named as a method of numbers or views, `min` or
-/// `load`, or as one of Rust's that kernels have not, `sum` or `get`, where the kernel stands in the same file; elsewhere it is
-/// then called by its path, `Vector::min(v, w)`. One that is named as a method of arrays, `len`, is a method where the receiver's type
-/// is written, `let queue: Queue = …;`. Written by another macro, whose source is elsewhere, it says
-/// where it stands: `#[device_fn(associated)]`.
+/// It is called as `Body::energy(body, x)` or `Rng::next(&mut rng)`, and as a method, `body.energy(x)`, `rng.next()`,
+/// of whatever expression has the type: `ray.at(t).plus(offset).length()`. It may be named as a method of numbers or
+/// views, `min` or `load`, or as one of Rust's that kernels have not, `sum` or `get`, where the kernel stands in the
+/// same file; elsewhere it is then called by its path, `Vector::min(v, w)`. One that is named as a method of arrays,
+/// `len`, is a method where the receiver's type is written, `let queue: Queue = …;`. Written by another macro, whose
+/// source is elsewhere, it says where it stands: `#[device_fn(associated)]`.
 #[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -141,9 +142,9 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// A device function without a name: `device_closure!(|x, y| x.max(y))` is given to a kernel for a parameter that is a
 /// `DeviceFn`. (In CUDA this is a lambda with `__device__`.)
 ///
-/// The types of the parameters are those that the kernel takes; where nothing says them, as in a `let`, they are written:
-/// `let f = device_closure!(|x: f32| x * x);`. Its body is in the subset of [`kernel`]. It captures nothing: what it needs
-/// is a parameter of it, which the kernel passes. Within kernels it is written as a closure alone.
+/// The types of the parameters are those that the kernel takes; where nothing says them, as in a `let`, they are
+/// written: `let f = device_closure!(|x: f32| x * x);`. Its body is in the subset of [`kernel`]. It captures nothing:
+/// what it needs is a parameter of it, which the kernel passes. Within kernels it is written as a closure alone.
 #[doc(alias("lambda", "__device__ lambda"))]
 #[proc_macro]
 pub fn device_closure(item: TokenStream) -> TokenStream {

@@ -143,8 +143,8 @@ pub fn is_method(name: &str) -> bool {
     owner_of(name).is_some()
 }
 
-/// The traits of `core::ops` and `core::cmp` that give a type operators, by their functions; the first ones are those that structs
-/// in kernels may have.
+/// The traits of `core::ops` and `core::cmp` that give a type operators, by their functions; the first ones are those
+/// that structs in kernels may have.
 const OPERATORS: [(&str, &str); 25] = [
     ("Add", "add"),
     ("Sub", "sub"),
@@ -176,7 +176,8 @@ const OPERATORS: [(&str, &str); 25] = [
 /// How many of [`OPERATORS`] structs may have.
 const OF_STRUCTS: usize = 6;
 
-/// The operator that structs may have, as `core::ops` and the library name it; none where it is applied to numbers alone.
+/// The operator that structs may have, as `core::ops` and the library name it; none where it is applied to numbers
+/// alone.
 pub fn operator_of_structs(operator: &Operator) -> Option<Ident> {
     match operator.operands {
         Operands::Numbers => None,
@@ -211,8 +212,8 @@ pub fn is_operator(of: &str, function: &Ident) -> bool {
     OPERATORS.iter().any(|(name, known)| *name == of && function == known)
 }
 
-/// Whether a type of this name, which is no view, may have the library's method: one of the user's may be another name for an
-/// array.
+/// Whether a type of this name, which is no view, may have the library's method: one of the user's may be another name
+/// for an array.
 pub fn may_have(ty: &str, method: &str) -> bool {
     owner_of(method).is_some_and(|owner| is_type_of_library(ty) || owner == FUNCTIONS)
 }
@@ -262,8 +263,8 @@ pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStrea
     }
 }
 
-/// The generic arguments of a method as they stand behind its path, or, of `lanes`, as its last argument: given behind the
-/// path they would have to name the view's type too, and a view that has no lanes would be refused there once more.
+/// The generic arguments of a method as they stand behind its path, or, of `lanes`, as its last argument: given behind
+/// the path they would have to name the view's type too, and a view that has no lanes would be refused there once more.
 pub fn generics(
     method: &Ident,
     generics: Option<&syn::AngleBracketedGenericArguments>,

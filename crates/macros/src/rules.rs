@@ -77,7 +77,8 @@ fn fused(name: &str, operands: Vec<Expr>) -> ExprKind {
     ExprKind::Math { name: Ident::new(name, span), operands }
 }
 
-/// A sum or difference, of which one side is a product, as one operation. Where both are products, the first one is fused.
+/// A sum or difference, of which one side is a product, as one operation. Where both are products, the first one is
+/// fused.
 pub fn contracted(operator: Operator, left: Box<Expr>, right: Box<Expr>) -> ExprKind {
     let (first, second) = match operator.op {
         BinOp::Add(_) => ("mul_add", "add_mul"),

@@ -55,8 +55,8 @@ impl<'ast> Visit<'ast> for Attributes {
     }
 }
 
-/// The attributes of a function that stay on what is written in its place: those that change no code. An attribute macro
-/// would be given the host's function, which holds views, and could write anything around it.
+/// The attributes of a function that stay on what is written in its place: those that change no code. An attribute
+/// macro would be given the host's function, which holds views, and could write anything around it.
 const PLAIN: [&str; 11] =
     ["doc", "cfg", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use", "inline", "cold"];
 /// The tools whose attributes rustc passes over.
@@ -90,7 +90,8 @@ pub enum Standing {
     Kernel,
     /// A device function of a module.
     Free,
-    /// A device function of an `impl` or `trait`; `is_generic` says whether its types may be type parameters from there.
+    /// A device function of an `impl` or `trait`; `is_generic` says whether its types may be type parameters from
+    /// there.
     Associated {
         is_generic: bool,
     },
@@ -189,8 +190,9 @@ fn bound_ranks(generics: &mut syn::Generics, parameters: &[Parameter]) {
     }
 }
 
-/// Leaves out the bound `Element` of types that are numbers, which are elements anyway. Where it is written, rustc takes
-/// nothing from the library's own `impl`s for numbers: neither what stands for one in the builder, nor its operators.
+/// Leaves out the bound `Element` of types that are numbers, which are elements anyway. Where it is written, rustc
+/// takes nothing from the library's own `impl`s for numbers: neither what stands for one in the builder, nor its
+/// operators.
 fn leave_out_elements(generics: &mut syn::Generics) {
     let is_redundant = |bound: &TypeParamBound| match bound {
         TypeParamBound::Trait(bound) => match bound.path.get_ident() {

@@ -1,7 +1,7 @@
 //! What names a source file gives to functions of its own.
 //!
-//! A kernel that calls `max(x, y)` may mean a function of the user's, or what is a method in kernels. An attribute resolves
-//! no names, so the file of the call says which: whether it has a function of that name, or imports one.
+//! A kernel that calls `max(x, y)` may mean a function of the user's, or what is a method in kernels. An attribute
+//! resolves no names, so the file of the call says which: whether it has a function of that name, or imports one.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

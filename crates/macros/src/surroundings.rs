@@ -1,7 +1,7 @@
 //! Whether a function stands in an `impl` or `trait`, and of which trait it is.
 //!
-//! An attribute sees the function alone, and what it writes for one of a module, with a type beside it, cannot stand in an
-//! `impl`. So the source says it: the braces that are open where the function begins.
+//! An attribute sees the function alone, and what it writes for one of a module, with a type beside it, cannot stand in
+//! an `impl`. So the source says it: the braces that are open where the function begins.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

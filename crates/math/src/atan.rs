@@ -134,8 +134,8 @@ pub fn atan<T: Real>(x: T) -> T {
     angle(x.abs()).value().with_sign_of(x)
 }
 
-/// The angle of the point (`x`, `y`) from -π to π, within 2 ulp. The signs of zeros count, and that of two infinities is
-/// π/4 or 3 π/4.
+/// The angle of the point (`x`, `y`) from -π to π, within 2 ulp. The signs of zeros count, and that of two infinities
+/// is π/4 or 3 π/4.
 #[inline(always)]
 pub fn atan2<T: Real>(y: T, x: T) -> T {
     let (height, width) = (y.abs(), x.abs());
@@ -182,8 +182,8 @@ fn rest_of<T: Real>(whole: &Split, s: T, beyond: T) -> T {
     sum.hi + (sum.lo + (s.real(tail) - (beyond + beyond)))
 }
 
-/// The inverse of the sine, from -π/2 to π/2, within 1.5 ulp; π/2 - 2 asin √((1 - x) / 2) from ½ on. Beyond 1 it is NaN;
-/// of -0 it is -0.
+/// The inverse of the sine, from -π/2 to π/2, within 1.5 ulp; π/2 - 2 asin √((1 - x) / 2) from ½ on. Beyond 1 it is
+/// NaN; of -0 it is -0.
 #[inline(always)]
 pub fn asin<T: Real>(x: T) -> T {
     let Inverse { is_small, s, beyond } = inverse(x);

@@ -95,8 +95,9 @@ pub(crate) fn exp_of_sum<T: Real>(x: T, low: T) -> T {
     (r + (c + beyond(r)) + x.real(1.0)).scaled(n)
 }
 
-/// e^x - 1 by its reduced argument, for `n` up to the greatest exponent: (2^n - 1) + 2^n r + 2^n (e^r - 1 - r), at half its
-/// size, so that 2^n is in range; for n = 0 it is e^r - 1 itself. The first sum is exact, and the rest a fifth of it.
+/// e^x - 1 by its reduced argument, for `n` up to the greatest exponent: (2^n - 1) + 2^n r + 2^n (e^r - 1 - r), at half
+/// its size, so that 2^n is in range; for n = 0 it is e^r - 1 itself. The first sum is exact, and the rest a fifth of
+/// it.
 #[inline(always)]
 pub(crate) fn exp_m1_by<T: Real>(Reduced { n, r, c }: Reduced<T>) -> T {
     let (rest, one) = (c + beyond(r), n.word(1));

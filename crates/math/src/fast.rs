@@ -1,5 +1,5 @@
-//! Short forms of functions of `f32`, which are less exact than the others, and whose bits a target's own instruction may
-//! stand for. Of `f64` they are the functions themselves.
+//! Short forms of functions of `f32`, which are less exact than the others, and whose bits a target's own instruction
+//! may stand for. Of `f64` they are the functions themselves.
 //!
 //! The series are those of Taylor, as far as single precision has use for them.
 

@@ -2,8 +2,8 @@
 
 use crate::real::{Real, Reduced, Word};
 
-/// Bits of the quotient that one step finds: its product with a significand is exact as a [`DoubleWord`], and a quotient
-/// that is wrong by 4 ulp is wrong by less than a quarter.
+/// Bits of the quotient that one step finds: its product with a significand is exact as a [`DoubleWord`], and a
+/// quotient that is wrong by 4 ulp is wrong by less than a quarter.
 ///
 /// [`DoubleWord`]: crate::DoubleWord
 #[inline(always)]
@@ -13,8 +13,8 @@ const fn step<T: Real>() -> u32 {
 
 /// r 2^k modulo b, where both are multiples of the last bit of 1, r is from 0 to b, and b from 1 to 2.
 ///
-/// The nearest whole quotient, perhaps the next one, leaves a rest of at most three quarters of b in size; it is a multiple
-/// of that bit too, and so it is exact, as is what it becomes by another b.
+/// The nearest whole quotient, perhaps the next one, leaves a rest of at most three quarters of b in size; it is a
+/// multiple of that bit too, and so it is exact, as is what it becomes by another b.
 #[inline(always)]
 fn shifted<T: Real>(r: T, b: T, k: T::Bits) -> T {
     let scaled = r * T::power_of_two(k);
@@ -24,8 +24,8 @@ fn shifted<T: Real>(r: T, b: T, k: T::Bits) -> T {
     T::select(rest.lt(r.real(0.0)), rest + b, rest)
 }
 
-/// The remainder of the division of x by y, whose quotient is truncated; exact, with the sign of x. It is NaN where x is
-/// not finite and where y is zero or subnormal; x itself where y is infinite.
+/// The remainder of the division of x by y, whose quotient is truncated; exact, with the sign of x. It is NaN where x
+/// is not finite and where y is zero or subnormal; x itself where y is infinite.
 ///
 /// x = a 2^d 2^e and y = b 2^e with a and b from 1 to 2: a 2^d is taken modulo b, some of the factor at a time.
 #[inline(always)]

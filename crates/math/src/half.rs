@@ -3,8 +3,8 @@
 //! Their other operations are those of `f32` between two conversions. Rounding twice does no harm there: with p bits in
 //! the narrow format and at least 2p + 2 in the wide one, sums, differences, products, quotients and square roots are
 //! those rounded once (Figueroa, "When is double rounding innocuous?", ACM SIGNUM Newsletter 30(3), 1995). p is 11 for
-//! binary16 and 8 for bfloat16, and `f32` has 24. It holds for the subnormal numbers of binary16 too, which `f32` has as
-//! normal ones. Of a fused multiply-add it does not hold, so its sum is rounded to odd first.
+//! binary16 and 8 for bfloat16, and `f32` has 24. It holds for the subnormal numbers of binary16 too, which `f32` has
+//! as normal ones. Of a fused multiply-add it does not hold, so its sum is rounded to odd first.
 
 use crate::fma::{fma_by, odd_sum};
 use crate::real::{Real, Word};
@@ -30,8 +30,8 @@ const fn rebias<H: HalfFormat, T: Real>() -> u64 {
     (T::BIAS - H::BIAS) as u64
 }
 
-/// `x` without its last `count` bits, rounded to nearest, ties to even. The count is from 1 to the width less 2, and the
-/// sum does not overflow.
+/// `x` without its last `count` bits, rounded to nearest, ties to even. The count is from 1 to the width less 2, and
+/// the sum does not overflow.
 #[inline(always)]
 fn without_last<W: Word>(x: W, count: W) -> W {
     let one = x.word(1);
@@ -83,13 +83,13 @@ pub fn widen<H: HalfFormat, T: Real>(bits: T::Bits) -> T {
     T::from_bits(value | (bits & bits.word(H::SIGN)).shl(T::WIDTH - 16))
 }
 
-/// `a * b + c` for numbers of the narrow format, as a number that [`narrow`] rounds as the exact sum: the product has at
-/// most 22 bits and is exact, and a sum that is rounded to odd with 24 bits may be rounded to 11 or 8 once more (Boldo and
-/// Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions
-/// on Computers 57, 2008).
+/// `a * b + c` for numbers of the narrow format, as a number that [`narrow`] rounds as the exact sum: the product has
+/// at most 22 bits and is exact, and a sum that is rounded to odd with 24 bits may be rounded to 11 or 8 once more
+/// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE
+/// Transactions on Computers 57, 2008).
 ///
-/// All of binary16 is far within the range of `f32`. Products of bfloat16 are not: they are taken by their significands,
-/// and the sum is rounded before it is scaled. A subnormal result of these may have been rounded twice.
+/// All of binary16 is far within the range of `f32`. Products of bfloat16 are not: they are taken by their
+/// significands, and the sum is rounded before it is scaled. A subnormal result of these may have been rounded twice.
 #[inline(always)]
 pub fn fused<H: HalfFormat, T: Real>(a: T, b: T, c: T) -> T {
     if H::BIAS == T::BIAS {
@@ -104,8 +104,8 @@ pub fn fused<H: HalfFormat, T: Real>(a: T, b: T, c: T) -> T {
 /// last bits are no more than whether there are any.
 #[inline(always)]
 pub fn sticky<W: Word>(x: W, bits: u32) -> W {
-    // From each bound on, as many last bits. At least 10 are left, so that the mark is behind the one that decides about
-    // the rounding of 8, and at most 24.
+    // From each bound on, as many last bits. At least 10 are left, so that the mark is behind the one that decides
+    // about the rounding of 8, and at most 24.
     [(24, 15), (39, 30), (54, 40)].into_iter().filter(|(bound, _)| *bound < bits).fold(x, |x, (bound, count)| {
         let last = x & x.word((1 << count) - 1);
         let mark = W::select(last.eq(x.word(0)), x.word(0), x.word(1 << count));

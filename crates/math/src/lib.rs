@@ -3,8 +3,8 @@
 //! Each function is written once, over [`Real`]: additions, multiplications, divisions and square roots of IEEE 754,
 //! comparisons, choices, and operations on the bits. `f32` and `f64` are [`Real`], and the functions are the host's and
 //! the interpreter's; so are the expressions of a kernel, and the functions are what code generators emit. Nothing is
-//! contracted and nothing depends on a branch, so that all give the same bits, but for the payloads of NaN and subnormal
-//! numbers, and so that loops over slices are vectorized.
+//! contracted and nothing depends on a branch, so that all give the same bits, but for the payloads of NaN and
+//! subnormal numbers, and so that loops over slices are vectorized.
 //!
 //! A function's bound is the distance between its result and the true value for the operands as they are, in units in
 //! the last place (ulp) of the true value. It holds for all operands, also the largest; where the true value is within

@@ -80,9 +80,9 @@ fn below<T: Real>(f: T) -> T {
 
 /// ln x, within 1.5 ulp.
 ///
-/// With m = 1 + f, where f is exact, |s| is at most 0.172, and so the errors of what is taken from f, about 3 roundings,
-/// count by a fifth: for the exponent 0 the result is good relative to itself. For other exponents k, k ln 2 is at least
-/// twice the rest, its head is exact, and no more than its last bit is lost.
+/// With m = 1 + f, where f is exact, |s| is at most 0.172, and so the errors of what is taken from f, about 3
+/// roundings, count by a fifth: for the exponent 0 the result is good relative to itself. For other exponents k, k ln 2
+/// is at least twice the rest, its head is exact, and no more than its last bit is lost.
 #[inline(always)]
 pub fn ln<T: Real>(x: T) -> T {
     let Parts { exponent, m, .. } = split(x);

@@ -30,7 +30,8 @@ pub fn acosh<T: Real>(x: T) -> T {
     T::select(x.lt(one), x.real(f64::NAN), value)
 }
 
-/// The inverse of tanh, ln(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x; within 3 ulp. Of 1 it is infinity, beyond NaN.
+/// The inverse of tanh, ln(1 + 2 |x| / (1 - |x|)) / 2 with the sign of x; within 3 ulp. Of 1 it is infinity, beyond
+/// NaN.
 #[inline(always)]
 pub fn atanh<T: Real>(x: T) -> T {
     let size = x.abs();

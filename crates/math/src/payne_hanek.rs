@@ -11,8 +11,8 @@ use crate::real::{Real, Reduced, Split, Word, power};
 const HALF_PI: Split =
     Split { single: (1.5703125, 0.00048382679489661926), double: (1.5707963109016418, 1.5893254773528196e-08) };
 
-/// x = n π/2 + r + c, but for whole turns, with |r| at most π/4. `x` is finite and at least 2^[`LEAST_SINGLE`] or 2^[`LEAST_DOUBLE`]; for
-/// others the result is arbitrary.
+/// x = n π/2 + r + c, but for whole turns, with |r| at most π/4. `x` is finite and at least 2^[`LEAST_SINGLE`] or
+/// 2^[`LEAST_DOUBLE`]; for others the result is arbitrary.
 ///
 /// The floats that are nearest to a multiple of π/2 are 2^-30 (`f32`) or 2^-61 (`f64`) quarter turns from it (Muller,
 /// "Elementary Functions", 11.1). What is left out is below 2^-(2 w - 3) quarter turns, w being the width of a word: at
@@ -50,8 +50,8 @@ pub(crate) fn reduce<T: Real>(x: T) -> Reduced<T> {
 
 /// The number `high` 2^(2 - w) + `low` 2^(2 - 2 w) - 1/2 for words of w bits, where `high` has two bits less.
 ///
-/// In three parts, of which each is exact as a float: those are taken out of a power of 2 in whose last bits they stand.
-/// Each sum is zero or a multiple of the digit that is above the next part.
+/// In three parts, of which each is exact as a float: those are taken out of a power of 2 in whose last bits they
+/// stand. Each sum is zero or a multiple of the digit that is above the next part.
 #[inline(always)]
 fn quarter_fraction<T: Real>(high: T::Bits, low: T::Bits) -> (T, T) {
     let word = |value: u64| high.word(value);

@@ -35,8 +35,8 @@ fn powers<T: Real>(x: T, regular: T, is_negative: T::Flag, is_odd: T::Flag) -> T
     T::select(is_odd, value.turned(x.sign()), value)
 }
 
-/// x^y, within 1.5 ulp. Below zero it is NaN unless y is a whole number; for the exponent 0 and the base 1 it is 1, also
-/// where the other is NaN.
+/// x^y, within 1.5 ulp. Below zero it is NaN unless y is a whole number; for the exponent 0 and the base 1 it is 1,
+/// also where the other is NaN.
 #[inline(always)]
 pub fn pow<T: Real>(x: T, y: T) -> T {
     let (zero, one) = (x.real(0.0), x.real(1.0));

@@ -24,8 +24,8 @@ const CUBE_ROOT: Coefficients = Coefficients {
 
 /// The cube root, within 1 ulp; with the sign of x.
 ///
-/// x = m 2^(3 k), with m from 1 to 8: a root t with a third of a float's bits, so that t³ and m - t³ are exact, and with
-/// d = (m - t³) / t³ the series t (1 + d/3 - d²/9 + 5 d³/81 - …), of which the next term is below 2^-29 or 2^-66.
+/// x = m 2^(3 k), with m from 1 to 8: a root t with a third of a float's bits, so that t³ and m - t³ are exact, and
+/// with d = (m - t³) / t³ the series t (1 + d/3 - d²/9 + 5 d³/81 - …), of which the next term is below 2^-29 or 2^-66.
 #[inline(always)]
 pub fn cbrt<T: Real>(x: T) -> T {
     let size = x.abs();

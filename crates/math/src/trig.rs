@@ -31,8 +31,8 @@ const COSINE: Coefficients = Coefficients {
     ],
 };
 
-/// x = n π/2 + r + c, but for whole turns; `x` is not negative. Angles up to π/4 are themselves. Few `f64` are large, so
-/// what those need is apart.
+/// x = n π/2 + r + c, but for whole turns; `x` is not negative. Angles up to π/4 are themselves. Few `f64` are large,
+/// so what those need is apart.
 #[inline(always)]
 fn reduce<T: Real>(x: T) -> Reduced<T> {
     if T::PRECISION > 32 {

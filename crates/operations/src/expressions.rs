@@ -10,19 +10,19 @@
 /// ```
 ///
 /// - `how` is `fn` for what kernels write as a method, `op` for what they write with a sign of Rust's. `by` is a method
-///   too, of floats, which no code generator sees: expressions in `math`, which is `wattle-math`, replace it before. `fast`
-///   is one that they replace where the target has no instruction for it.
+///   too, of floats, which no code generator sees: expressions in `math`, which is `wattle-math`, replace it before.
+///   `fast` is one that they replace where the target has no instruction for it.
 /// - `Class` is the trait of the numbers that have the method; `Sign` for what has no method on the host.
 /// - `"name"` is what the printer writes.
 /// - The operands have the type of the first one where nothing else is said, and `Self` is that type.
-/// - `precision` is that of the result on floats: `exact` results are the operand or an integer and have the same bits on
-///   all devices; `rounded` ones are rounded once as IEEE 754 says, and may be subnormal; `bounded` ones are within the
-///   stated bound, may be subnormal, and have the same bits on all devices too; `near` ones are within the stated bound,
-///   and have other bits on other devices.
+/// - `precision` is that of the result on floats: `exact` results are the operand or an integer and have the same bits
+///   on all devices; `rounded` ones are rounded once as IEEE 754 says, and may be subnormal; `bounded` ones are within
+///   the stated bound, may be subnormal, and have the same bits on all devices too; `near` ones are within the stated
+///   bound, and have other bits on other devices.
 /// - The kinds are `bool`, `int` (all integers), `signed` and `word` (unsigned, 32 or 64 bits), `float`, and `any`. The
 ///   operation exists on the types of these kinds; the expression is its meaning there, in Rust.
-/// - Floats of 16 bits are computed with as `f32`: the operands are widened, `float` (or `half`, which goes before it) is
-///   the meaning on these, and a result of type `Self` is rounded.
+/// - Floats of 16 bits are computed with as `f32`: the operands are widened, `float` (or `half`, which goes before it)
+///   is the meaning on these, and a result of type `Self` is rounded.
 #[macro_export]
 macro_rules! operations {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
@@ -37,8 +37,8 @@ macro_rules! operations {
             /// The square root, rounded correctly (0.5 ulp). Below zero it is NaN; of -0 it is -0.
             #[doc(alias("sqrtf", "__fsqrt_rn"))]
             fn Float Sqrt "sqrt" sqrt(x) -> Self, rounded { float: x.sqrt() }
-            /// One by the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity with the zero's
-            /// sign.
+            /// One by the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity with the
+            /// zero's sign.
             by Float Rsqrt "rsqrt" rsqrt(x) -> Self, bounded { float: math::rsqrt(x) }
             /// The cube root, within 1 ulp, with the sign of the number.
             #[doc(alias("cbrtf"))]
@@ -54,25 +54,26 @@ macro_rules! operations {
             /// The natural logarithm, within 1.5 ulp. Below zero it is NaN; of a zero it is -infinity.
             #[doc(alias("logf"))]
             by Float Ln "ln" ln(x) -> Self, bounded { float: math::ln(x) }
-            /// The logarithm to base 2, within 1.5 ulp; exact of powers of 2. Below zero it is NaN; of a zero it is -infinity.
+            /// The logarithm to base 2, within 1.5 ulp; exact of powers of 2. Below zero it is NaN; of a zero it is
+            /// -infinity.
             #[doc(alias("log2f"))]
             by Float Log2 "log2" log2(x) -> Self, bounded { float: math::log2(x) }
             /// The logarithm to base 10, within 1.5 ulp. Below zero it is NaN; of a zero it is -infinity.
             #[doc(alias("log10f"))]
             by Float Log10 "log10" log10(x) -> Self, bounded { float: math::log10(x) }
-            /// The natural logarithm of 1 more, within 1.5 ulp, also where the number is small; of -0 it is -0. Below -1 it
-            /// is NaN; of -1 it is -infinity.
+            /// The natural logarithm of 1 more, within 1.5 ulp, also where the number is small; of -0 it is -0. Below
+            /// -1 it is NaN; of -1 it is -infinity.
             #[doc(alias("log1pf"))]
             by Float Ln1p "ln_1p" ln_1p(x) -> Self, bounded { float: math::ln_1p(x) }
-            /// The sine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN; of -0 it
-            /// is -0.
+            /// The sine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN; of -0
+            /// it is -0.
             #[doc(alias("sinf"))]
             by Float Sin "sin" sin(x) -> Self, bounded { float: math::sin(x) }
             /// The cosine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN.
             #[doc(alias("cosf"))]
             by Float Cos "cos" cos(x) -> Self, bounded { float: math::cos(x) }
-            /// The tangent of an angle in radians, within 3 ulp for every finite angle. Of an infinity it is NaN; of -0 it
-            /// is -0.
+            /// The tangent of an angle in radians, within 3 ulp for every finite angle. Of an infinity it is NaN; of -0
+            /// it is -0.
             #[doc(alias("tanf"))]
             by Float Tan "tan" tan(x) -> Self, bounded { float: math::tan(x) }
             /// The angle from -π/2 to π/2 of this sine, within 1.5 ulp; of -0 it is -0. Beyond 1 it is NaN.
@@ -102,7 +103,8 @@ macro_rules! operations {
             /// The inverse of the hyperbolic tangent, within 3 ulp; of -0 it is -0. Of 1 it is infinity, beyond NaN.
             #[doc(alias("atanhf"))]
             by Float Atanh "atanh" atanh(x) -> Self, bounded { float: math::atanh(x) }
-            /// One by the number, within 3 ulp for sizes from 2^-126 to 2^126 (CUDA's `__frcp_rn` without its rounding).
+            /// One by the number, within 3 ulp for sizes from 2^-126 to 2^126 (CUDA's `__frcp_rn` without its
+            /// rounding).
             #[doc(alias("__frcp_rn", "rcp.approx"))]
             fast Float RecipFast "recip_fast" recip_fast(x) -> Self, near { float: math::recip_fast(x) }
             /// The square root, within 5 ulp.
@@ -114,7 +116,8 @@ macro_rules! operations {
             /// 2 to the power of the number, within 2^-21 of itself.
             #[doc(alias("exp2f", "ex2.approx"))]
             fast Float Exp2Fast "exp2_fast" exp2_fast(x) -> Self, near { float: math::exp2_fast(x) }
-            /// The logarithm to base 2, within 2^-21 from 0.5 to 2, and within 2^-21 of itself elsewhere (CUDA's `__log2f`).
+            /// The logarithm to base 2, within 2^-21 from 0.5 to 2, and within 2^-21 of itself elsewhere (CUDA's
+            /// `__log2f`).
             #[doc(alias("__log2f", "lg2.approx"))]
             fast Float Log2Fast "log2_fast" log2_fast(x) -> Self, near { float: math::log2_fast(x) }
             /// The sine, within 2^-20 for angles from -π to π (CUDA's `__sinf`). The error grows with the angle.
@@ -171,8 +174,8 @@ macro_rules! operations {
             /// The greater; of floats the one that is a number, and -0 is less than +0.
             #[doc(alias("fmaxf"))]
             fn Number Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
-            /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is a
-            /// whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
+            /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is
+            /// a whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
             by Float Pow "pow" powf(x, y) -> Self, bounded { float: math::pow(x, y) }
             /// The number to the power of an integer, within 1.5 ulp; for the exponent 0 it is 1, also of a NaN.
             by Float Powi "powi" powi(x, n: i32) -> Self, bounded { float: math::powi(x, n) }
@@ -183,9 +186,9 @@ macro_rules! operations {
             /// infinity it is infinity, also with a NaN.
             #[doc(alias("hypotf"))]
             by Float Hypot "hypot" hypot(x, y) -> Self, bounded { float: math::hypot(x, y) }
-            /// What remains of the first number where the second one is taken off as often as it fits, with the sign of the
-            /// first; exact. It is what `x % y` is of floats. It is NaN for an `x` that is not finite and a `y` that is
-            /// zero; a subnormal `y` counts as zero.
+            /// What remains of the first number where the second one is taken off as often as it fits, with the sign of
+            /// the first; exact. It is what `x % y` is of floats. It is NaN for an `x` that is not finite and a `y`
+            /// that is zero; a subnormal `y` counts as zero.
             #[doc(alias = "fmodf")]
             by Float Fmod "fmod" fmod(x, y) -> Self, rounded { float: math::fmod(x, y) }
             /// The high half of the full product, which has twice the width: the product divided by 2 to the width.

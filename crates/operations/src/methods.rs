@@ -1,7 +1,8 @@
 //! The methods of numbers that are no operations of their own: those built of operations, and those that can fail.
 
-/// The methods of numbers that are built of operations: the rows are those of [`operations!`](crate::operations!), whose second names are not
-/// used. The intermediate representation does not know them; the builder has a function for each.
+/// The methods of numbers that are built of operations: the rows are those of [`operations!`](crate::operations!),
+/// whose second names are not used. The intermediate representation does not know them; the builder has a function for
+/// each.
 #[macro_export]
 macro_rules! compositions {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
@@ -29,7 +30,8 @@ macro_rules! compositions {
             /// e to the power of the number, within 2^-21 + |x| 2^-23 of itself (CUDA's `__expf`).
             #[doc(alias = "__expf")]
             fn Float ExpFast "exp_fast" exp_fast(x) -> Self, near { float: math::exp_fast(x) }
-            /// The natural logarithm, within 2^-21 from 0.5 to 2, and within 2^-20 of itself elsewhere (CUDA's `__logf`).
+            /// The natural logarithm, within 2^-21 from 0.5 to 2, and within 2^-20 of itself elsewhere (CUDA's
+            /// `__logf`).
             #[doc(alias = "__logf")]
             fn Float LnFast "ln_fast" ln_fast(x) -> Self, near { float: math::ln_fast(x) }
             /// The logarithm to base 10, within 2^-21 from 0.5 to 2, and within 2^-20 of itself elsewhere (CUDA's
@@ -74,7 +76,8 @@ macro_rules! compositions {
             /// The bits moved up by a count that is taken modulo the width; those that leave come in at the other end.
             #[doc(alias = "__funnelshift_l")]
             fn Int RotateLeft "rotate_left" rotate_left(x, count: u32) -> Self, exact { int: x.rotate_left(count) }
-            /// The bits moved down by a count that is taken modulo the width; those that leave come in at the other end.
+            /// The bits moved down by a count that is taken modulo the width; those that leave come in at the other
+            /// end.
             fn Int RotateRight "rotate_right" rotate_right(x, count: u32) -> Self, exact { int: x.rotate_right(count) }
             /// The sum, or the type's bound where that is beyond it.
             fn Int SaturatingAdd "saturating_add" saturating_add(x, y) -> Self, exact { int: x.saturating_add(y) }
@@ -104,7 +107,8 @@ macro_rules! compositions {
 /// ```
 ///
 /// - `fault` is `by_zero` where a divisor of zero is the fault, `overflow` where a result beyond the type is.
-/// - `Class`, operands and kinds are those of [`operations!`](crate::operations!); the meaning is an `Option`, `None` for the fault.
+/// - `Class`, operands and kinds are those of [`operations!`](crate::operations!); the meaning is an `Option`, `None`
+///   for the fault.
 #[macro_export]
 macro_rules! faulting {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
@@ -112,8 +116,8 @@ macro_rules! faulting {
         Number by_zero div_euclid(x, y) {
             int: (y != 0).then(|| x.wrapping_div_euclid(y)), float: Some(euclid_quotient(x, y))
         }
-        /// The remainder from 0 to the size of the divisor; an integer divided by zero is a fault. Of floats it is rounded
-        /// once, to the divisor's size if that is nearest, and a subnormal `x % y` counts as zero.
+        /// The remainder from 0 to the size of the divisor; an integer divided by zero is a fault. Of floats it is
+        /// rounded once, to the divisor's size if that is nearest, and a subnormal `x % y` counts as zero.
         Number by_zero rem_euclid(x, y) {
             int: (y != 0).then(|| x.wrapping_rem_euclid(y)), float: Some(euclid_remainder(x, y))
         }

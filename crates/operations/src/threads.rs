@@ -12,9 +12,9 @@
 /// - `Class` is the trait of the numbers that have the method, which is relaxed; `method_with` takes scope and order.
 /// - `host` is the method of the standard library's atomic integers that does it; `update` for a loop of
 ///   compare-exchanges. On floats everything but `swap` is such a loop.
-/// - `law` says what follows from how the operation changes a value: it `replaces` the value by the operand, it `combines` the
-///   two as the binary operation of the same name does, in whatever order several of it are made, or it `counts_up` or
-///   `counts_down`, where only those of one operand can change places.
+/// - `law` says what follows from how the operation changes a value: it `replaces` the value by the operand, it
+///   `combines` the two as the binary operation of the same name does, in whatever order several of it are made, or it
+///   `counts_up` or `counts_down`, where only those of one operand can change places.
 /// - The kinds are those of [`operations!`](crate::operations!).
 #[macro_export]
 macro_rules! atomics {
@@ -30,12 +30,14 @@ macro_rules! atomics {
         /// Subtracts the operand; integers wrap.
         #[doc(alias = "atomicSub")]
         AtomicInt Sub fetch_sub fetch_sub_with fetch_sub(old, operand) combines { int: old.wrapping_sub(operand) }
-        /// Leaves the lesser of the two (CUDA's `atomicMin`); of floats the one that is a number, and -0 is less than +0.
+        /// Leaves the lesser of the two (CUDA's `atomicMin`); of floats the one that is a number, and -0 is less than
+        /// +0.
         #[doc(alias = "atomicMin")]
         AtomicScalar Min fetch_min fetch_min_with fetch_min(old, operand) combines {
             int: Ord::min(old, operand), float: lesser(old, operand)
         }
-        /// Leaves the greater of the two (CUDA's `atomicMax`); of floats the one that is a number, and -0 is less than +0.
+        /// Leaves the greater of the two (CUDA's `atomicMax`); of floats the one that is a number, and -0 is less than
+        /// +0.
         #[doc(alias = "atomicMax")]
         AtomicScalar Max fetch_max fetch_max_with fetch_max(old, operand) combines {
             int: Ord::max(old, operand), float: greater(old, operand)
@@ -71,21 +73,22 @@ macro_rules! atomics {
 ///
 /// - `Class` is the trait of the values that have the method, or `bool`; `word` has no method of its own.
 /// - The second operand, where there is one, is a `u32`.
-/// - `how` is what kind of operation it is: `shuffle` takes another lane's value, `ballot` gives a word of all lanes' truth
-///   values, `vote` asks all lanes, `reduce` gives all lanes the same, `inclusive_scan` gives each what the lanes up to it
-///   have, `exclusive_scan` what those below it have.
+/// - `how` is what kind of operation it is: `shuffle` takes another lane's value, `ballot` gives a word of all lanes'
+///   truth values, `vote` asks all lanes, `reduce` gives all lanes the same, `inclusive_scan` gives each what the lanes
+///   up to it have, `exclusive_scan` what those below it have.
 /// - The kinds are those of [`operations!`](crate::operations!).
 #[macro_export]
 macro_rules! warps {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
-        /// The value of the lane with this number; the lane's own where there is no such lane (CUDA's `__shfl_sync`, which
-        /// takes the number modulo the warp's size).
+        /// The value of the lane with this number; the lane's own where there is no such lane (CUDA's `__shfl_sync`,
+        /// which takes the number modulo the warp's size).
         #[doc(alias = "__shfl_sync")]
         Scalar Shuffle shuffle(value, lane) -> Self shuffle { any }
         /// The value of the lane that is `delta` below this one; the lane's own where there is none (`__shfl_up_sync`).
         #[doc(alias = "__shfl_up_sync")]
         Scalar ShuffleUp shuffle_up(value, delta) -> Self shuffle { any }
-        /// The value of the lane that is `delta` above this one; the lane's own where there is none (`__shfl_down_sync`).
+        /// The value of the lane that is `delta` above this one; the lane's own where there is none
+        /// (`__shfl_down_sync`).
         #[doc(alias = "__shfl_down_sync")]
         Scalar ShuffleDown shuffle_down(value, delta) -> Self shuffle { any }
         /// The value of the lane whose number is this one's, exclusive or `mask`; the lane's own where there is none
@@ -100,8 +103,8 @@ macro_rules! warps {
         /// Whether all lanes hold true (`__all_sync`).
         #[doc(alias = "__all_sync")]
         bool All all(value) -> bool vote { bool }
-        /// The sum of all lanes' values (`__reduce_add_sync`); integers wrap. Of floats it is the sum of a tree whose shape
-        /// depends on the number of lanes alone: first lanes are added that are furthest apart, by powers of two.
+        /// The sum of all lanes' values (`__reduce_add_sync`); integers wrap. Of floats it is the sum of a tree whose
+        /// shape depends on the number of lanes alone: first lanes are added that are furthest apart, by powers of two.
         #[doc(alias = "__reduce_add_sync")]
         Number ReduceSum reduce_sum(value) -> Self reduce { int float }
         /// The least of all lanes' values (`__reduce_min_sync`); of floats the least that is a number.
@@ -116,12 +119,12 @@ macro_rules! warps {
         Int ReduceOr reduce_or(value) -> Self reduce { int }
         /// The bitwise exclusive or of all lanes' values (`__reduce_xor_sync`).
         Int ReduceXor reduce_xor(value) -> Self reduce { int }
-        /// The sum of the values of the lanes up to this one, with its own (an inclusive scan). Integers wrap; floats are
-        /// added to those of the lanes 1, 2, 4 and so on below, in this order.
+        /// The sum of the values of the lanes up to this one, with its own (an inclusive scan). Integers wrap; floats
+        /// are added to those of the lanes 1, 2, 4 and so on below, in this order.
         #[doc(alias = "inclusive_scan")]
         Number InclusiveSum inclusive_sum(value) -> Self inclusive_scan { int float }
-        /// The sum of the values of the lanes below this one (an exclusive scan): what [`inclusive_sum`] is one lane below,
-        /// and 0 in lane 0.
+        /// The sum of the values of the lanes below this one (an exclusive scan): what [`inclusive_sum`] is one lane
+        /// below, and 0 in lane 0.
         ///
         /// [`inclusive_sum`]: Self::inclusive_sum
         #[doc(alias = "exclusive_scan")]

@@ -12,8 +12,8 @@
 /// - `rust` is the type in Rust, `bits` its size in memory, and `Kind` what its values are.
 /// - `BitsType` is the unsigned integer type as wide, which the bits can be read as.
 /// - `kind` is the name that the kind has in [`operations!`](crate::operations!).
-/// - `Atomic` is the standard library's type through which the host does atomic operations on it; types without one have
-///   no atomic operations.
+/// - `Atomic` is the standard library's type through which the host does atomic operations on it; types without one
+///   have no atomic operations.
 #[macro_export]
 macro_rules! types {
     ($then:ident $($with:tt)*) => { $crate::types! { ($then) $($with)* } };
@@ -47,8 +47,8 @@ macro_rules! types {
     } };
 }
 
-/// The floating-point types among [`types!`]: hands `{Variant rust; …} {Variant rust; …}` to another macro, first those of
-/// 16 bits, then the wider ones.
+/// The floating-point types among [`types!`]: hands `{Variant rust; …} {Variant rust; …}` to another macro, first those
+/// of 16 bits, then the wider ones.
 #[macro_export]
 macro_rules! floats {
     ($then:ident $($with:tt)*) => { $crate::types! { ($crate::keep_floats) {$then $($with)*} {} {} } };
@@ -72,8 +72,9 @@ macro_rules! keep_floats {
     };
 }
 
-/// The sets of vector instructions that kernels are compiled for on the host, besides those of the build: of x86-64, from
-/// the fewest to the most. Each has a name of a type, one that people write, and the features of the processor that it is.
+/// The sets of vector instructions that kernels are compiled for on the host, besides those of the build: of x86-64,
+/// from the fewest to the most. Each has a name of a type, one that people write, and the features of the processor
+/// that it is.
 #[macro_export]
 macro_rules! vectors {
     ($then:ident $($with:tt)*) => { $then! { $($with)*

@@ -1,10 +1,10 @@
 //! Atomic sums of pairs of 16-bit floats, which lie in the 32-bit words of an `Atomic<u32>`: CUDA's `atomicAdd` of
 //! `__half2` and `__nv_bfloat162`.
 //!
-//! Each sum replaces both halves at once, by a loop of compare-exchanges on the word: on every device, and for the checker
-//! as for whoever reads the word. An instruction for pairs, as PTX has one, adds to each half by itself: "the entire
-//! `atom.f16x2` or `atom.bf16x2` is not guaranteed to be atomic as a single 32-bit access" (PTX ISA 8.8, 9.7.13.5 "atom"),
-//! so that another thread could see one half added to and the other not.
+//! Each sum replaces both halves at once, by a loop of compare-exchanges on the word: on every device, and for the
+//! checker as for whoever reads the word. An instruction for pairs, as PTX has one, adds to each half by itself: "the
+//! entire `atom.f16x2` or `atom.bf16x2` is not guaranteed to be atomic as a single 32-bit access" (PTX ISA 8.8,
+//! 9.7.13.5 "atom"), so that another thread could see one half added to and the other not.
 //!
 //! ```
 //! use wattle::pairs::fetch_add_f16x2;
@@ -32,8 +32,8 @@ use crate::prelude::*;
 
 macro_rules! pairs {
     ($($add:ident $float:ident $word:literal;)+) => {$(
-        /// Adds to both halves of the word `i`, of which the first is in the low 16 bits, and gives what was there before.
-        /// Relaxed at device scope; each half is rounded once.
+        /// Adds to both halves of the word `i`, of which the first is in the low 16 bits, and gives what was there
+        /// before. Relaxed at device scope; each half is rounded once.
         #[doc = concat!("(CUDA's `atomicAdd` of `", $word, "`.)")]
         #[doc(alias = $word)]
         #[device_fn]

@@ -1,10 +1,10 @@
 //! What a fence costs: where the time goes, and what was measured.
 //!
-//! A fence has no price of its own. It waits for what must be visible before it, or drops what must not be used after it,
-//! and how long that takes depends on what is in flight. `wattle cost fences --device D` measures it on the machine at hand,
-//! and `wattle cost interference --device D` beside another launch. Each figure is a difference: a loop with the operation,
-//! less the same loop without it, in turns, as a median; what is below the resolution is "not measurable" (`-`), never
-//! a number.
+//! A fence has no price of its own. It waits for what must be visible before it, or drops what must not be used after
+//! it, and how long that takes depends on what is in flight. `wattle cost fences --device D` measures it on the machine
+//! at hand, and `wattle cost interference --device D` beside another launch. Each figure is a difference: a loop with
+//! the operation, less the same loop without it, in turns, as a median; what is below the resolution is "not
+//! measurable" (`-`), never a number.
 //!
 //! # What each fence is
 //!
@@ -19,17 +19,18 @@
 //! | `SeqCst`, block | `fence.sc.cta` | `MEMBAR.SC.CTA` | none exists: an atomic between two barriers | nothing: a block is one thread |
 //! | `SeqCst`, device | `fence.sc.gpu` | `MEMBAR.SC.GPU`, `CCTL.IVALL` | the same | `mfence`, or a locked instruction |
 //!
-//! Below sm_90 there are no fences that only acquire or only release: `fence.acq_rel` stands for both. `wattle emit NAME
-//! --target ptx` and `--target spirv` print what a scenario's own fences become.
+//! Below sm_90 there are no fences that only acquire or only release: `fence.acq_rel` stands for both. `wattle emit
+//! NAME --target ptx` and `--target spirv` print what a scenario's own fences become.
 //!
 //! # The thread's own writes
 //!
-//! A release, and a sequentially consistent fence, waits until the writes before it are visible to the fence's scope. On a
-//! GPU that is a way to the second-level cache and back for device scope, and over the bus for system scope if writes
-//! went there. On x86-64 stores leave in order, so that a release has nothing to do; only `SeqCst`, and each atomic update, waits until
-//! the store buffer is empty, which takes longer the more stores stand before it, and longer still if they miss the cache. A core
-//! that executes out of order does what follows meanwhile, unless that needs a result: of a fence in a loop with other work little or
-//! nothing is left, and an exchange, whose result the next turn needs, shows the waiting.
+//! A release, and a sequentially consistent fence, waits until the writes before it are visible to the fence's scope.
+//! On a GPU that is a way to the second-level cache and back for device scope, and over the bus for system scope if
+//! writes went there. On x86-64 stores leave in order, so that a release has nothing to do; only `SeqCst`, and each
+//! atomic update, waits until the store buffer is empty, which takes longer the more stores stand before it, and longer
+//! still if they miss the cache. A core that executes out of order does what follows meanwhile, unless that needs a
+//! result: of a fence in a loop with other work little or nothing is left, and an exchange, whose result the next turn
+//! needs, shows the waiting.
 //!
 //! An acquire waits for no write. On a GPU it invalidates the first-level cache of the multiprocessor, so the price is
 //! paid later, by loads that would have hit. On x86-64 loads stay in order by themselves.
@@ -46,30 +47,32 @@
 //!
 //! # The flush at the end of a launch
 //!
-//! What a launch has written is visible to all that is ordered after it. So its end is a fence of system scope that nobody
-//! wrote: it waits for the launch's own writes, and, within a domain, for those of others. `wattle cost interference`
-//! measures it as the time of a whole launch that writes and never fences.
+//! What a launch has written is visible to all that is ordered after it. So its end is a fence of system scope that
+//! nobody wrote: it waits for the launch's own writes, and, within a domain, for those of others. `wattle cost
+//! interference` measures it as the time of a whole launch that writes and never fences.
 //!
 //! # Synchronization domains
 //!
-//! Devices from compute capability 9.0 on have memory synchronization domains: a fence of device scope, and the end of a
-//! launch, wait for the writes of their own domain alone. In return only [`Scope::System`](crate::memory::Scope::System)
-//! orders between two of them. [`LaunchOptions::sync_domain`](crate::LaunchOptions::sync_domain) puts one launch into a
-//! domain, [`Queue::with_sync_domain`](crate::Queue::with_sync_domain) all launches of a queue, and launches in two domains
+//! Devices from compute capability 9.0 on have memory synchronization domains: a fence of device scope, and the end of
+//! a launch, wait for the writes of their own domain alone. In return only
+//! [`Scope::System`](crate::memory::Scope::System) orders between two of them.
+//! [`LaunchOptions::sync_domain`](crate::LaunchOptions::sync_domain) puts one launch into a domain,
+//! [`Queue::with_sync_domain`](crate::Queue::with_sync_domain) all launches of a queue, and launches in two domains
 //! that share memory at less than system scope are refused when the second is enqueued.
 //!
 //! # Relaxed and volatile accesses
 //!
 //! An access that others may see at any time cannot be served from a cache that they do not see: on NVIDIA GPUs
 //! `ld.relaxed.gpu` and `volatile` read the second-level cache, where a plain load may hit the first. So a relaxed load
-//! costs what the way to the second-level cache costs, with no fence at all. On x86-64 all cores see one coherent cache,
-//! and a relaxed access is a plain one. `volatile` orders nothing on either.
+//! costs what the way to the second-level cache costs, with no fence at all. On x86-64 all cores see one coherent
+//! cache, and a relaxed access is a plain one. `volatile` orders nothing on either.
 //!
 //! # What was measured: two cores of a Xeon
 //!
-//! Two cores of an Intel Xeon (family 6, model 207, stepping 2) in a virtual machine with Linux 6.18: nanoseconds, medians of three runs
-//! of `wattle cost fences --device host`, 27 s each. The written lines of shared memory stay in the first-level cache, those of device
-//! memory miss the second. Fences of block scope, and those that are not sequentially consistent, are no instruction.
+//! Two cores of an Intel Xeon (family 6, model 207, stepping 2) in a virtual machine with Linux 6.18: nanoseconds,
+//! medians of three runs of `wattle cost fences --device host`, 27 s each. The written lines of shared memory stay in
+//! the first-level cache, those of device memory miss the second. Fences of block scope, and those that are not
+//! sequentially consistent, are no instruction.
 //!
 //! | operation | alone | 1 write, shared | 16 | 64 | 1 write, device | 16 | 64 | alone, both cores | 64, device, both cores |
 //! |---|---|---|---|---|---|---|---|---|---|
@@ -82,15 +85,15 @@
 //! | compare_exchange Relaxed device | 7.6 | 13.4 | 18.5 | 16.7 | 13.4 | 21.5 | 30.3 | 7.5 | 35.7 |
 //! | fetch_add Relaxed device | 7.2 | 12.7 | 17.8 | 16.4 | 13.1 | 19.8 | 26.7 | 7.1 | 36.2 |
 //!
-//! What follows an atomic update here waits for it, and so for the store buffer; nothing waits for a fence, ahead of which the core
-//! runs: behind writes, with other work around, it costs nothing that can be measured.
+//! What follows an atomic update here waits for it, and so for the store buffer; nothing waits for a fence, ahead of
+//! which the core runs: behind writes, with other work around, it costs nothing that can be measured.
 //!
 //! # What was measured: NVIDIA H100
 //!
-//! An H100 80GB HBM3 (compute capability 9.0, 132 multiprocessors at 1,980 MHz) in a virtual machine, driver 580.159 with CUDA
-//! 13.0, on 2026-11-27. `wattle cost fences --device cuda:0`, all of which took 95 s: cycles per operation, medians, by the
-//! thread's own writes before it, which go to device memory where nothing else is said. One warp of one block, and one of
-//! each multiprocessor at once. Exchanges cost what `fetch_add` does.
+//! An H100 80GB HBM3 (compute capability 9.0, 132 multiprocessors at 1,980 MHz) in a virtual machine, driver 580.159
+//! with CUDA 13.0, on 2026-11-27. `wattle cost fences --device cuda:0`, all of which took 95 s: cycles per operation,
+//! medians, by the thread's own writes before it, which go to device memory where nothing else is said. One warp of one
+//! block, and one of each multiprocessor at once. Exchanges cost what `fetch_add` does.
 //!
 //! | operation | alone | 1 write | 16 writes | 64 writes | 16, host-mapped | alone, 132 blocks | 16 writes, 132 blocks |
 //! |---|---|---|---|---|---|---|---|
@@ -157,24 +160,30 @@
 //! | sync_block | 12 | 15 | 11 | - | 10 | 13 | 9.3 |
 //! | warp.sync | 54 | 116 | 112 | 102 | 112 | 57 | 112 |
 //!
-//! - An acquire fence is nearly free. The same fence of libcu++ (`cuda::atomic_thread_fence(cuda::memory_order_acquire)`), which
-//!   becomes `fence.acq_rel`, took 673 cycles of device scope beside it, and 1,330 of system scope.
-//! - A release of device scope takes 676 cycles, the way to the second-level cache and back, however many writes there are, and
-//!   from one multiprocessor as from 132. With system scope it takes twice that; behind 64 writes of each of 132 warps to
-//!   host-mapped memory it takes 11,900.
-//! - A relaxed load from the second-level cache takes 327 cycles when it is waited for, and 46 when others' latency hides it.
-//! - `fence.release.cta` takes longer than `fence.acq_rel.cta` behind writes, though both are `MEMBAR.ALL.CTA`; why is not known.
+//! - An acquire fence is nearly free. The same fence of libcu++
+//!   (`cuda::atomic_thread_fence(cuda::memory_order_acquire)`), which becomes `fence.acq_rel`, took 673 cycles of
+//!   device scope beside it, and 1,330 of system scope.
+//! - A release of device scope takes 676 cycles, the way to the second-level cache and back, however many writes there
+//!   are, and from one multiprocessor as from 132. With system scope it takes twice that; behind 64 writes of each of
+//!   132 warps to host-mapped memory it takes 11,900.
+//! - A relaxed load from the second-level cache takes 327 cycles when it is waited for, and 46 when others' latency
+//!   hides it.
+//! - `fence.release.cta` takes longer than `fence.acq_rel.cta` behind writes, though both are `MEMBAR.ALL.CTA`; why is
+//!   not known.
 //!
-//! **Beside another launch** (`wattle cost interference`): a fence of device scope takes 677 cycles alone, from 694 to 777
-//! beside a warp on each multiprocessor that writes to device memory, and, where these write to host-mapped memory, 700 with
-//! one write in flight of each thread, 2,400 with 4, 9,300 with 16 and 47,000 with 64. **Two memory synchronization domains made
-//! no difference** in any of these, nor in a program in CUDA C++ that used `cudaLaunchAttributeMemSyncDomain` without Wattle.
-//! There, writes of one at a time for each thread that nobody waited for cost others' fences nothing (668 cycles), device fences behind
-//! them up to 950, and system fences up to 2,500: what fences wait for are each other.
+//! **Beside another launch** (`wattle cost interference`): a fence of device scope takes 677 cycles alone, from 694 to
+//! 777 beside a warp on each multiprocessor that writes to device memory, and, where these write to host-mapped memory,
+//! 700 with one write in flight of each thread, 2,400 with 4, 9,300 with 16 and 47,000 with 64. **Two memory
+//! synchronization domains made no difference** in any of these, nor in a program in CUDA C++ that used
+//! `cudaLaunchAttributeMemSyncDomain` without Wattle. There, writes of one at a time for each thread that nobody waited
+//! for cost others' fences nothing (668 cycles), device fences behind them up to 950, and system fences up to 2,500:
+//! what fences wait for are each other.
 //!
-//! **A look at host memory costs others.** While other multiprocessors read one word of host-mapped memory, fences of device scope took
-//! 4,000 to 8,000 cycles instead of 656, and each such read 0.9 µs, one after another. A loop without a bound used to look there
-//! for the request to stop; it has a copy in device memory now, and one thread looks at the host's word every 100 µs.
+//! **A look at host memory costs others.** While other multiprocessors read one word of host-mapped memory, fences of
+//! device scope took 4,000 to 8,000 cycles instead of 656, and each such read 0.9 µs, one after another. A loop without
+//! a bound used to look there for the request to stop; it has a copy in device memory now, and one thread looks at the
+//! host's word every 100 µs.
 //!
-//! Under Vulkan on the same card (`--device vulkan:0`, in ticks of its clock, which are nanoseconds): an acquire fence of device scope
-//! takes 336, a release 330, sequentially consistent 1,376; so that an acquire is no cheaper than a release there.
+//! Under Vulkan on the same card (`--device vulkan:0`, in ticks of its clock, which are nanoseconds): an acquire fence
+//! of device scope takes 336, a release 330, sequentially consistent 1,376; so that an acquire is no cheaper than a
+//! release there.

@@ -160,7 +160,8 @@ pub struct CheckArgs {
     /// each target under its own]
     #[arg(long, short, value_name = "MODEL")]
     pub model: Option<wattle::memory::Model>,
-    /// What is emitted for this target alone, under the target's own model: portable, ptx:sm_90, ptx:sm_80, vulkan, host
+    /// What is emitted for this target alone, under the target's own model: portable, ptx:sm_90, ptx:sm_80, vulkan,
+    /// host
     #[arg(long, short, value_name = "TARGET", conflicts_with = "model")]
     pub target: Option<wattle::memory::Target>,
     /// Which threads are promised to run: fair, lobe, obe, hsa or hsa-obe [default: lobe, as Wattle's devices promise;

@@ -50,7 +50,8 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Ends the process without what drivers do at its end: they wait for launches, some of which no device can be asked to end.
+/// Ends the process without what drivers do at its end: they wait for launches, some of which no device can be asked to
+/// end.
 pub fn at_once(exit: Exit) -> ! {
     unsafe extern "C" {
         // SAFETY: it takes any number, and does not return.

@@ -1,7 +1,7 @@
 //! Where results of searches are kept: files in the user's cache folder, in a folder for each build of this program.
 //!
-//! A file is known by the hash of what was searched, and begins with a hash of its contents, so that a damaged one is not
-//! taken for a result. Folders of builds that nobody has used for a month are removed.
+//! A file is known by the hash of what was searched, and begins with a hash of its contents, so that a damaged one is
+//! not taken for a result. Folders of builds that nobody has used for a month are removed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -36,7 +36,8 @@ pub struct Files {
 }
 
 impl Files {
-    /// The files in the folder that the environment names, or in the user's folder for caches; `None` where there is none.
+    /// The files in the folder that the environment names, or in the user's folder for caches; `None` where there is
+    /// none.
     pub fn of_user() -> Option<Arc<Files>> {
         Files::in_folder(std::env::var_os(FOLDER))
     }

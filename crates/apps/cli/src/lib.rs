@@ -70,8 +70,8 @@ use limits::Limits;
 use session::Session;
 use text::Style;
 
-/// The command over all scenarios that are linked ([`Scenario::all`]): the whole `main` of a crate with scenarios of its
-/// own. It takes the arguments of the process, and ends as [`run`].
+/// The command over all scenarios that are linked ([`Scenario::all`]): the whole `main` of a crate with scenarios of
+/// its own. It takes the arguments of the process, and ends as [`run`].
 pub fn main() -> ExitCode {
     match Scenario::all() {
         Ok(scenarios) => run(scenarios),
@@ -82,8 +82,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command over these scenarios, with the arguments of the process. Ctrl-C, or SIGTERM, which job schedulers and `timeout` send,
-/// ends the launch that is running, and what was found so far is printed; a second one ends the process at once.
+/// The command over these scenarios, with the arguments of the process. Ctrl-C, or SIGTERM, which job schedulers and
+/// `timeout` send, ends the launch that is running, and what was found so far is printed; a second one ends the process
+/// at once.
 pub fn run(scenarios: &[Scenario]) -> ExitCode {
     heed_signals();
     let style = Style::of(io::stdout().is_terminal());

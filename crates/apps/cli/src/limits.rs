@@ -1,8 +1,8 @@
 //! The limits that end a command early: its time, its memory, Ctrl-C.
 //!
-//! Work is asked to end: searches look at a flag, launches have a time limit and look at Ctrl-C. What does not heed that in
-//! time (the host's part of a scenario, a driver's compiler) is left to itself: it has a thread of its own, the command
-//! reports what it has, and the end of the process ends the rest.
+//! Work is asked to end: searches look at a flag, launches have a time limit and look at Ctrl-C. What does not heed
+//! that in time (the host's part of a scenario, a driver's compiler) is left to itself: it has a thread of its own, the
+//! command reports what it has, and the end of the process ends the rest.
 
 use std::fmt;
 use std::panic::resume_unwind;

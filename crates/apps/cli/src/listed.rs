@@ -9,8 +9,8 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::text::Tone;
 
-/// Runs `work`, which gives the report of each of `all` cases with a line about it; the line is shown where `tone` has one
-/// for it. Returns the reports, and the limit that was reached meanwhile.
+/// Runs `work`, which gives the report of each of `all` cases with a line about it; the line is shown where `tone` has
+/// one for it. Returns the reports, and the limit that was reached meanwhile.
 ///
 /// # Errors
 /// The output is closed; then no further case is judged.

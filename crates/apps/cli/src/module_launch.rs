@@ -1,4 +1,5 @@
-//! The launches of a module's kernel that `wattle check` judges: as the options and the module's comments describe them.
+//! The launches of a module's kernel that `wattle check` judges: as the options and the module's comments describe
+//! them.
 
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -31,8 +32,8 @@ pub struct ModuleArgs {
     /// The threads of a block: 64 or 8,8,1 [default: 1, or what the module says]
     #[arg(long, value_name = "THREADS")]
     pub block: Option<Shape>,
-    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number, s={x=f32[8]:1.0; n=i32:8} a struct; of SPIR-V the first contents
-    /// of the variable of that name
+    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number, s={x=f32[8]:1.0; n=i32:8}
+    /// a struct; of SPIR-V the first contents of the variable of that name
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<Argument>,
     /// The size in bytes of the shared memory that is sized at launch
@@ -91,8 +92,8 @@ pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, S
     Ok(Launches { worlds: vec![(None, world)], claim: None })
 }
 
-/// A launch as the module's comments describe it, where the options do not. Where they do not say how many threads a subgroup
-/// has, and the module has something of subgroups, it is tried with each size that makes a difference.
+/// A launch as the module's comments describe it, where the options do not. Where they do not say how many threads a
+/// subgroup has, and the module has something of subgroups, it is tried with each size that makes a difference.
 pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, Stop> {
     if asked.volatile_is_plain {
         return Err(wrong(format!(

@@ -72,7 +72,8 @@ pub fn stress(session: &mut Session<'_>, args: &StressArgs) -> Result<Exit, Stop
     if let Some(path) = &args.report {
         crate::output::write("report_file", path, html(&report))?;
     }
-    // A limit, a shard that no instance was in, or an outcome that nobody has judged leaves a question without an answer.
+    // A limit, a shard that no instance was in, or an outcome that nobody has judged leaves a question without an
+    // answer.
     let all_ran = report.is_answered() && session.limits.reached().is_none();
     let nothing = report.tests.is_empty() && report.written.is_empty();
     // One shard answers for itself; what is put together should be the campaign.

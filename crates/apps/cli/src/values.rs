@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use wattle_ptx::CAPABILITIES;
 
-/// The versions of PTX that there are, from the first with the memory model: of each the last minor one (PTX ISA, "Release
-/// Notes").
+/// The versions of PTX that there are, from the first with the memory model: of each the last minor one (PTX ISA,
+/// "Release Notes").
 const PTX_VERSIONS: [(u32, u32); 4] = [(6, 5), (7, 8), (8, 8), (9, 4)];
 
 /// A compute capability: sm_90.

@@ -1,7 +1,8 @@
 //! What a fence costs beside a launch that writes ("memory fence interference").
 //!
 //! One launch computes in device memory and fences at device scope; another, on another queue, writes: bursts of some
-//! writes behind each of which it waits for them, or without ever waiting. On the host, cores take the place of launches.
+//! writes behind each of which it waits for them, or without ever waiting. On the host, cores take the place of
+//! launches.
 
 use std::time::{Duration, Instant};
 
@@ -138,7 +139,8 @@ impl<'r> Other<'r> {
         let domain = if beside.is_remote { SyncDomain::Remote } else { SyncDomain::Default };
         let queue = device.queue_non_blocking()?.with_sync_domain(domain);
         let (blocks, threads) = match properties.kind {
-            // One warp per multiprocessor: the measured launch shares its own with one, and few writes do not fill the bus.
+            // One warp per multiprocessor: the measured launch shares its own with one, and few writes do not fill the
+            // bus.
             DeviceKind::Gpu => (properties.workers.max(1), properties.warp_width),
             _ => (1, properties.warp_width),
         };

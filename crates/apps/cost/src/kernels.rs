@@ -1,12 +1,12 @@
 //! The loops that are timed: one kernel for each operation, and those without one.
 //!
 //! All are one body around the operation, so that nothing else differs. In each turn a thread makes its writes (to the
-//! buffer relaxed ones of block scope, which nothing orders and no compiler joins), each to a
-//! line of its own, then the operation, and then some work without memory: writes that no operation waited for leave
-//! meanwhile, so that the difference shows the waiting. On a core that runs ahead, the work begins with what is read of the operation's
-//! own word, and so waits for an atomic operation there; for a fence it does not. What an operation returns is part of the address of the next one, so that a
-//! chain of them is as long as their latency; `zero` is 0 when the kernel runs, which no compiler knows. Nothing here is
-//! a stand-in for the operation: a test reads it in what is emitted.
+//! buffer relaxed ones of block scope, which nothing orders and no compiler joins), each to a line of its own, then the
+//! operation, and then some work without memory: writes that no operation waited for leave meanwhile, so that the
+//! difference shows the waiting. On a core that runs ahead, the work begins with what is read of the operation's own
+//! word, and so waits for an atomic operation there; for a fence it does not. What an operation returns is part of the
+//! address of the next one, so that a chain of them is as long as their latency; `zero` is 0 when the kernel runs,
+//! which no compiler knows. Nothing here is a stand-in for the operation: a test reads it in what is emitted.
 
 use std::cell::Cell;
 
@@ -93,8 +93,8 @@ macro_rules! measured {
                 let first = thread * super::LINE;
                 let mut $at = first;
                 let mut $found = $words.load_with($at, Scope::Block, Order::Relaxed);
-                // The blocks begin together, if they are all there before patience ends. A loop of block scope does without:
-                // Vulkan's fences of a kernel that also uses wider scopes are all of device scope.
+                // The blocks begin together, if they are all there before patience ends. A loop of block scope does
+                // without: Vulkan's fences of a kernel that also uses wider scopes are all of device scope.
                 if SCOPE > 0 && patience > 0 {
                     if lane == 0 {
                         arrived.fetch_add(0, 1);
@@ -279,8 +279,8 @@ ordered! {
     }
 }
 
-// The loops without an operation: what others are compared with. In a chain each address is made from the last.
-// For the host there are two that keep the compiler from moving or joining writes, as operations do, without an instruction.
+// The loops without an operation: what others are compared with. In a chain each address is made from the last. For the
+// host there are two that keep the compiler from moving or joining writes, as operations do, without an instruction.
 measured! { nothing |acc, words, at, found, turn| {} {} {} }
 measured! { chain |acc, words, at, found, turn| { found = at; } { found = at; } { found = at; } }
 measured! { nothing_moves |acc, words, at, found, turn|

@@ -35,7 +35,8 @@ pub struct Machine {
 pub enum ClockUnit {
     /// Cycles of the multiprocessor or of the core.
     Cycles,
-    /// Ticks whose length is the driver's own matter (Vulkan 1.3, `VK_KHR_shader_clock`): on an H100 they are nanoseconds.
+    /// Ticks whose length is the driver's own matter (Vulkan 1.3, `VK_KHR_shader_clock`): on an H100 they are
+    /// nanoseconds.
     Ticks,
 }
 
@@ -68,8 +69,9 @@ impl Machine {
         }
     }
 
-    /// The unit in which the clock of the machine's kernels counts. In a report of an earlier version, which has no such field, it follows
-    /// from the device's name: the names of Vulkan devices begin with `vulkan` (`Device::select`).
+    /// The unit in which the clock of the machine's kernels counts. In a report of an earlier version, which has no
+    /// such field, it follows from the device's name: the names of Vulkan devices begin with `vulkan`
+    /// (`Device::select`).
     pub(crate) fn clock_unit(&self) -> ClockUnit {
         let is_vulkan = self.device.starts_with("vulkan");
         self.clock_unit.unwrap_or(if is_vulkan { ClockUnit::Ticks } else { ClockUnit::Cycles })
@@ -86,7 +88,8 @@ impl Machine {
     }
 }
 
-/// The processor's model, with its family, model and stepping where the model's name has no number that would identify it.
+/// The processor's model, with its family, model and stepping where the model's name has no number that would identify
+/// it.
 fn processor() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let field = |name: &str| {

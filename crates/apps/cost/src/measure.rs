@@ -84,8 +84,8 @@ pub struct Setting {
     pub blocks: u32,
     /// The lines that are written, where that is not the plan's number; see [`Loop::slots`].
     pub slots: Option<u32>,
-    /// Whether work without memory stands behind the operation, during which writes leave that nobody waited for. A loop
-    /// that is to write as fast as it can has none.
+    /// Whether work without memory stands behind the operation, during which writes leave that nobody waited for. A
+    /// loop that is to write as fast as it can has none.
     pub works: bool,
 }
 
@@ -101,8 +101,8 @@ pub struct Plan {
     pub most: u32,
     /// The most of a launch beside it, which must not end first.
     pub most_beside: u32,
-    /// The steps of work behind an operation with writes before it, and those for each of the writes: more than the writes
-    /// take to leave.
+    /// The steps of work behind an operation with writes before it, and those for each of the writes: more than the
+    /// writes take to leave.
     pub work: (u32, u32),
     /// Whether a core does what follows an operation while that waits; see [`Loop::runs_ahead`].
     pub runs_ahead: bool,
@@ -435,8 +435,8 @@ pub fn pitch(threads: u32) -> u32 {
     threads.max(16)
 }
 
-/// The cache lines of 64 bytes that are twice what the host's second-level cache holds, as a power of two; those of 4 MiB where its
-/// size is not known.
+/// The cache lines of 64 bytes that are twice what the host's second-level cache holds, as a power of two; those of 4
+/// MiB where its size is not known.
 fn lines_beyond_cache() -> u32 {
     const LINE: u64 = 64;
     let lines = machine::second_level_cache().map_or(1 << 16, |bytes| (2 * bytes / LINE).next_power_of_two());

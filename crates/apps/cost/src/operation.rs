@@ -116,8 +116,8 @@ impl Operation {
         kernels::ORDERED.iter().flat_map(scoped).chain(barriers).collect()
     }
 
-    /// Whether the host has no instruction for it: fences of block scope, and on x86-64 those that are not sequentially consistent
-    /// (the lowering table).
+    /// Whether the host has no instruction for it: fences of block scope, and on x86-64 those that are not sequentially
+    /// consistent (the lowering table).
     pub(crate) fn is_none_on_host(&self) -> bool {
         let orders_by_itself = cfg!(target_arch = "x86_64") && self.order != Some("SeqCst");
         self.kind == OperationKind::Fence && (self.scope == Some(Scope::Block) || orders_by_itself)

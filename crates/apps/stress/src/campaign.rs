@@ -44,7 +44,8 @@ pub struct Options {
     pub most_launches: u64,
     /// The bounds of the searches for what is allowed.
     pub search: Search,
-    /// What runs in the program's place, which is still judged as itself: a faulty code generator, for tests of this crate.
+    /// What runs in the program's place, which is still judged as itself: a faulty code generator, for tests of this
+    /// crate.
     #[doc(hidden)]
     pub planted: Option<fn(&Program) -> Program>,
 }

@@ -1,8 +1,8 @@
 //! The environment of a launch: where the instances' words lie, who runs when, and what goes on beside them.
 //!
-//! The parameters are those of MC Mutants (Levine et al., ASPLOS 2023) and of litmus7 (Alglave et al., TACAS 2011): many
-//! instances in one launch, threads and places permuted, other threads that load the memory system, delays, and threads
-//! that meet before they begin. A launch is determined by its environment and its seed.
+//! The parameters are those of MC Mutants (Levine et al., ASPLOS 2023) and of litmus7 (Alglave et al., TACAS 2011):
+//! many instances in one launch, threads and places permuted, other threads that load the memory system, delays, and
+//! threads that meet before they begin. A launch is determined by its environment and its seed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -163,7 +163,8 @@ impl Random {
     }
 }
 
-/// Where the words of all instances lie: for each instance and word its place, instances first; and the number of places.
+/// Where the words of all instances lie: for each instance and word its place, instances first; and the number of
+/// places.
 pub fn places(environment: &Environment, random: &mut Random, instances: u32, words: u32) -> (Vec<u32>, u32) {
     let Environment { stride, apart, shuffled, .. } = *environment;
     let mut places = vec![0; (instances * words) as usize];

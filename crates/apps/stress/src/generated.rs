@@ -1,8 +1,8 @@
 //! The kernel of one program, built at run time in the intermediate representation, for devices that compile it.
 //!
 //! Each thread of the launch has one role in one instance, or none. It loads the memory system for a while, meets the
-//! instance's others, does its part of the program and stores what it read. Loops are short: a driver that computes on the host may
-//! stop a thread after 65,535 iterations in all (lavapipe).
+//! instance's others, does its part of the program and stores what it read. Loops are short: a driver that computes on
+//! the host may stop a thread after 65,535 iterations in all (lavapipe).
 
 mod code;
 

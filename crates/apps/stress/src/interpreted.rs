@@ -1,8 +1,8 @@
-//! The kernel that runs any program on the host: an interpreter whose every operation is the language's own, so that what
-//! runs is the host's column of the lowering table as rustc compiles it into kernels.
+//! The kernel that runs any program on the host: an interpreter whose every operation is the language's own, so that
+//! what runs is the host's column of the lowering table as rustc compiles it into kernels.
 //!
-//! The compiler cannot see two operations of a program together, so it reorders nothing: what is tested is the processor
-//! and the table, not the compiler. Scenarios as they are written test that too.
+//! The compiler cannot see two operations of a program together, so it reorders nothing: what is tested is the
+//! processor and the table, not the compiler. Scenarios as they are written test that too.
 
 use wattle::prelude::*;
 use wattle_ir::AtomicOp;
@@ -14,7 +14,8 @@ use crate::program::{Op, Operand, Program, Thread};
 
 /// The numbers that an operation is encoded in.
 const ROW: usize = 8;
-/// The most operations of a thread: a wait that takes longer is given up, and of what follows only the barriers are done.
+/// The most operations of a thread: a wait that takes longer is given up, and of what follows only the barriers are
+/// done.
 const STEPS: u32 = 1 << 16;
 /// More operations than a thread's code has.
 const REST: u32 = 1 << 10;
@@ -54,9 +55,9 @@ pub(crate) const UPDATES: [AtomicOp; 8] = [
 pub struct Encoded {
     /// The operations, thread by thread.
     pub ops: Vec<[u32; ROW]>,
-    /// The parts of the other lists that each role has, from and without: of the operations, the registers, the results.
-    /// Roles are numbered block by block, and each block has as many as the largest one: those without a thread only wait
-    /// at the block's barriers.
+    /// The parts of the other lists that each role has, from and without: of the operations, the registers, the
+    /// results. Roles are numbered block by block, and each block has as many as the largest one: those without a
+    /// thread only wait at the block's barriers.
     pub roles: Vec<[u32; 6]>,
     /// The registers at the start; never empty.
     pub registers: Vec<i32>,
@@ -231,9 +232,9 @@ fn meet(at: Atomic<u32>, first: u32, blocks: u32, me: u32, round: u32, patience:
     if looks < patience { (patience * 2).min(most) } else { (patience / 2).max(LEAST_PATIENCE).min(most) }
 }
 
-/// Runs a program's instances, set of blocks by set of blocks; the blocks of a set meet before each `batch` of instances.
-/// Results stand column by column: `out` has a number of each instance for each of the `columns` observed values, then one
-/// for each role that says whether it came to its end.
+/// Runs a program's instances, set of blocks by set of blocks; the blocks of a set meet before each `batch` of
+/// instances. Results stand column by column: `out` has a number of each instance for each of the `columns` observed
+/// values, then one for each role that says whether it came to its end.
 #[kernel]
 pub fn interpret(
     acc: &Acc,
@@ -358,8 +359,8 @@ pub fn interpret(
                     _ => registers[to] = acq_rel(atomic, place, target, x, y),
                 }
             }
-            // The block's other threads run, after one operation or several; a wait gives others the core. Only a loop that
-            // reads what others may write does so: the noise is always 0.
+            // The block's other threads run, after one operation or several; a wait gives others the core. Only a loop
+            // that reads what others may write does so: the noise is always 0.
             let mut polls = if !alone {
                 (round ^ pc) % 4 + 1
             } else if next <= pc {

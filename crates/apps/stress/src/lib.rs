@@ -2,10 +2,11 @@
 //!
 //! # In this crate
 //!
-//! A test is a [`Program`]: a short list of operations for each thread, [lifted](lift()) from a litmus file, or from the
-//! launches of a scenario ([`Sources`]). The models say which [outcomes](allowed) it may have on a target. A [`Bench`] runs
-//! it in many instances, each with words of its own, in an [`Environment`]; a [test](test()) tunes that, runs the program and
-//! its [mutants], and a [`Report`] holds what came. What never will live here: a memory model, a device.
+//! A test is a [`Program`]: a short list of operations for each thread, [lifted](lift()) from a litmus file, or from
+//! the launches of a scenario ([`Sources`]). The models say which [outcomes](allowed) it may have on a target. A
+//! [`Bench`] runs it in many instances, each with words of its own, in an [`Environment`]; a [test](test()) tunes that,
+//! runs the program and its [mutants], and a [`Report`] holds what came. What never will live here: a memory model, a
+//! device.
 
 mod campaign;
 mod environment;

@@ -1,8 +1,9 @@
 //! Takes a litmus file for a program of the language, wherever it has a meaning there.
 //!
-//! What a file orders less than the language can say is strengthened, and noted: a subgroup's scope becomes the block's,
-//! an acquire without visibility becomes the language's acquire. The program that runs is then another than the file's, and
-//! it is that program whose outcomes the models are asked for; so a note never hides a forbidden outcome.
+//! What a file orders less than the language can say is strengthened, and noted: a subgroup's scope becomes the
+//! block's, an acquire without visibility becomes the language's acquire. The program that runs is then another than
+//! the file's, and it is that program whose outcomes the models are asked for; so a note never hides a forbidden
+//! outcome.
 
 use std::collections::BTreeSet;
 

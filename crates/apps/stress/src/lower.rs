@@ -20,7 +20,8 @@ pub enum NotJudged {
     /// The search does not support the program.
     #[error(transparent)]
     Judge(#[from] JudgeError),
-    /// The environment has words in the memory of one block, and the program's threads are not of one, or the device has none.
+    /// The environment has words in the memory of one block, and the program's threads are not of one, or the device
+    /// has none.
     #[error(
         "`space=block` keeps a program's words in the memory of one block, which needs a device with such memory, and all threads of the program in one block: use `space=device`"
     )]

@@ -87,8 +87,8 @@ pub struct TestReport {
     pub outcomes: Vec<Outcome>,
     /// What came of each mutant of the test.
     pub mutants: Vec<MutantReport>,
-    /// The confidence that a clean run gives: the least probability, over the mutants that showed an outcome, with which the program's
-    /// instances would have shown one that comes as often; none where no mutant showed any.
+    /// The confidence that a clean run gives: the least probability, over the mutants that showed an outcome, with
+    /// which the program's instances would have shown one that comes as often; none where no mutant showed any.
     ///
     /// Instances are taken as independent, as MC Mutants does (Levine et al., ASPLOS 2023, "reproducibility").
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -105,7 +105,8 @@ pub struct Refused {
     pub source: String,
     /// Why it was not run, or not to its end, in words.
     pub reason: String,
-    /// Whether that leaves a question without an answer: it ran, and the device reported an error; or it cannot run as it was asked to.
+    /// Whether that leaves a question without an answer: it ran, and the device reported an error; or it cannot run as
+    /// it was asked to.
     #[serde(default)]
     pub unanswered: bool,
 }
@@ -354,7 +355,8 @@ fn quoted(word: &str) -> String {
 }
 
 impl Written {
-    /// Whether nothing was seen that is not allowed. That its own check fails is what a scenario that is to be refuted is there for.
+    /// Whether nothing was seen that is not allowed. That its own check fails is what a scenario that is to be refuted
+    /// is there for.
     pub fn is_clean(&self) -> bool {
         let forbidden = |(_, judgement): &(u64, Judgement)| *judgement == Judgement::Forbidden;
         (self.to_be_refuted || self.failed == 0) && !self.outcomes.values().any(forbidden)

@@ -259,8 +259,8 @@ impl Bench {
         let idle = program.threads.len() as u32;
         let threads = (all_blocks * in_block) as usize;
         let (mut roles, mut instances) = (vec![idle; threads], vec![0; threads]);
-        // The blocks of a GPU run at once. A driver that computes on the host runs a few, one after the other, so those that
-        // are to meet stand together, and their threads in the same places.
+        // The blocks of a GPU run at once. A driver that computes on the host runs a few, one after the other, so those
+        // that are to meet stand together, and their threads in the same places.
         let order = match software {
             false => random.order(all_blocks, environment.shuffled),
             true => {

@@ -2,10 +2,10 @@
 //! S. Owens, F. Zappa Nardelli, M. O. Myreen, "x86-TSO: A Rigorous and Usable Programmer's Model for x86
 //! Multiprocessors", CACM 53(7), 2010).
 //!
-//! Each block is a core with a buffer of stores in front of the memory, and its threads take turns on it. A load takes the
-//! newest store of the word in its core's buffer, else the memory's value. A read-modify-write is a locked instruction, and
-//! a sequentially consistent fence wider than a block is `mfence` or one: both wait until the buffer is empty. All other
-//! orders are no instruction (`wattle-memory`'s lowering table; its mapping to x86-64 is rustc's).
+//! Each block is a core with a buffer of stores in front of the memory, and its threads take turns on it. A load takes
+//! the newest store of the word in its core's buffer, else the memory's value. A read-modify-write is a locked
+//! instruction, and a sequentially consistent fence wider than a block is `mfence` or one: both wait until the buffer
+//! is empty. All other orders are no instruction (`wattle-memory`'s lowering table; its mapping to x86-64 is rustc's).
 
 use std::collections::{BTreeSet, VecDeque};
 

@@ -148,8 +148,8 @@ impl Context {
         self.health.usable(|launch| launch.has_ended(self))
     }
 
-    /// Records that a stream is not waited for any more, and that the device cannot be used until the stream is done, nor
-    /// another one whose memory its kernels reach.
+    /// Records that a stream is not waited for any more, and that the device cannot be used until the stream is done,
+    /// nor another one whose memory its kernels reach.
     pub(crate) fn give_up(self: &Arc<Self>, stream: &Arc<Stream>, kernel: &'static str) {
         let launch = || GivenUp { stream: stream.clone(), context: Arc::downgrade(self) };
         self.health.give_up(launch(), kernel);

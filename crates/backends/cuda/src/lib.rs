@@ -30,9 +30,10 @@
 //! (`hostNativeAtomicSupported`). On unified memory they are.
 //!
 //! # Kernels that use another device's memory
-//! `Device::enable_peer_access` lets kernels of one device use buffers of another, over NVLink or PCIe, where the driver
-//! reports that they can. Atomics of system scope order the devices. Loads and stores are atomic for both; whether
-//! read-modify-write operations are depends on the link (`nvidia-smi topo -p2p a`): NVLink has them, PCIe has not.
+//! `Device::enable_peer_access` lets kernels of one device use buffers of another, over NVLink or PCIe, where the
+//! driver reports that they can. Atomics of system scope order the devices. Loads and stores are atomic for both;
+//! whether read-modify-write operations are depends on the link (`nvidia-smi topo -p2p a`): NVLink has them, PCIe has
+//! not.
 
 mod arguments;
 mod backend;

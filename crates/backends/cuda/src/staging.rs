@@ -69,7 +69,8 @@ impl Staging {
     /// Copies the pieces of a batch through one of the buffers to the device.
     ///
     /// # Safety
-    /// The device's memory from `to` on has the places of the pieces, and nothing else uses them until the copy has ended.
+    /// The device's memory from `to` on has the places of the pieces, and nothing else uses them until the copy has
+    /// ended.
     unsafe fn send(&self, number: usize, batch: &mut Batch, to: Address, bytes: &[u8]) -> Said {
         let buffer = &self.buffers[number % 2];
         finish(|| buffer.free.is_done())?;
@@ -124,7 +125,8 @@ impl Staging {
     /// Begins to copy the pieces of a batch to one of the buffers.
     ///
     /// # Safety
-    /// The device's memory from `from` on has the places of the pieces, and nothing writes to them until the copy has ended.
+    /// The device's memory from `from` on has the places of the pieces, and nothing writes to them until the copy has
+    /// ended.
     unsafe fn fetch(&self, number: usize, batch: &Batch, from: Address) -> Said {
         let buffer = &self.buffers[number % 2];
         finish(|| buffer.free.is_done())?;

@@ -2,12 +2,13 @@
 //!
 //! Drivers execute their queues' operations as [`wattle_core::queue::Executor`]s. This crate has what they share: the
 //! [`Survey`] of devices, a device's [`Health`], launches in flight ([`Launched`]) and their [`Report`]s, the
-//! [`CacheFolder`] for what drivers compile, and the end of the process ([`exit`]). It never contains a driver, nor code
-//! generation.
+//! [`CacheFolder`] for what drivers compile, and the end of the process ([`exit`]). It never contains a driver, nor
+//! code generation.
 //!
 //! A further back end is a generator of code (a function from a kernel and the device's features to a module, beside
-//! `wattle-spirv`) and a driver beside `wattle-vulkan`: it implements `Backend`, `Memory` and `Executor` of `wattle-core`
-//! with what is here, registers a `Provider`, and has a row among the targets of `wattle-memory`'s lowering table.
+//! `wattle-spirv`) and a driver beside `wattle-vulkan`: it implements `Backend`, `Memory` and `Executor` of
+//! `wattle-core` with what is here, registers a `Provider`, and has a row among the targets of `wattle-memory`'s
+//! lowering table.
 
 mod cache;
 mod error;

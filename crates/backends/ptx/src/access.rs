@@ -91,7 +91,8 @@ impl Emitter<'_> {
                 let index = self.index(index);
                 self.fault(*site, fault.clone(), &index);
             }
-            // The counter of the multiprocessor's cycles; a thread that reads it again reads it anew (10.25 "%clock64").
+            // The counter of the multiprocessor's cycles; a thread that reads it again reads it anew (10.25
+            // "%clock64").
             Stmt::Clock { dst, .. } => {
                 let ticks = self.asm.register(Class::Long);
                 ins!(self, "mov.u64 {ticks}, %clock64");
@@ -254,15 +255,15 @@ impl Emitter<'_> {
         self.op("add.u64", Class::Long, &[base, distance])
     }
 
-    /// The address of an element in memory that begins at `start`. (ptxas makes one instruction of these two, and more of a
-    /// `mad.wide`, whose parts it shares among addresses.)
+    /// The address of an element in memory that begins at `start`. (ptxas makes one instruction of these two, and more
+    /// of a `mad.wide`, whose parts it shares among addresses.)
     fn at_start(&mut self, start: Value, element: Value, size: u64) -> Value {
         let distance = self.op("mul.wide.u32", Class::Long, &[element, Value::word(size as u32)]);
         self.op("add.u64", Class::Long, &[start, distance])
     }
 
-    /// The name of a plain load or store, up to the type. Plain accesses to memory that other threads may touch are weak
-    /// (PTX ISA 8.8, 8.4 "Operation types"), which an access without a word is too.
+    /// The name of a plain load or store, up to the type. Plain accesses to memory that other threads may touch are
+    /// weak (PTX ISA 8.8, 8.4 "Operation types"), which an access without a word is too.
     pub(crate) fn plain(&self, place: Place, what: &str) -> String {
         match place {
             Place::Local(id) => format!("{what}.{}", self.local_space(id)),

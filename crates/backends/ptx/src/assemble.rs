@@ -7,8 +7,8 @@ use wattle_ir::{Site, Type};
 /// A class of registers.
 ///
 /// Integers of 8 and 16 bits live in registers of 32, extended as their type says: the machine has no smaller ones (PTX
-/// ISA 8.8, 9.4.1 "Operand size exceeding instruction-type size"). Floats of 16 bits live in registers of 16, since their
-/// instructions take no others.
+/// ISA 8.8, 9.4.1 "Operand size exceeding instruction-type size"). Floats of 16 bits live in registers of 16, since
+/// their instructions take no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Predicate,

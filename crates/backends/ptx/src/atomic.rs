@@ -69,8 +69,9 @@ impl Emitter<'_> {
         self.pointer(place, &index)
     }
 
-    /// Emits an update that is one instruction. It is `atom` where nothing reads the old value too: the read of `red` begins no
-    /// acquire pattern with a fence behind it (PTX ISA 8.8), and ptxas makes a reduction of `atom` where no fence follows.
+    /// Emits an update that is one instruction. It is `atom` where nothing reads the old value too: the read of `red`
+    /// begins no acquire pattern with a fence behind it (PTX ISA 8.8), and ptxas makes a reduction of `atom` where no
+    /// fence follows.
     #[allow(clippy::too_many_arguments)]
     fn update(&mut self, dst: SlotId, name: &str, of: &str, ty: Type, at: &Address, operand: Value, ordering: &str) {
         let space = at.space;

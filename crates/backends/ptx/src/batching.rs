@@ -264,8 +264,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The registers of all slots in each turn: its own for the loop's slot, and for what it sets up to its last load. The
-    /// last turn has those that they have outside, where they stay.
+    /// The registers of all slots in each turn: its own for the loop's slot, and for what it sets up to its last load.
+    /// The last turn has those that they have outside, where they stay.
     fn slots_of_turns(&mut self, found: &Batch<'_>, step: Value) -> Vec<Vec<Value>> {
         let mut turns = vec![self.slots.clone(); TURNS];
         for slot in found.first.iter().filter_map(|stmt| checked(stmt).assigned()) {

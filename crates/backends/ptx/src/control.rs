@@ -10,9 +10,9 @@
 //! says that loading may synchronize the context).
 //!
 //! A read of host memory crosses the bus, and reads of one word there wait for each other: on an H100 they took 0.9 µs
-//! each, whatever multiprocessors they came from, so that a product of matrices in which each of 32,768 warps read it once took
-//! 37 ms instead of 6. So the device has a copy of the word, [`STOP`], and one thread at a time brings it up to date, when
-//! [`LOOK_AFTER`] has passed since the last one did ([`LOOKED`]).
+//! each, whatever multiprocessors they came from, so that a product of matrices in which each of 32,768 warps read it
+//! once took 37 ms instead of 6. So the device has a copy of the word, [`STOP`], and one thread at a time brings it up
+//! to date, when [`LOOK_AFTER`] has passed since the last one did ([`LOOKED`]).
 
 pub use wattle_ir::control::*;
 

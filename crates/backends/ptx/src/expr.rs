@@ -261,7 +261,8 @@ impl Emitter<'_> {
                     above => self.op(&simple("shr", int_type(ty)), class, &[x, Value::word(above)]),
                 }
             }
-            // PTX ISA 8.8, 9.7.3: "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh". Those of `f64` are replaced.
+            // PTX ISA 8.8, 9.7.3: "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh". Those of `f64` are
+            // replaced.
             UnaryOp::RecipFast => self.op("rcp.approx.ftz.f32", class, &[x]),
             UnaryOp::SqrtFast => self.op("sqrt.approx.ftz.f32", class, &[x]),
             UnaryOp::RsqrtFast => self.op("rsqrt.approx.ftz.f32", class, &[x]),

@@ -1,11 +1,11 @@
-//! Check hoisting: a loop whose indices grow with its counter is asked once, before its first turn, whether the last turn
-//! stays in bounds. If it does, so does every turn, and the loop that runs has no checks; else the plain loop stands
-//! behind the kernel's end, each access behind its own check, so that faults come as they are written.
+//! Check hoisting: a loop whose indices grow with its counter is asked once, before its first turn, whether the last
+//! turn stays in bounds. If it does, so does every turn, and the loop that runs has no checks; else the plain loop
+//! stands behind the kernel's end, each access behind its own check, so that faults come as they are written.
 //!
-//! In each turn of a loop that is left unless `slot < end` the slot is at most `end - 1`. An index that is made of it, and of
-//! values that are the same in all turns, by sums, products, minima and maxima of unsigned integers grows with it, as long
-//! as nothing wraps around: so if nothing does for `end - 1`, nothing does, and no index is greater, in any turn. Nothing
-//! shows of a turn that is not taken: only its indices are computed.
+//! In each turn of a loop that is left unless `slot < end` the slot is at most `end - 1`. An index that is made of it,
+//! and of values that are the same in all turns, by sums, products, minima and maxima of unsigned integers grows with
+//! it, as long as nothing wraps around: so if nothing does for `end - 1`, nothing does, and no index is greater, in any
+//! turn. Nothing shows of a turn that is not taken: only its indices are computed.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::counted::Counter;
@@ -104,8 +104,8 @@ impl Growing<'_> {
     }
 }
 
-/// The loop, if checks of it can be made before its first turn. None of its threads may wait for others in it: who waits
-/// does so at one statement.
+/// The loop, if checks of it can be made before its first turn. None of its threads may wait for others in it: who
+/// waits does so at one statement.
 pub fn hoisted<'k>(
     kernel: &'k Kernel,
     types: &[Type],
@@ -168,8 +168,8 @@ fn loops(kernel: &Kernel, block: &[Stmt]) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Whether some turn's index may be out of bounds, or a view of which several elements are accessed at once begins where
-    /// it is not aligned: computed before the first turn.
+    /// Whether some turn's index may be out of bounds, or a view of which several elements are accessed at once begins
+    /// where it is not aligned: computed before the first turn.
     pub(crate) fn fails_in_some_turn(&mut self, found: &Hoisted<'_>, body: &[Stmt]) -> Option<Value> {
         let end = self.value(found.counter.end);
         let last = self.op("sub.u32", Class::Word, &[end, Value::word(1)]);

@@ -63,8 +63,8 @@ impl Emitter<'_> {
         Some(count)
     }
 
-    /// A value of a vector store. Among values of several types a constant gets a register: ptxas takes registers of one size
-    /// for one type, and constants not.
+    /// A value of a vector store. Among values of several types a constant gets a register: ptxas takes registers of
+    /// one size for one type, and constants not.
     fn component(&mut self, value: ExprId, plain: bool) -> Value {
         let of = self.value(value);
         if plain || !matches!(of, Value::Constant(..)) {
@@ -119,8 +119,8 @@ impl Emitter<'_> {
     }
 
     /// Emits accesses to consecutive elements: of as many at once as an instruction has, at most 16 bytes and four
-    /// elements (PTX ISA 8.8, 5.4.2 "Vectors"), where the first is aligned so; else one by one, behind the kernel's end.
-    /// `alignment` is a power of two that divides the index.
+    /// elements (PTX ISA 8.8, 5.4.2 "Vectors"), where the first is aligned so; else one by one, behind the kernel's
+    /// end. `alignment` is a power of two that divides the index.
     fn grouped(
         &mut self,
         (place, at, alignment): (Place, &Address, u32),
@@ -160,8 +160,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether a view begins at an address at which `lanes` elements from `index` on cannot be accessed together; `None`
-    /// where that is not all that matters.
+    /// Whether a view begins at an address at which `lanes` elements from `index` on cannot be accessed together;
+    /// `None` where that is not all that matters.
     pub(crate) fn lanes_apart(&mut self, id: ParamId, index: ExprId, lanes: usize) -> Option<Value> {
         let size = self.kernel.element_of(Place::Param(id)).size() as u64;
         let group = (16 / size).min(4) as usize;

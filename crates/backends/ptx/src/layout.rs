@@ -88,8 +88,8 @@ pub enum Argument {
     Base(ParamId),
     /// The view's extent in one dimension, in elements; 64 bits in a kernel that is wide.
     Extent(ParamId, u8),
-    /// The distance of neighbours in one dimension of the view, in elements; 64 bits in a kernel that is wide. In any other
-    /// the number of each element of the view, counted from the first one by these, is below 2³².
+    /// The distance of neighbours in one dimension of the view, in elements; 64 bits in a kernel that is wide. In any
+    /// other the number of each element of the view, counted from the first one by these, is below 2³².
     Stride(ParamId, u8),
     /// A scalar, in its own size ([`wattle_ir::Scalar::to_raw`]).
     Scalar(ParamId),

@@ -1,7 +1,8 @@
 //! From the lowering table to PTX: fences, barriers, and the orders and scopes of atomic operations.
 //!
-//! What each order and scope becomes is said in [`wattle_memory::Lowering`] alone, which the checker reads too; here its
-//! labels get their names. Sources: PTX ISA 8.8, 8 "Memory consistency model", 9.7.13.4 "membar/fence", 9.7.13.1 "bar".
+//! What each order and scope becomes is said in [`wattle_memory::Lowering`] alone, which the checker reads too; here
+//! its labels get their names. Sources: PTX ISA 8.8, 8 "Memory consistency model", 9.7.13.4 "membar/fence", 9.7.13.1
+//! "bar".
 
 use wattle_ir::Site;
 use wattle_memory::{FenceOrder, Label, Lowered, Scope, ptx_fence_name, ptx_scope_name};

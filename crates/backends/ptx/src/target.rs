@@ -8,12 +8,12 @@ pub const LEAST_SM: u32 = *wattle_memory::CAPABILITIES.start();
 /// The greatest compute capability that code is made for, in tenths.
 pub const GREATEST_SM: u32 = *wattle_memory::CAPABILITIES.end();
 
-/// The compute capabilities that PTX 8.8 names, in tenths (PTX ISA 8.8, 11.1.2 "PTX Module Directives: .target"). Code for
-/// one runs on all greater ones.
+/// The compute capabilities that PTX 8.8 names, in tenths (PTX ISA 8.8, 11.1.2 "PTX Module Directives: .target"). Code
+/// for one runs on all greater ones.
 pub const CAPABILITIES: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
 
-/// The short forms of functions of `f32` for which there are instructions; the last one since sm_75 and PTX 7.0 (PTX ISA
-/// 8.8, 9.7.3).
+/// The short forms of functions of `f32` for which there are instructions; the last one since sm_75 and PTX 7.0 (PTX
+/// ISA 8.8, 9.7.3).
 const FAST: &[UnaryOp] = &[
     UnaryOp::RecipFast,
     UnaryOp::SqrtFast,

@@ -1,5 +1,6 @@
-//! Runs of checked accesses under one branch: where no check fails, all accesses follow each other; where one does, the run
-//! stands once more behind the kernel's end, each access behind its own check, so that faults come as they are written.
+//! Runs of checked accesses under one branch: where no check fails, all accesses follow each other; where one does, the
+//! run stands once more behind the kernel's end, each access behind its own check, so that faults come as they are
+//! written.
 //!
 //! Nothing shows of when a check is made: its condition is computed from values that nothing in the run sets.
 

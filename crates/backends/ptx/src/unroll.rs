@@ -106,7 +106,8 @@ pub fn walk_unrolled(
     }
 }
 
-/// The value of an expression over constants of type `u32` and slots that count unrolled turns, whose values `turn` gives.
+/// The value of an expression over constants of type `u32` and slots that count unrolled turns, whose values `turn`
+/// gives.
 pub fn folded(kernel: &Kernel, id: ExprId, turn: &dyn Fn(SlotId) -> Option<u32>) -> Option<u64> {
     match kernel.exprs[id.index()] {
         Expr::Const(_) => constant(kernel, id).map(u64::from),

@@ -1,13 +1,13 @@
 //! Operations of warps.
 //!
-//! A warp is 32 threads of a block with consecutive numbers (`WARP_SZ`; CUDA C++ Programming Guide, "SIMT architecture":
-//! "each warp contains threads of consecutive, increasing thread IDs with the first warp containing thread 0"). Launches have
-//! one dimension on the machine, so that the thread's number is `%tid.x`.
+//! A warp is 32 threads of a block with consecutive numbers (`WARP_SZ`; CUDA C++ Programming Guide, "SIMT
+//! architecture": "each warp contains threads of consecutive, increasing thread IDs with the first warp containing
+//! thread 0"). Launches have one dimension on the machine, so that the thread's number is `%tid.x`.
 //!
-//! The member mask names the lanes that have a thread: "the behavior of `shfl.sync` is undefined if the executing thread is
-//! not in the membermask", and waits for "all non-exited threads corresponding to membermask" (PTX ISA 8.8, 9.7.9.6
-//! "shfl.sync"). Shuffles, votes and reductions order no memory; `bar.warp.sync` does: it "also guarantee\[s\] memory
-//! ordering among threads participating in barrier" (9.7.13.2 "bar.warp.sync").
+//! The member mask names the lanes that have a thread: "the behavior of `shfl.sync` is undefined if the executing
+//! thread is not in the membermask", and waits for "all non-exited threads corresponding to membermask" (PTX ISA 8.8,
+//! 9.7.9.6 "shfl.sync"). Shuffles, votes and reductions order no memory; `bar.warp.sync` does: it "also guarantee\[s\]
+//! memory ordering among threads participating in barrier" (9.7.13.2 "bar.warp.sync").
 
 use wattle_ir::{ExprId, SlotId, Type, WarpOp, illegal};
 

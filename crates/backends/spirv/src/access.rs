@@ -91,8 +91,8 @@ impl Emitter<'_> {
         let result = match (op, ty.is_signed()) {
             (DivOp::Div, true) => two(Op::SDiv, x, y),
             (DivOp::Div, false) => two(Op::UDiv, x, y),
-            // "For the OpSRem and OpSMod instructions, if either operand is negative the result is undefined" (Vulkan 1.3,
-            // "Precision and Operation of SPIR-V Instructions"); of a quotient it is not.
+            // "For the OpSRem and OpSMod instructions, if either operand is negative the result is undefined" (Vulkan
+            // 1.3, "Precision and Operation of SPIR-V Instructions"); of a quotient it is not.
             (DivOp::Rem, true) => {
                 let quotient = two(Op::SDiv, x, y);
                 let whole = two(Op::IMul, quotient, y);
@@ -159,8 +159,8 @@ impl Emitter<'_> {
         (self.asm.of(Op::AccessChain, pointer, &chain), ty)
     }
 
-    /// Emits the accesses with which the block begins as one, if they are to neighbouring numbers of an element; returns
-    /// how many they are.
+    /// Emits the accesses with which the block begins as one, if they are to neighbouring numbers of an element;
+    /// returns how many they are.
     pub(crate) fn packed(&mut self, block: &[Stmt]) -> Option<usize> {
         let kernel = self.kernel;
         let (loads, stores) = (kernel.packed_loads(block), kernel.packed_stores(block));

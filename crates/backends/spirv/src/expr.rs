@@ -283,8 +283,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether the lesser or greater of two floats is the first, if it is `beyond` the other, as a comparison says. That
-    /// takes zeros for equal, of which -0 is the lesser, and NaN for nothing, where the other one is the result.
+    /// Whether the lesser or greater of two floats is the first, if it is `beyond` the other, as a comparison says.
+    /// That takes zeros for equal, of which -0 is the lesser, and NaN for nothing, where the other one is the result.
     ///
     /// `FMin` and `NMin` leave zeros open (SPIR-V, extended instructions for GLSL).
     fn prefers(&mut self, op: BinaryOp, ty: Type, beyond: Word, x: Word, y: Word) -> Word {

@@ -124,18 +124,18 @@ pub struct Workarounds {
     /// A value computed in a loop is wrong behind it for invocations that leave in the midst: loops are left at their
     /// heads alone (lavapipe).
     pub leave_loops_at_the_head: bool,
-    /// The driver takes a fence for a barrier of its block's subgroups, and gives up those that have not come to as many
-    /// as the first one: a block in which fences stand in loops may have one subgroup alone (lavapipe;
+    /// The driver takes a fence for a barrier of its block's subgroups, and gives up those that have not come to as
+    /// many as the first one: a block in which fences stand in loops may have one subgroup alone (lavapipe;
     /// [`crate::Module::orders_in_loops`]).
     pub fences_in_loops_end_blocks: bool,
-    /// Lanes of a subgroup that have no thread stay in loops that ask memory: blocks are padded to whole subgroups, with
-    /// threads that do nothing (lavapipe).
+    /// Lanes of a subgroup that have no thread stay in loops that ask memory: blocks are padded to whole subgroups,
+    /// with threads that do nothing (lavapipe).
     pub pads_blocks: bool,
     /// `Fma` is a product and a sum, rounded twice: it is computed in parts instead (lavapipe, SwiftShader).
     pub split_fma: bool,
-    /// The compiler takes what it recognizes for something else: a product or quotient with a zero is zero, whatever the
-    /// other operand is, and so is `x - x`; a choice of -1.0 and 0.0 becomes -0.0 for the latter; a widened integer is
-    /// compared with a constant wrongly. Operands are hidden behind a zero that only the host knows
+    /// The compiler takes what it recognizes for something else: a product or quotient with a zero is zero, whatever
+    /// the other operand is, and so is `x - x`; a choice of -1.0 and 0.0 becomes -0.0 for the latter; a widened integer
+    /// is compared with a constant wrongly. Operands are hidden behind a zero that only the host knows
     /// ([`crate::ArgumentWord::Zero`]; lavapipe).
     pub folds_wrongly: bool,
     /// The square root of a constant is zero now and then, within branches: operands of roots are hidden too
@@ -143,8 +143,8 @@ pub struct Workarounds {
     pub loses_roots: bool,
     /// Integers beyond 2^24 become floats that are rounded twice: they are converted in halves (SwiftShader).
     pub rough_conversion: bool,
-    /// `Floor`, `Ceil`, `RoundEven` and `Trunc` of `f64` leave numbers beyond 2^24 as they are, and lose the sign of a zero
-    /// (lavapipe on processors without AVX-512).
+    /// `Floor`, `Ceil`, `RoundEven` and `Trunc` of `f64` leave numbers beyond 2^24 as they are, and lose the sign of a
+    /// zero (lavapipe on processors without AVX-512).
     pub rough_rounding: bool,
     /// Quotients and square roots of floats are within Vulkan's bounds, 2.5 ulp and more, and no better: they are
     /// corrected. All hardware may be so, as far as Vulkan promises (Vulkan 1.3, appendix "Precision and Operation of
@@ -230,8 +230,8 @@ impl Features {
         }
     }
 
-    /// The same features for launches that no host watches: without the looks at words that none of their threads writes,
-    /// and without the places that nobody reads. It is for a search of all executions.
+    /// The same features for launches that no host watches: without the looks at words that none of their threads
+    /// writes, and without the places that nobody reads. It is for a search of all executions.
     pub fn unwatched(self) -> Features {
         Features { watched: false, ..self }
     }
@@ -367,8 +367,9 @@ impl Lacking {
     pub fn instead(&self) -> &'static str {
         match self {
             // Words around the elements are no way: a store would write to the bytes of neighbours that other threads',
-            // launches' and copies own. Even an atomic one would race with these: only atomics of the same set of memory
-            // locations are mutually ordered (Vulkan 1.3, appendix "Memory Model", "Mutually-ordered", "Data race").
+            // launches' and copies own. Even an atomic one would race with these: only atomics of the same set of
+            // memory locations are mutually ordered (Vulkan 1.3, appendix "Memory Model", "Mutually-ordered", "Data
+            // race").
             Lacking::Type { ty, .. } if ty.size() < 4 => {
                 "a store of 8 or 16 bits would there be one of the 32 bits around, its neighbours included, so elements are \
                  not packed for you: use a 32-bit type, or a `u32` that holds several, with shifts, where one thread owns \

@@ -7,8 +7,8 @@
 //! - The argument words are push constants, or stand in the control block where there are too many for that.
 //! - [`SpecConstant`]s give the block's extents and the length of the shared array that is sized at launch.
 //! - A launch is dispatched in x and, where that is not enough, y: a block's number is `x + y * the extent in x`, and
-//!   numbers from [`ArgumentWord::Blocks`] on do nothing. Blocks are numbered row-major, dimension 0 slowest, and so are
-//!   threads in their blocks, which are workgroups of one dimension.
+//!   numbers from [`ArgumentWord::Blocks`] on do nothing. Blocks are numbered row-major, dimension 0 slowest, and so
+//!   are threads in their blocks, which are workgroups of one dimension.
 
 use wattle_ir::ParamId;
 use wattle_ir::fault::FaultSite;

@@ -42,13 +42,13 @@ pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
     build_for(kernel, features, &[])
 }
 
-/// Makes a module of a verified kernel for launches in which some parameters are views of the buffer of another one before
-/// them: they have one variable.
+/// Makes a module of a verified kernel for launches in which some parameters are views of the buffer of another one
+/// before them: they have one variable.
 ///
-/// In the Vulkan memory model an access goes through a reference, on the device "the descriptor that a variable is bound to", and
-/// what goes through two of them needs availability and visibility operations even within a thread; atomic operations are
-/// atomic with regard to each other only through the same one (Vulkan 1.4, appendix "Memory Model": "Reference", "Atomic
-/// Operation").
+/// In the Vulkan memory model an access goes through a reference, on the device "the descriptor that a variable is
+/// bound to", and what goes through two of them needs availability and visibility operations even within a thread;
+/// atomic operations are atomic with regard to each other only through the same one (Vulkan 1.4, appendix "Memory
+/// Model": "Reference", "Atomic Operation").
 ///
 /// # Errors
 /// It fails where [`build`] does.
@@ -67,8 +67,8 @@ pub fn build_for(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) ->
 pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
     let sums = emit::sums(kernel, features);
     let native = Native {
-        // Vulkan promises roughly 2.5 ulp, and of `Fma` nothing (Vulkan 1.3, appendix "Precision and Operation of SPIR-V
-        // Instructions").
+        // Vulkan promises roughly 2.5 ulp, and of `Fma` nothing (Vulkan 1.3, appendix "Precision and Operation of
+        // SPIR-V Instructions").
         exact: &|_| {
             let exact = !features.workarounds.rough_division;
             Exact { fma: !features.workarounds.split_fma, div: exact, sqrt: exact, fast: &[] }

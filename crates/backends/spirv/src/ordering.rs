@@ -1,8 +1,8 @@
 //! From the lowering table to SPIR-V: scopes, memory semantics, fences and barriers.
 //!
-//! What each order and scope becomes is said in [`wattle_memory::lowering`] alone, which the checker reads too; here its
-//! labels get their encodings. Sources: SPIR-V 1.6, 3.2.25 "Memory Semantics" and 3.2.27 "Scope"; Vulkan 1.3, appendix
-//! "Memory Model".
+//! What each order and scope becomes is said in [`wattle_memory::lowering`] alone, which the checker reads too; here
+//! its labels get their encodings. Sources: SPIR-V 1.6, 3.2.25 "Memory Semantics" and 3.2.27 "Scope"; Vulkan 1.3,
+//! appendix "Memory Model".
 //!
 //! # Sequentially consistent fences
 //!
@@ -12,9 +12,9 @@
 //!
 //! - *Store buffering is gone.* All read-modify-writes of one word stand in one order, its scoped modification order,
 //!   whichever queue and scope the fences have, since the word and its scope are the device's. Each reads what the one
-//!   before it wrote, a release that is read by an acquire: it synchronizes with it. So of any two such fences one comes
-//!   first, and whatever precedes it, made available by its first barrier, is visible behind the second barrier of the
-//!   other.
+//!   before it wrote, a release that is read by an acquire: it synchronizes with it. So of any two such fences one
+//!   comes first, and whatever precedes it, made available by its first barrier, is visible behind the second barrier
+//!   of the other.
 //! - *It is an acquire and a release fence.* The barriers alone are; a read-modify-write alone is none, because it
 //!   synchronizes only through its own word. A writer with a sequentially consistent fence and a reader with an acquire
 //!   fence meet at the flag between them, and there the second barrier releases.

@@ -35,8 +35,8 @@ impl Emitter<'_> {
     }
 
     /// One of the roundings of a `f64`, by sums: 2^52 added to a smaller size and taken away leaves the nearest whole
-    /// number, ties to even (Muller et al., Handbook of Floating-Point Arithmetic, 2nd ed., 4.2.3). Of the others, which
-    /// are at most 1 away, it decides whether that is greater or less. The sign, also a zero's, is the operand's.
+    /// number, ties to even (Muller et al., Handbook of Floating-Point Arithmetic, 2nd ed., 4.2.3). Of the others,
+    /// which are at most 1 away, it decides whether that is greater or less. The sign, also a zero's, is the operand's.
     fn rounded_by_sums(&mut self, rounding: Rounding, x: Word) -> Word {
         let (ty, bits) = (Type::F64, Type::U64);
         let number = |value: f64| value.to_raw();

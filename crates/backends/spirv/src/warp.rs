@@ -1,14 +1,15 @@
 //! Operations of warps, which SPIR-V calls subgroups.
 //!
-//! Nothing in Vulkan says which invocations of a workgroup form a subgroup. So in a kernel that uses its warp the thread's
-//! number in the block is *defined* by the subgroup: `SubgroupId * SubgroupSize + SubgroupLocalInvocationId`. With full
-//! subgroups, which the pipeline requires (`VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT`: "subgroup sizes must
-//! be launched with all invocations active in the compute stage"), that numbers the invocations from 0 on without a gap. A
-//! block has a multiple of the subgroup's size of threads, since nothing promises how one that has not is divided.
+//! Nothing in Vulkan says which invocations of a workgroup form a subgroup. So in a kernel that uses its warp the
+//! thread's number in the block is *defined* by the subgroup: `SubgroupId * SubgroupSize + SubgroupLocalInvocationId`.
+//! With full subgroups, which the pipeline requires (`VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT`:
+//! "subgroup sizes must be launched with all invocations active in the compute stage"), that numbers the invocations
+//! from 0 on without a gap. A block has a multiple of the subgroup's size of threads, since nothing promises how one
+//! that has not is divided.
 //!
 //! All lanes come to an operation together where those that part within a construct are together again behind it: the
-//! execution mode `MaximallyReconvergesKHR` (SPV_KHR_maximal_reconvergence) promises that, and a device without it and not
-//! known to do so is refused.
+//! execution mode `MaximallyReconvergesKHR` (SPV_KHR_maximal_reconvergence) promises that, and a device without it and
+//! not known to do so is refused.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, GroupOperation, Op, Scope as SpirvScope, Word};

@@ -40,13 +40,13 @@ fn on_this_processor() -> Workarounds {
     Workarounds { split_fma: true, rough_division: false, ..Workarounds::default() }
 }
 
-/// Whether the driver runs the invocations of a subgroup as one vector with a mask, so that those which part are together
-/// again behind the construct, though it does not offer `VK_KHR_shader_maximal_reconvergence`.
+/// Whether the driver runs the invocations of a subgroup as one vector with a mask, so that those which part are
+/// together again behind the construct, though it does not offer `VK_KHR_shader_maximal_reconvergence`.
 ///
 /// Mesa's llvmpipe keeps masks for each construct (`lp_exec_mask`, in Mesa's `gallivm/lp_bld_ir_common.h`). SwiftShader
 /// gives each block the union of the masks with which lanes come to it, and a loop runs until no lane is left in it
-/// (`EmitNonLoop` and `EmitLoop`, in its `src/Pipeline/SpirvShaderControlFlow.cpp`). Both run what is behind a construct once
-/// for all lanes.
+/// (`EmitNonLoop` and `EmitLoop`, in its `src/Pipeline/SpirvShaderControlFlow.cpp`). Both run what is behind a
+/// construct once for all lanes.
 pub(crate) fn runs_subgroups_as_vectors(driver: vk::DriverId) -> bool {
     matches!(driver, vk::DriverId::MESA_LLVMPIPE | vk::DriverId::GOOGLE_SWIFTSHADER)
 }
@@ -54,11 +54,11 @@ pub(crate) fn runs_subgroups_as_vectors(driver: vk::DriverId) -> bool {
 /// The maximum number of memory accesses in a kernel's code, the zeroing of its arrays included, where the driver's
 /// compiler does not finish with more.
 ///
-/// lavapipe (Mesa 22.3 with LLVM 15) makes a coroutine of a kernel; the time that this takes grows with the square and more
-/// of the number of accesses, each of which is a branch for each lane. Neither bytes nor threads matter: `[0.0; 256]` took 1
-/// second, `[0.0; 512]` 5, `[0.0; 1024]` 21, `[0.0; 2048]` minutes, as `f32` and as `f64`, for 1 thread and for 9; 512 loads
-/// of a buffer took 5. It compiles at the first launch, whose time limit cannot end it, so the device is lost then.
-/// SwiftShader takes `[0.0; 4096]`, which is the longest there is, for 256 threads in a second.
+/// lavapipe (Mesa 22.3 with LLVM 15) makes a coroutine of a kernel; the time that this takes grows with the square and
+/// more of the number of accesses, each of which is a branch for each lane. Neither bytes nor threads matter: `[0.0;
+/// 256]` took 1 second, `[0.0; 512]` 5, `[0.0; 1024]` 21, `[0.0; 2048]` minutes, as `f32` and as `f64`, for 1 thread
+/// and for 9; 512 loads of a buffer took 5. It compiles at the first launch, whose time limit cannot end it, so the
+/// device is lost then. SwiftShader takes `[0.0; 4096]`, which is the longest there is, for 256 threads in a second.
 pub(crate) fn most_accesses(driver: vk::DriverId) -> Option<u64> {
     (driver == vk::DriverId::MESA_LLVMPIPE).then_some(1_200)
 }

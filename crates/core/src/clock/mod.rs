@@ -5,18 +5,18 @@
 //! queues**: a use is a point (queue, number), a queue knows for each other queue up to which number its work is
 //! ordered after, and waiting for an event joins what the recording queue knew. Work that the host has waited for is
 //! ordered before all that comes later, and a host task comes after all that its queue did before it. A use that
-//! conflicts with an earlier one which is not ordered before it is refused when it is enqueued, so what runs at the same
-//! time never conflicts. Two uses of one part of a buffer conflict where they are of different kinds, and where each has it for itself;
-//! two that both are `Shared`, or both `Atomic`, are of one kind: what races among their accesses shows on the simulated device and to the
-//! checker.
+//! conflicts with an earlier one which is not ordered before it is refused when it is enqueued, so what runs at the
+//! same time never conflicts. Two uses of one part of a buffer conflict where they are of different kinds, and where
+//! each has it for itself; two that both are `Shared`, or both `Atomic`, are of one kind: what races among their
+//! accesses shows on the simulated device and to the checker.
 //!
 //! An operation records all its uses or none. The work of a queue that was dropped, and for which no event is left, is
 //! waited for by the first use that conflicts with it, since nothing else can wait for it any more.
 //!
 //! The answer depends on what was enqueued and waited for, never on how fast it ran.
 //!
-//! What the host has waited for is forgotten, and so is a queue of which no buffer remembers a use: what an enqueue costs
-//! does not grow with history.
+//! What the host has waited for is forgotten, and so is a queue of which no buffer remembers a use: what an enqueue
+//! costs does not grow with history.
 
 mod moment;
 mod point;

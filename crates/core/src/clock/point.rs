@@ -14,7 +14,8 @@ pub struct Point {
 }
 
 impl Stamp<'_> {
-    /// The operation's point. It is taken in the operation's turn: what its queue learns later, it is not ordered after.
+    /// The operation's point. It is taken in the operation's turn: what its queue learns later, it is not ordered
+    /// after.
     pub fn point(&self) -> Point {
         Point { clock: self.clock.clone(), number: self.number, known: self.clock.known() }
     }
@@ -26,8 +27,8 @@ impl Point {
         self.clock.is_over(self.number)
     }
 
-    /// Whether the operation was enqueued behind another one on its queue, or on a queue that waits for it by an event. What
-    /// it is ordered after because the host had waited for it is not asked for here ([`Point::is_over`]).
+    /// Whether the operation was enqueued behind another one on its queue, or on a queue that waits for it by an event.
+    /// What it is ordered after because the host had waited for it is not asked for here ([`Point::is_over`]).
     pub fn is_behind(&self, earlier: &Point) -> bool {
         if Arc::ptr_eq(&self.clock, &earlier.clock) {
             return earlier.number < self.number;

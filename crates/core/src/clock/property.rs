@@ -1,6 +1,6 @@
-//! Random programs of several queues and buffers, with events, waits, host tasks and queues that are dropped: the clocks
-//! refuse an operation exactly where a use that conflicts with one of its own is not among what must have ended before,
-//! which is computed here as plain sets; and an operation that is refused leaves nothing behind.
+//! Random programs of several queues and buffers, with events, waits, host tasks and queues that are dropped: the
+//! clocks refuse an operation exactly where a use that conflicts with one of its own is not among what must have ended
+//! before, which is computed here as plain sets; and an operation that is refused leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -60,8 +60,8 @@ pub(crate) enum Refused {
 /// The number of uses that operations have at most as a rule.
 const USUAL: usize = 8;
 
-/// Records the uses of an operation: all of them, or none if a use that is not ordered before the operation conflicts with
-/// one. No thread sees a part. The operation's own uses are never ordered with each other.
+/// Records the uses of an operation: all of them, or none if a use that is not ordered before the operation conflicts
+/// with one. No thread sees a part. The operation's own uses are never ordered with each other.
 #[inline]
 pub(crate) fn record(at: &Stamp<'_>, wanted: &[Wanted<'_>]) -> Result<(), Refused> {
     match wanted {
@@ -106,8 +106,8 @@ type Locked<'u> = (&'u Uses, MutexGuard<'u, Vec<Use>>);
 /// Records uses of these buffers, which are all that are wanted.
 #[inline]
 fn record_in(at: &Stamp<'_>, locked: &mut [Locked<'_>], wanted: &[Wanted<'_>]) -> Result<(), Refused> {
-    // Whether each buffer is used as by the queue's last operation there, and by nothing else: what a kernel does that is
-    // launched in a loop.
+    // Whether each buffer is used as by the queue's last operation there, and by nothing else: what a kernel does that
+    // is launched in a loop.
     let is_apart = locked.len() == wanted.len();
     let mut in_place = is_apart;
     for (number, one) in wanted.iter().enumerate() {

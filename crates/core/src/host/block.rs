@@ -10,8 +10,8 @@ use crate::memory::zeros;
 /// How much shared memory a block can have, in bytes.
 pub(crate) const SHARED_MEMORY: u64 = 16 << 20;
 
-/// How the block's arrays are aligned, in bytes: no vector that is read or written at a multiple of its size is in two lines
-/// of the processor's cache.
+/// How the block's arrays are aligned, in bytes: no vector that is read or written at a multiple of its size is in two
+/// lines of the processor's cache.
 const ALIGNMENT: usize = 64;
 
 /// What the threads of a block have in common.
@@ -52,8 +52,8 @@ impl<'l> Block<'l> {
         self.index
     }
 
-    /// The shared array with this number: `bytes` bytes, aligned to [`ALIGNMENT`]. Every thread asks for the arrays at the top
-    /// of the kernel, so each in the same order; the first one to ask makes it.
+    /// The shared array with this number: `bytes` bytes, aligned to [`ALIGNMENT`]. Every thread asks for the arrays at
+    /// the top of the kernel, so each in the same order; the first one to ask makes it.
     ///
     /// The pointer is good until the block is dropped; a block that this worker runs within it has other arrays.
     pub(crate) fn array(&self, number: usize, bytes: u64) -> Result<*mut u8, NoMemory> {

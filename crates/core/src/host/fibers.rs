@@ -1,33 +1,34 @@
 //! The threads of a block as fibers of one worker.
 //!
 //! A block of several threads runs on one thread of the operating system. Each of its threads has a stack of its own
-//! ([`Stacks`]), and the worker switches between them where they wait: at barriers, and on back edges of loops without a
-//! bound. `corosensei` does the switch; this module decides whose turn it is.
+//! ([`Stacks`]), and the worker switches between them where they wait: at barriers, and on back edges of loops without
+//! a bound. `corosensei` does the switch; this module decides whose turn it is.
 //!
-//! **Fairness.** In a round each thread that can run has one turn, in the order of their numbers. A thread's turn ends at a
-//! barrier, at every fourth back edge of loops that may be waits, or with the thread. So the progress within a block is
-//! fair: between two turns of a thread every other one that can run has one. A thread in loops with a bound is not
-//! interrupted; they end. The barrier opens when all threads of the block wait at it. Where one of them has ended, or waits at
-//! another barrier, the launch ends with the error that the simulated device reports. Barriers are told apart by
-//! their statements; the simulated device and the checker also compare the iterations of the loops around, and the calls.
-//! At an operation of a warp its lanes wait for each other alone; each leaves its part in its thread, and the last one to
-//! come finds the results of all. A warp has one lane unless the launch asks for more, and then nobody waits.
+//! **Fairness.** In a round each thread that can run has one turn, in the order of their numbers. A thread's turn ends
+//! at a barrier, at every fourth back edge of loops that may be waits, or with the thread. So the progress within a
+//! block is fair: between two turns of a thread every other one that can run has one. A thread in loops with a bound is
+//! not interrupted; they end. The barrier opens when all threads of the block wait at it. Where one of them has ended,
+//! or waits at another barrier, the launch ends with the error that the simulated device reports. Barriers are told
+//! apart by their statements; the simulated device and the checker also compare the iterations of the loops around, and
+//! the calls. At an operation of a warp its lanes wait for each other alone; each leaves its part in its thread, and
+//! the last one to come finds the results of all. A warp has one lane unless the launch asks for more, and then nobody
+//! waits.
 //!
-//! **Cost.** Measured on a shared virtual machine: 30 ns of processor time and 87 instructions for each thread that passes a
-//! barrier, in blocks of up to 256 threads; 70 ns with 1024, whose stacks are more than the cache holds.
+//! **Cost.** Measured on a shared virtual machine: 30 ns of processor time and 87 instructions for each thread that
+//! passes a barrier, in blocks of up to 256 threads; 70 ns with 1024, whose stacks are more than the cache holds.
 //!
-//! **Memory.** The accesses of a block's threads are in one order, that of the worker. A switch is a call that the compiler
-//! sees nothing of, so no access is moved across it. So barriers and fences of block scope need no instruction, and what
-//! any thread of the block did comes before a wider fence of another that runs after it. A thread never moves to another
-//! worker, so thread locals of the operating system stay those of the block. No reference to memory that
-//! other threads write is alive at a switch: views are raw pointers, and give and take values.
+//! **Memory.** The accesses of a block's threads are in one order, that of the worker. A switch is a call that the
+//! compiler sees nothing of, so no access is moved across it. So barriers and fences of block scope need no
+//! instruction, and what any thread of the block did comes before a wider fence of another that runs after it. A thread
+//! never moves to another worker, so thread locals of the operating system stay those of the block. No reference to
+//! memory that other threads write is alive at a switch: views are raw pointers, and give and take values.
 //!
-//! **The end of a launch that is stopped.** Threads that wait are not unwound: their stacks are given back as they are, which
-//! is a `longjmp` over their frames. Nothing in them has a destructor: the locals of a kernel are numbers, arrays, tuples
-//! and views of them (`KernelType`), device functions add no others, and this library's own frames between the kernel and
-//! the switch hold numbers and references. What a thread has found, and the block's shared memory, belong to values of the
-//! worker's own stack, which are dropped in order. So this works too where panics abort. A panic of a kernel's function,
-//! which `#[kernel]` never writes, goes on in the worker, and ends the launch.
+//! **The end of a launch that is stopped.** Threads that wait are not unwound: their stacks are given back as they are,
+//! which is a `longjmp` over their frames. Nothing in them has a destructor: the locals of a kernel are numbers,
+//! arrays, tuples and views of them (`KernelType`), device functions add no others, and this library's own frames
+//! between the kernel and the switch hold numbers and references. What a thread has found, and the block's shared
+//! memory, belong to values of the worker's own stack, which are dropped in order. So this works too where panics
+//! abort. A panic of a kernel's function, which `#[kernel]` never writes, goes on in the worker, and ends the launch.
 
 use std::panic::Location;
 
@@ -83,8 +84,8 @@ struct Lanes {
 
 impl<'b> Fiber<'b> {
     /// # Safety
-    /// The requirements are those of [`Kernel::run`]; besides, `thread` outlives the fiber, and nobody calls its methods while
-    /// the fiber runs.
+    /// The requirements are those of [`Kernel::run`]; besides, `thread` outlives the fiber, and nobody calls its
+    /// methods while the fiber runs.
     unsafe fn new(kernel: &'b dyn Kernel, thread: &'b Thread<'b>, stack: &'b mut DefaultStack) -> Self {
         let body = move |turns: &Turns, ()| {
             // SAFETY: the thread is given to the kernel's function alone, which runs in this fiber.
@@ -209,8 +210,8 @@ fn divergence(fibers: &[Fiber<'_>], threads: &[Thread<'_>], ended: Option<&Threa
     })
 }
 
-/// Lets the lanes of a warp, some of which wait at an operation of the warp, go on if all do; or what is wrong where they
-/// never will.
+/// Lets the lanes of a warp, some of which wait at an operation of the warp, go on if all do; or what is wrong where
+/// they never will.
 fn meet(fibers: &mut [Fiber<'_>], threads: &[Thread<'_>], warp: &mut Lanes) -> Option<Divergence<String>> {
     if warp.at_barrier + warp.ended == 0 && (warp.at_warp as usize) < fibers.len() {
         return None;

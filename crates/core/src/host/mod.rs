@@ -1,8 +1,8 @@
 //! The host devices: the pool of this machine's cores, and one core alone. A kernel's own Rust function is what runs.
 //!
-//! A block lives on one worker, which runs it to its end. Blocks start in index order, so the progress between blocks is
-//! linear occupancy-bound (`lobe`); within a block it is fair ([`fibers`]). Where the kernel shows that no thread waits for
-//! another ([`wattle_ir::Waits`]), a block's threads are a loop.
+//! A block lives on one worker, which runs it to its end. Blocks start in index order, so the progress between blocks
+//! is linear occupancy-bound (`lobe`); within a block it is fair ([`fibers`]). Where the kernel shows that no thread
+//! waits for another ([`wattle_ir::Waits`]), a block's threads are a loop.
 
 mod block;
 mod executor;

@@ -86,15 +86,16 @@ pub(super) unsafe fn launch(
     unsafe { run_grid(properties, team, kernel, grid, options) }
 }
 
-/// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both. If
-/// the launch fails, the host part is stopped, since the threads that it waits for may be gone.
+/// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both.
+/// If the launch fails, the host part is stopped, since the threads that it waits for may be gone.
 ///
 /// # Safety
-/// The requirements are those of [`BackendQueue::launch`](crate::BackendQueue::launch), of the host part, whose memory the
-/// host can reach.
+/// The requirements are those of [`BackendQueue::launch`](crate::BackendQueue::launch), of the host part, whose memory
+/// the host can reach.
 ///
 /// # Errors
-/// What went wrong in the launch, or else in the host part; its thread could not be started, and then nothing is launched.
+/// What went wrong in the launch, or else in the host part; its thread could not be started, and then nothing is
+/// launched.
 pub unsafe fn run_beside(
     host_part: &dyn Kernel,
     options: &LaunchOptions,

@@ -1,12 +1,12 @@
 //! The stacks of fibers: one pool for the process.
 //!
 //! Workers borrow from it when they join a launch, and give back when they leave, so that launches one after another
-//! make no stacks, however many queues have workers of their own. Each stack ends at a guard page, which is a part of the
-//! address space that operating systems count: Linux gives a process 65,530 such parts, and a stack with its page takes
-//! two. So the pool has a limit, beyond which workers do without, and leave the blocks to the others.
+//! make no stacks, however many queues have workers of their own. Each stack ends at a guard page, which is a part of
+//! the address space that operating systems count: Linux gives a process 65,530 such parts, and a stack with its page
+//! takes two. So the pool has a limit, beyond which workers do without, and leave the blocks to the others.
 //!
-//! **Size.** A kernel calls no function of unknown size: device functions are inlined, there is no recursion, and what its
-//! statements call is this library's. So its representation bounds the frame. Without optimization rustc gives each
+//! **Size.** A kernel calls no function of unknown size: device functions are inlined, there is no recursion, and what
+//! its statements call is this library's. So its representation bounds the frame. Without optimization rustc gives each
 //! temporary a place of its own, an array several times; the factors here are some times what was measured, and memory
 //! that is never touched costs nothing. What is needed beyond ends at the guard page, where the process is ended: rustc
 //! writes probes into functions whose frames are larger than a page, so that none steps over it.

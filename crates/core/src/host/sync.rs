@@ -49,8 +49,8 @@ mod imp {
 
 pub(crate) use imp::*;
 
-/// Locks, also after a panic with the lock held: nothing behind these locks is ever half done. [`crate::lock`] is the same of
-/// the standard library's mutex alone; here it may be loom's.
+/// Locks, also after a panic with the lock held: nothing behind these locks is ever half done. [`crate::lock`] is the
+/// same of the standard library's mutex alone; here it may be loom's.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,

@@ -1,6 +1,6 @@
-//! The vector instructions that kernels use on the host. An ordinary build is for the oldest processors of its kind, so the
-//! macro compiles a kernel with loops for newer ones too, where the build is optimized; which of them runs is chosen here,
-//! once.
+//! The vector instructions that kernels use on the host. An ordinary build is for the oldest processors of its kind, so
+//! the macro compiles a kernel with loops for newer ones too, where the build is optimized; which of them runs is
+//! chosen here, once.
 //!
 //! The bits of results do not depend on the choice: nothing is contracted or reordered that was not before.
 
@@ -36,8 +36,8 @@ macro_rules! instructions {
 }
 vectors!(instructions);
 
-/// What is chosen among what the processor has: the most, unless `asked` names another. The name, and the instructions if
-/// they are not the build's own.
+/// What is chosen among what the processor has: the most, unless `asked` names another. The name, and the instructions
+/// if they are not the build's own.
 fn choose(
     detected: &[(&'static str, Vectors)],
     asked: Option<&str>,

@@ -117,8 +117,8 @@ impl Event {
         self.state.is_reached()
     }
 
-    /// Waits until the event has been reached, as a device does for one of its queues: nothing is ordered for the host by
-    /// it.
+    /// Waits until the event has been reached, as a device does for one of its queues: nothing is ordered for the host
+    /// by it.
     pub fn wait_as_device(&self) {
         self.progress();
         self.state.wait();
@@ -163,8 +163,8 @@ impl Event {
 
     /// Whether all that was enqueued before the event is done.
     ///
-    /// On a device whose work moves only while a thread waits, as the simulated one, it is done then. The checker does not
-    /// answer for a scenario that asks before it has waited, since devices may say either.
+    /// On a device whose work moves only while a thread waits, as the simulated one, it is done then. The checker does
+    /// not answer for a scenario that asks before it has waited, since devices may say either.
     pub fn is_complete(&self) -> bool {
         if let Some(mover) = self.queue.mover().filter(|_| !self.moment.is_over()) {
             mover.decided(Decided::EventIsComplete);
@@ -176,8 +176,8 @@ impl Event {
     /// Waits until all that was enqueued before the event is done. What comes later on the host is ordered after it.
     ///
     /// # Errors
-    /// The first error of the queue that was not yet taken. It stays with the queue, whose `wait` takes it. In a host task,
-    /// also that the event comes after the task.
+    /// The first error of the queue that was not yet taken. It stays with the queue, whose `wait` takes it. In a host
+    /// task, also that the event comes after the task.
     pub fn wait(&self) -> Result<()> {
         let _waiting = if self.is_reached() { None } else { begin_to_wait(|| Moment::clone(&self.moment))? };
         self.progress();

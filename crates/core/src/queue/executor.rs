@@ -16,13 +16,13 @@ use crate::spec::{LaunchOptions, Shape};
 
 /// Does a queue's operations, on the thread that calls; a queue calls it from one thread at a time.
 ///
-/// Launches, and whatever else a device can, may be submitted without waiting for those before: they are in flight until
-/// [`advance`](Executor::advance) or [`drain`](Executor::drain) has seen their end. Queues skip operations that follow an
-/// error; an executor skips those that were in flight when the error came.
+/// Launches, and whatever else a device can, may be submitted without waiting for those before: they are in flight
+/// until [`advance`](Executor::advance) or [`drain`](Executor::drain) has seen their end. Queues skip operations that
+/// follow an error; an executor skips those that were in flight when the error came.
 ///
 /// # Safety
-/// What is submitted takes effect in the order of submission, and what [`in_flight`](Executor::in_flight) does not count
-/// has taken effect or never will: the clocks, and copies to the host's memory, rely on it.
+/// What is submitted takes effect in the order of submission, and what [`in_flight`](Executor::in_flight) does not
+/// count has taken effect or never will: the clocks, and copies to the host's memory, rely on it.
 pub unsafe trait Executor: Send + Sized + 'static {
     /// Whether preparing a launch does anything; if not, a queue's thread is not asked to.
     const PREPARES: bool = true;
@@ -76,8 +76,8 @@ pub unsafe trait Executor: Send + Sized + 'static {
         event.wait_as_device();
     }
 
-    /// Does a copy or a fill behind all that was submitted, or submits it; skips it if something before it fails. Errors
-    /// are kept.
+    /// Does a copy or a fill behind all that was submitted, or submits it; skips it if something before it fails.
+    /// Errors are kept.
     fn copy(&mut self, copy: Transfer) {
         self.alone(|_| copy.run());
     }
@@ -118,8 +118,8 @@ pub unsafe trait Executor: Send + Sized + 'static {
     }
 }
 
-/// Submits a launch, unless an earlier one has failed. A host part runs on a thread of the host's beside it, and both are
-/// waited for.
+/// Submits a launch, unless an earlier one has failed. A host part runs on a thread of the host's beside it, and both
+/// are waited for.
 ///
 /// # Safety
 /// The requirements are those of [`Executor::launch`].

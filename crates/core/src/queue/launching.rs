@@ -199,7 +199,8 @@ impl Queue {
         Ok(options.sync_domain(domain).sync_domain_map(options.domain_map.unwrap_or(self.domain_map)))
     }
 
-    /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only one.
+    /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only
+    /// one.
     pub(super) fn has_domains(&self, map: SyncDomainMap) -> Result<()> {
         let there = self.device.properties().sync_domains;
         let domain = map.default.max(map.remote);
@@ -285,8 +286,8 @@ fn has_long_view(kernel: &dyn Kernel) -> bool {
     kernel.arguments().any(|argument| argument.is_long())
 }
 
-/// The kernel for a launch with 2³² elements or threads or more, verified; `None` for a module's, which is given addresses and
-/// counts as it likes.
+/// The kernel for a launch with 2³² elements or threads or more, verified; `None` for a module's, which is given
+/// addresses and counts as it likes.
 ///
 /// # Errors
 /// The kernel's indices are `u32`, or those of a device function that counts.

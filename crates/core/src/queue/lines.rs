@@ -1,4 +1,5 @@
-//! The operations that are enqueued on the queues of a device on which nothing runs by itself, and which of them can begin.
+//! The operations that are enqueued on the queues of a device on which nothing runs by itself, and which of them can
+//! begin.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
@@ -44,8 +45,8 @@ pub enum Goal<'e> {
 pub struct Lines(Mutex<Vec<Line>>);
 
 impl Lines {
-    /// Whether something can still begin while the launches that have begun go on: a task is under way, or what is enqueued
-    /// waits for none of them.
+    /// Whether something can still begin while the launches that have begun go on: a task is under way, or what is
+    /// enqueued waits for none of them.
     pub fn can_begin_more(&self) -> bool {
         let running = |lines: &[Line]| (0..lines.len()).filter(|&number| !lines[number].running.is_empty()).collect();
         let (is_busy, running) = {
@@ -91,8 +92,8 @@ impl Lines {
         reached.into_keys().collect()
     }
 
-    /// Whether something that is enqueued can still begin while what runs on these queues never ends, and what runs on the
-    /// others does.
+    /// Whether something that is enqueued can still begin while what runs on these queues never ends, and what runs on
+    /// the others does.
     pub fn can_begin_beside(&self, stuck: &BTreeSet<usize>) -> bool {
         let lines = lock(&self.0);
         let all = |(number, line): (usize, &Line)| if stuck.contains(&number) { 0 } else { line.tasks.len() };

@@ -1,8 +1,9 @@
 //! Queues: what is enqueued on one is done in order.
 //!
-//! [`Queue`] is what users have: it checks and numbers operations, and records what they use ([`crate::clock`]). A device
-//! does them, as one of three engines: `Blocking` on the thread that enqueues, `Threaded` on a thread of the queue's
-//! own, both over the device's [`Executor`]; and [`Stepped`] for devices on which nothing runs until a thread waits.
+//! [`Queue`] is what users have: it checks and numbers operations, and records what they use ([`crate::clock`]). A
+//! device does them, as one of three engines: `Blocking` on the thread that enqueues, `Threaded` on a thread of the
+//! queue's own, both over the device's [`Executor`]; and [`Stepped`] for devices on which nothing runs until a thread
+//! waits.
 
 mod blocking;
 mod event;
@@ -52,8 +53,9 @@ use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_it
 /// A queue of a device.
 ///
 /// Operations on one queue are done in order; two queues of a device run at the same time. Every operation is checked
-/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers. Uses of one part of a buffer conflict that nothing
-/// orders and that are of different kinds, such as `Read` and `Shared`, or that each have it for themselves, such as `PerItem`.
+/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers. Uses of one part of a buffer
+/// conflict that nothing orders and that are of different kinds, such as `Read` and `Shared`, or that each have it for
+/// themselves, such as `PerItem`.
 ///
 /// What was enqueued on a queue that is dropped is done all the same, and its errors are lost. A later use of its
 /// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then the program waits.
@@ -96,8 +98,8 @@ impl Queue {
     }
 
     /// Puts the launches that are enqueued here from now on into this memory synchronization domain, but for those that
-    /// name one themselves ([`LaunchOptions::sync_domain`], where domains are explained): for a library whose queue moves
-    /// data to other devices or the host.
+    /// name one themselves ([`LaunchOptions::sync_domain`], where domains are explained): for a library whose queue
+    /// moves data to other devices or the host.
     ///
     /// ```ignore
     /// let sends = device.queue_non_blocking()?.with_sync_domain(SyncDomain::Remote);
@@ -108,8 +110,8 @@ impl Queue {
         self
     }
 
-    /// Sets which of the device's domains each name means in the launches that are enqueued here from now on, but for those
-    /// that have a map themselves ([`LaunchOptions::sync_domain_map`]).
+    /// Sets which of the device's domains each name means in the launches that are enqueued here from now on, but for
+    /// those that have a map themselves ([`LaunchOptions::sync_domain_map`]).
     ///
     /// # Errors
     /// The map names a domain that the device does not have.
@@ -213,7 +215,8 @@ impl Queue {
         begin_to_wait(|| self.clock.moment())
     }
 
-    /// The turn of an operation whose uses of buffers have been recorded. Waits for the work of queues that were dropped.
+    /// The turn of an operation whose uses of buffers have been recorded. Waits for the work of queues that were
+    /// dropped.
     #[inline]
     fn turn_for(&self, uses: &[Wanted<'_>], waits: bool) -> Result<Turn<'_>> {
         loop {
@@ -276,10 +279,10 @@ impl Queue {
         submitted.and(waited).and(delivered)
     }
 
-    /// Passes what kernels print to `sink`, in the place of the standard output: for each launch that printed something,
-    /// in the order of the launches, once its end has been waited for (by [`Queue::wait`], or a copy to the host; on a
-    /// blocking queue the launch itself waits). Launches that fail have their lines too. What nobody waits for is not
-    /// shown, as with CUDA's `printf`. A launch here that prints is refused from within `sink`.
+    /// Passes what kernels print to `sink`, in the place of the standard output: for each launch that printed
+    /// something, in the order of the launches, once its end has been waited for (by [`Queue::wait`], or a copy to the
+    /// host; on a blocking queue the launch itself waits). Launches that fail have their lines too. What nobody waits
+    /// for is not shown, as with CUDA's `printf`. A launch here that prints is refused from within `sink`.
     ///
     /// Within a launch the lines are in the order of the threads: by block, then by thread, then as the thread printed
     /// them. The checker prints nothing, and does not judge a scenario that gives what kernels print to a `sink`.
@@ -308,9 +311,9 @@ impl Queue {
         lock(&self.logs).set_sink(sink);
     }
 
-    /// Runs a function of the host's when the queue comes to it. It must not use this queue, which waits for it, nor wait
-    /// for work that comes after it; it can use other queues, and what it enqueues there comes after all that this queue
-    /// did before.
+    /// Runs a function of the host's when the queue comes to it. It must not use this queue, which waits for it, nor
+    /// wait for work that comes after it; it can use other queues, and what it enqueues there comes after all that this
+    /// queue did before.
     ///
     /// # Errors
     /// The queue stopped at an earlier error; the function is dropped here, and does not run. On a blocking queue, what

@@ -1,8 +1,8 @@
 //! The place of a thread that runs a host task, and what such threads wait for.
 //!
 //! A host task comes after all that its queue did before it, so what it enqueues elsewhere is ordered after that. And a
-//! host task that waits for work which waits for the task itself would wait for ever. That work may be behind the task on
-//! its own queue, or on another one: ordered after it by an event, or by another host task that waits in turn. So
+//! host task that waits for work which waits for the task itself would wait for ever. That work may be behind the task
+//! on its own queue, or on another one: ordered after it by an event, or by another host task that waits in turn. So
 //! each thread in a host task says what it waits for, before it waits.
 
 use std::cell::{Cell, RefCell};
@@ -53,8 +53,8 @@ impl Drop for Within {
     }
 }
 
-/// The host tasks of devices whose work moves only while a thread waits, for which the host has not waited: of which device
-/// by the address of its mover, and where.
+/// The host tasks of devices whose work moves only while a thread waits, for which the host has not waited: of which
+/// device by the address of its mover, and where.
 static ENQUEUED: Mutex<Vec<(usize, Weak<QueueClock>, u64)>> = Mutex::new(Vec::new());
 
 /// Adds a host task of such a device; returns whether it is ordered with all of the device's that are there.

@@ -47,8 +47,8 @@ pub unsafe trait Stepper: Send + Sync + 'static {
     /// Ends what a queue has begun, if all of it is done, and returns what went wrong; `None` while it is not done.
     fn end(&self, queue: usize) -> Option<Result<()>>;
 
-    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time, and `goal`
-    /// what the host waits for. Returns whether anything moves now.
+    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time, and
+    /// `goal` what the host waits for. Returns whether anything moves now.
     fn step(&self, moved: bool, lines: &Lines, goal: &Goal<'_>) -> bool;
 }
 
@@ -104,7 +104,8 @@ impl<S: Stepper> Stepped<S> {
         }
     }
 
-    /// Does one round towards a goal, unless another thread moves the device on right now; returns whether anything moved.
+    /// Does one round towards a goal, unless another thread moves the device on right now; returns whether anything
+    /// moved.
     fn round(&self, goal: &Goal<'_>) -> bool {
         let driver = match self.driver.try_lock() {
             Ok(driver) => driver,
@@ -206,8 +207,8 @@ impl<S: Stepper> Stepped<S> {
     }
 }
 
-/// What an operation owns may panic when it is dropped. The thread that moves the device on may wait for something else,
-/// and goes on.
+/// What an operation owns may panic when it is dropped. The thread that moves the device on may wait for something
+/// else, and goes on.
 fn guarded(work: impl FnOnce() -> Result<()>) -> Result<()> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked("a queued operation", panic)))
 }

@@ -70,8 +70,8 @@ impl Cut {
     }
 }
 
-/// The next run of a row in which the condition of `cut` is one value, and that value, where it is known. What it is taken
-/// from goes on behind it.
+/// The next run of a row in which the condition of `cut` is one value, and that value, where it is known. What it is
+/// taken from goes on behind it.
 #[inline(always)]
 pub fn next_side<R: Axes, P: Places>(
     row: &mut Row<R, P>,

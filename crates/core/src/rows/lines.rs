@@ -10,15 +10,15 @@ use crate::support::{Get, ReadOnly, Relaxed, Set};
 use crate::thread::Thread;
 use crate::view::{Read, Shared, Strided, shared_load, shared_store};
 
-/// A view whose elements a loop reads, or writes, line by line. An index of another rank than the view's has no line; the loop
-/// that checks each access does not compile then.
+/// A view whose elements a loop reads, or writes, line by line. An index of another rank than the view's has no line;
+/// the loop that checks each access does not compile then.
 pub trait InLines {
     /// The type of the elements.
     type Element: Element;
     /// How the elements are accessed: plainly, or by atomic instructions.
     type How;
-    /// The `count` elements at `index` and behind it along `dimension`, or along the last one; `None` where one is out of
-    /// bounds.
+    /// The `count` elements at `index` and behind it along `dimension`, or along the last one; `None` where one is out
+    /// of bounds.
     fn line<const LAST: bool, W: IndexWord, I: GridIndex<W>>(
         &self,
         index: I,
@@ -97,8 +97,8 @@ fn narrowed(
     stretch.end = if len == 0 { 0 } else { stretch.end.min(end) };
 }
 
-/// The elements of a view along one dimension, all of them in bounds. `LAST` says that it is the last dimension, in which
-/// neighbours are adjacent; `H` how they are accessed.
+/// The elements of a view along one dimension, all of them in bounds. `LAST` says that it is the last dimension, in
+/// which neighbours are adjacent; `H` how they are accessed.
 pub struct Line<'v, T, H, const LAST: bool> {
     start: *mut T,
     stride: usize,
@@ -191,8 +191,8 @@ unsafe impl<T: Element, const LAST: bool> Get for Line<'_, T, Relaxed, LAST> {
     type Value = T;
     #[inline(always)]
     fn get(&self, number: usize, _: &Thread<'_>) -> T {
-        // SAFETY: the element is one of a `Shared` view, which all threads touch by atomic instructions, or those of one
-        // block alone.
+        // SAFETY: the element is one of a `Shared` view, which all threads touch by atomic instructions, or those of
+        // one block alone.
         unsafe { shared_load(self.element(number), self.is_of_block) }
     }
 }

@@ -21,8 +21,8 @@ pub trait Extents {
 /// What a kernel reads by index: `Read`, `Shared` and arrays.
 ///
 /// # Safety
-/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls its
-/// thread, nothing on the stack may need to be dropped.
+/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls
+/// its thread, nothing on the stack may need to be dropped.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot read `{Self}` by index",
     note = "it reads `Read` and `Shared` views and arrays of numbers so: `x[i]`, and `x[[row, column]]` where a view has two \
@@ -42,8 +42,8 @@ pub unsafe trait Get {
 /// What a kernel writes by index: a `Shared` view, and an array that is `mut`.
 ///
 /// # Safety
-/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls its
-/// thread, nothing on the stack may need to be dropped.
+/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls
+/// its thread, nothing on the stack may need to be dropped.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot write to `{Self}` by index",
     note = "it writes to `Shared` views and to arrays of numbers so: `x[i] = value`"

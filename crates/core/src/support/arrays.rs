@@ -64,8 +64,8 @@ unsafe impl<R: Set> Set for Option<R> {
 /// What a kernel writes to by the index of a row: an array of arrays.
 ///
 /// # Safety
-/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls its
-/// thread, nothing on the stack may need to be dropped.
+/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls
+/// its thread, nothing on the stack may need to be dropped.
 pub unsafe trait Rows {
     /// A row, exclusively.
     type Row;

@@ -31,8 +31,8 @@ impl<P: Element, const N: usize> EachOf for [P; N] {
     }
 }
 
-/// The elements of an array. Unlike the standard library's it has nothing to be dropped, as all that stands on a fiber's
-/// stack.
+/// The elements of an array. Unlike the standard library's it has nothing to be dropped, as all that stands on a
+/// fiber's stack.
 pub struct Each<P, const N: usize> {
     of: [P; N],
     at: usize,
@@ -48,7 +48,8 @@ impl<P: Copy, const N: usize> Iterator for Each<P, N> {
     }
 }
 
-/// The elements of an array. (The result has a name of its own: what is no array would be refused once more for `A::Each`.)
+/// The elements of an array. (The result has a name of its own: what is no array would be refused once more for
+/// `A::Each`.)
 #[inline(always)]
 pub fn each<A: EachOf<Each = I>, I>(of: A) -> I {
     of.each()

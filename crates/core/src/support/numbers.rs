@@ -75,8 +75,8 @@ impl<T> SameAs<T> for T {
 
 /// The operands of an operation, of which one is a literal or begins with one, as operands of one type.
 ///
-/// They come as a tuple, which is made before: of two parameters rustc would take the second one's type from the first, and
-/// report that it is another one in words of its own.
+/// They come as a tuple, which is made before: of two parameters rustc would take the second one's type from the first,
+/// and report that it is another one in words of its own.
 #[inline(always)]
 pub fn of_one_type<X: SameAs<Y>, Y>((x, y): (X, Y)) -> (X, X) {
     (x, X::same(y))

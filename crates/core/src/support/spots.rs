@@ -14,8 +14,8 @@ pub trait How: Places {
     /// Reads an element.
     ///
     /// # Safety
-    /// The element is one of a view of this kind, of the thread that runs; `is_of_block` says whether it is memory of the
-    /// block.
+    /// The element is one of a view of this kind, of the thread that runs; `is_of_block` says whether it is memory of
+    /// the block.
     unsafe fn load<T: Element>(from: *mut T, is_of_block: bool) -> T;
 }
 
@@ -25,8 +25,8 @@ pub enum ReadOnly {}
 /// Memory that all threads touch by relaxed atomic instructions, or that of a block.
 pub enum Relaxed {}
 
-/// An element of a view, or a part of one, in its place. There is none where the index was out of bounds: then zeros are
-/// read, and nothing is written.
+/// An element of a view, or a part of one, in its place. There is none where the index was out of bounds: then zeros
+/// are read, and nothing is written.
 pub struct Spot<T, H> {
     at: Option<*mut T>,
     is_of_block: bool,

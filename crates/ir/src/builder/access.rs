@@ -1,5 +1,5 @@
-//! What several surfaces can do, as functions: the kernel macro names each operation by its path, so that no trait of the
-//! user's can step in.
+//! What several surfaces can do, as functions: the kernel macro names each operation by its path, so that no trait of
+//! the user's can step in.
 
 use super::Val;
 use super::sealed::Sealed;

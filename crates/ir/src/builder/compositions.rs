@@ -199,7 +199,8 @@ impl<'b, T: Int> Val<'b, T> {
         self.rotate_left(self.builder.sub(self.lit(0u32), count))
     }
 
-    /// See [`IntOps::swap_bytes`](crate::IntOps::swap_bytes): neighbours change places, bytes and then ever longer parts.
+    /// See [`IntOps::swap_bytes`](crate::IntOps::swap_bytes): neighbours change places, bytes and then ever longer
+    /// parts.
     pub fn swap_bytes(self) -> Self {
         let builder = self.builder;
         if T::TYPE == Type::I16 {
@@ -291,8 +292,9 @@ impl<'b, T: Word> Val<'b, T> {
 
     /// See [`WordOps::isqrt`](crate::WordOps::isqrt).
     ///
-    /// A root in single precision is wrong by its last place, which is 2^8 at most. A step of Newton's leads to the root or
-    /// a little above it. The step is rounded down from below, and up from above, so that it ends within 1 of the root.
+    /// A root in single precision is wrong by its last place, which is 2^8 at most. A step of Newton's leads to the
+    /// root or a little above it. The step is rounded down from below, and up from above, so that it ends within 1 of
+    /// the root.
     pub fn isqrt(self) -> Self {
         let builder = self.builder;
         let most = self.int(u64::MAX >> (64 - T::TYPE.bits() / 2));

@@ -1,9 +1,9 @@
 //! What memory and arrays hold: numbers, arrays and structs of these, while a kernel is built.
 //!
 //! A view of elements with several numbers is a place for each of the numbers, one behind the other: so each field is a
-//! location of its own for everyone who looks at the kernel. Of an array of the thread's own, each number of a struct is
-//! an array, and an array of arrays is one array of all their numbers. The index of a row is checked where the row is
-//! taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
+//! location of its own for everyone who looks at the kernel. Of an array of the thread's own, each number of a struct
+//! is an array, and an array of arrays is one array of all their numbers. The index of a row is checked where the row
+//! is taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
 
 use super::{Array, Builder, Val, Variable};
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
 /// What memory can hold: a number, a `bool`, an array `[T; N]` of elements, or a struct of elements with
 /// `#[derive(Element)]`.
 ///
-/// Buffers and views are of elements; kernels have them as parameters and variables, and device functions take and return
-/// them. An element has at most 32 numbers, truth values counted. Every bit pattern of a number is a value. A `bool` is one
-/// byte: kernels write 0 or 1 and take every other one than 0 for `true`, and so do copies to the host, so that a byte of
-/// memory that nobody has written to never becomes a `bool` that is neither.
+/// Buffers and views are of elements; kernels have them as parameters and variables, and device functions take and
+/// return them. An element has at most 32 numbers, truth values counted. Every bit pattern of a number is a value. A
+/// `bool` is one byte: kernels write 0 or 1 and take every other one than 0 for `true`, and so do copies to the host,
+/// so that a byte of memory that nobody has written to never becomes a `bool` that is neither.
 ///
 /// ```ignore
 /// use wattle::prelude::*;
@@ -59,16 +59,17 @@ use crate::{
 /// larger ones by 16 bytes where their size is a multiple of it; nothing has to be said about alignment for it.
 ///
 /// Numbers of 8 and 16 bits, and `bool`, need a device whose memory has them. Every host and CUDA device does; a Vulkan
-/// device that lacks `storageBuffer8BitAccess` or `storageBuffer16BitAccess` refuses a launch with them before anything is
-/// built for it. They are not kept in the 32-bit words around, since a store would then write to the bytes of neighbours
-/// that other threads, launches and copies own.
+/// device that lacks `storageBuffer8BitAccess` or `storageBuffer16BitAccess` refuses a launch with them before anything
+/// is built for it. They are not kept in the 32-bit words around, since a store would then write to the bytes of
+/// neighbours that other threads, launches and copies own.
 ///
 /// Atomic operations are on single numbers ([`AtomicScalar`](crate::AtomicScalar)). Arithmetic is what
-/// [`Number`](crate::Number) has; arrays of equal length are added, subtracted, multiplied and divided element by element.
+/// [`Number`](crate::Number) has; arrays of equal length are added, subtracted, multiplied and divided element by
+/// element.
 ///
 /// # Safety
-/// `LAYOUT` is the layout of the type: its numbers are at their offsets and fill it, so that every bit pattern whose bytes
-/// of truth values are 0 or 1 is a value.
+/// `LAYOUT` is the layout of the type: its numbers are at their offsets and fill it, so that every bit pattern whose
+/// bytes of truth values are 0 or 1 is a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of kernels' memory",
     note = "elements are bool, the numbers that `wattle::prelude::Number` lists, arrays of elements, and structs of elements \
@@ -214,8 +215,8 @@ impl<'b, P: Element, const N: usize> OfElement<'b> for Array<'b, P, N> {
     }
 }
 
-/// A variable that holds an element, as one of what stands for the element: they are the same, which is not known of the
-/// variable's type.
+/// A variable that holds an element, as one of what stands for the element: they are the same, which is not known of
+/// the variable's type.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct ElementVariable<V>(V);

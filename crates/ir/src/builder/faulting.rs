@@ -25,8 +25,8 @@ impl<'b, T: Number> Val<'b, T> {
         self.power(Val::new(builder, exponent.id), |x, y| (builder.mul(x, y), None)).0
     }
 
-    /// The power of an integer, by squares: a constant exponent is a few products, another one a loop. `multiply` gives the
-    /// product, and whether it is beyond the type; so does this.
+    /// The power of an integer, by squares: a constant exponent is a few products, another one a loop. `multiply` gives
+    /// the product, and whether it is beyond the type; so does this.
     fn power(
         self,
         exponent: Val<'b, u32>,

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 
 use super::{Builder, IrValue, Variable};
 
-/// A variable without a value: the first of its assignments in the source makes it. On every way to where it is read there
-/// is one, which rustc has seen in the host's function.
+/// A variable without a value: the first of its assignments in the source makes it. On every way to where it is read
+/// there is one, which rustc has seen in the host's function.
 pub struct Later<'b, V: IrValue<'b>> {
     builder: &'b Builder,
     name: &'static str,

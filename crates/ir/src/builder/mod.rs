@@ -83,8 +83,8 @@ pub struct Builder {
 pub enum IndexWidth {
     /// Indices are `u32` in the source and in the launches.
     Word,
-    /// `u64` in the source; all extents of the launches are less than 2³², so that indices which come from them are computed
-    /// with 32 bits.
+    /// `u64` in the source; all extents of the launches are less than 2³², so that indices which come from them are
+    /// computed with 32 bits.
     Fitting,
     /// Both `u64`: a view, or the grid, may have 2³² elements or more.
     Long,
@@ -226,7 +226,8 @@ impl Builder {
         Place::Shared(SharedId(shared.len() as u32 - 1))
     }
 
-    /// Names an array in shared memory, after the variable that holds it; it is an array for each of the `numbers` that an element has.
+    /// Names an array in shared memory, after the variable that holds it; it is an array for each of the `numbers` that
+    /// an element has.
     pub(crate) fn name_place(&self, place: Place, numbers: usize, name: &'static str) {
         if let Place::Shared(id) = place {
             for array in self.state.borrow_mut().kernel.shared.iter_mut().skip(id.index()).take(numbers) {

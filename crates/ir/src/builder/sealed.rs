@@ -1,6 +1,6 @@
-//! What stands for the values and views of kernels while they are built. Only these types have the traits that kernels' code
-//! calls: what `#[derive(Element)]` declares in a user's crate could have them otherwise, and would bring that crate's code
-//! into the building of kernels.
+//! What stands for the values and views of kernels while they are built. Only these types have the traits that kernels'
+//! code calls: what `#[derive(Element)]` declares in a user's crate could have them otherwise, and would bring that
+//! crate's code into the building of kernels.
 
 use super::iterate::{Inclusive, Indices, Items, Range, Reversed, Stepped};
 use super::together::ItemsTogether;

@@ -5,8 +5,8 @@ use super::Builder;
 use crate::{BinaryOp, Expr, ExprId, SlotId, Stmt, Type};
 
 impl Builder {
-    /// A value of this type, which `load` puts into a slot as it lies in memory. Every byte but 0 is true, also one that
-    /// nobody has written.
+    /// A value of this type, which `load` puts into a slot as it lies in memory. Every byte but 0 is true, also one
+    /// that nobody has written.
     pub(super) fn loaded(&self, ty: Type, load: impl FnOnce(SlotId) -> Stmt) -> ExprId {
         let dst = self.declare_slot(ty.stored(), None, false);
         self.push(load(dst));

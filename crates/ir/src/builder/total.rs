@@ -21,7 +21,8 @@ fn mask_of<W: IndexWord>() -> u64 {
     W::truncated(u64::MAX).into()
 }
 
-/// The product of the counts. Where it is 2³² or more (2⁶⁴ in a kernel that is wide) there is a fault, and none of the indices is gone over.
+/// The product of the counts. Where it is 2³² or more (2⁶⁴ in a kernel that is wide) there is a fault, and none of the
+/// indices is gone over.
 #[track_caller]
 pub(super) fn total<'b, W: IndexWord>(
     builder: &'b Builder,

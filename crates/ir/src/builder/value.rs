@@ -206,8 +206,8 @@ macro_rules! tuples {
 }
 with_tuples!(tuples());
 
-/// A constant of the user's crate or of this library that a kernel names by its path. Nothing else implements it, so that
-/// no value in a kernel is of a type of the user's.
+/// A constant of the user's crate or of this library that a kernel names by its path. Nothing else implements it, so
+/// that no value in a kernel is of a type of the user's.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot use a constant of type `{Self}`",
     note = "kernels know integers of 8 to 64 bits, floats, bool, arrays, and structs with `#[derive(Element)]`; convert where \
@@ -220,8 +220,8 @@ pub trait Lift: sealed::Sealed {
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
 
-/// What a constant is on the host. That of a `usize`, which kernels refuse, has the type that it should have: so what it
-/// stands in is no second error.
+/// What a constant is on the host. That of a `usize`, which kernels refuse, has the type that it should have: so what
+/// it stands in is no second error.
 pub trait Constant {
     /// The type on the host.
     type Host;
@@ -246,8 +246,8 @@ impl Constant for usize {
     }
 }
 
-/// A constant that converts to each number, as Rust's `as` does it: one of a `usize` too, which kernels know in no other
-/// place.
+/// A constant that converts to each number, as Rust's `as` does it: one of a `usize` too, which kernels know in no
+/// other place.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot convert a constant of type `{Self}` to this type",
     note = "numbers, bool and `usize` convert to each number; an enumeration converts to an integer of Rust's first: \

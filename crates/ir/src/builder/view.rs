@@ -196,8 +196,8 @@ impl<'b, P: Element, const N: usize> ElementRef<'b, [P; N]> {
         (constant < N).then(|| self.part(constant))
     }
 
-    /// Builds what `act` builds for the part at an index that may be anything. Numbers of an element are memory of their
-    /// own, so that no address is computed of the index. An index beyond is a fault.
+    /// Builds what `act` builds for the part at an index that may be anything. Numbers of an element are memory of
+    /// their own, so that no address is computed of the index. An index beyond is a fault.
     #[track_caller]
     pub fn __each(&self, index: Val<'b, u32>, mut act: impl FnMut(ElementRef<'b, P>)) {
         if let Some(part) = self.constant(index) {

@@ -1,8 +1,8 @@
-//! What the functions of `#[kernel(wide)]` are built with where indices are `u64`: the kernel macro names these instead of
-//! those of the same names in [`builder`](super).
+//! What the functions of `#[kernel(wide)]` are built with where indices are `u64`: the kernel macro names these instead
+//! of those of the same names in [`builder`](super).
 //!
-//! In launches whose extents 32 bits hold, a place in the launch, an extent and the counter of an index map are numbers of
-//! `u32` that are converted, and an access takes the `u32` back ([`IndexWidth::Fitting`]).
+//! In launches whose extents 32 bits hold, a place in the launch, an extent and the counter of an index map are numbers
+//! of `u32` that are converted, and an access takes the `u32` back ([`IndexWidth::Fitting`]).
 
 use super::acc::Numbers;
 use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by, below};

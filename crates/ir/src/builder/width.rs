@@ -1,4 +1,5 @@
-//! The widths of indices while a kernel is built: which of those that are `u64` in the source are computed with 32 bits.
+//! The widths of indices while a kernel is built: which of those that are `u64` in the source are computed with 32
+//! bits.
 
 use super::{Builder, IndexWidth, Val};
 use crate::{Expr, ExprId, IndexWord, Place, Site, Type, VerifyError};
@@ -51,7 +52,8 @@ impl Builder {
         self.as_word(value.id).unwrap_or(value.id)
     }
 
-    /// A number of an index into an array of the thread's own, which is shorter: any beyond 32 bits is the greatest of those.
+    /// A number of an index into an array of the thread's own, which is shorter: any beyond 32 bits is the greatest of
+    /// those.
     pub(crate) fn word_of<'b>(&'b self, value: Val<'b, u64>) -> Val<'b, u32> {
         match self.as_word(value.id) {
             Some(word) => Val::new(self, word),

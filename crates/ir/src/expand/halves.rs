@@ -1,7 +1,7 @@
 //! Floats of 16 bits for targets that lack them, or some of their operations.
 //!
-//! A target without the type holds the bits as `U16`; its values are `U32` here, with the upper half zero. What a target
-//! lacks is done in `F32` between two conversions, as the host does it, so that the results have the same bits.
+//! A target without the type holds the bits as `U16`; its values are `U32` here, with the upper half zero. What a
+//! target lacks is done in `F32` between two conversions, as the host does it, so that the results have the same bits.
 
 use std::borrow::Cow;
 

@@ -1,13 +1,13 @@
 //! Replaces mathematical functions by operators that every target has.
 //!
-//! Targets disagree on how good their `exp` or `sin` is, and some have none for `f64`; not all round an `fma` once.
-//! So every function that the table of operations marks so becomes what `wattle-math` says of it, in IEEE 754's `+ - * /`
+//! Targets disagree on how good their `exp` or `sin` is, and some have none for `f64`; not all round an `fma` once. So
+//! every function that the table of operations marks so becomes what `wattle-math` says of it, in IEEE 754's `+ - * /`
 //! and `√`, comparisons, selections, and operations on the bits. The host and the interpreters compute the same there,
 //! and the results have the same bits.
 //!
 //! `fma`, `/` and `√` can be lacking too, where the target's are only near to the true ones. What then stands for them
-//! is exact, and the functions use it. Subnormal results are not promised, but subnormals that are flushed to zero do no
-//! harm elsewhere.
+//! is exact, and the functions use it. Subnormal results are not promised, but subnormals that are flushed to zero do
+//! no harm elsewhere.
 
 mod div;
 mod halves;
@@ -164,7 +164,8 @@ impl Arena {
     }
 }
 
-/// Drops the expressions that no statement uses, directly or by others; returns the new number of each one that is kept.
+/// Drops the expressions that no statement uses, directly or by others; returns the new number of each one that is
+/// kept.
 pub(crate) fn drop_unused(kernel: &mut Kernel) -> Vec<Option<ExprId>> {
     let mut used = vec![false; kernel.exprs.len()];
     let mark = |used: &mut [bool], id: ExprId| {

@@ -138,7 +138,8 @@ impl<'b, T: Format> Term<'b, T> {
         if self.target.exact.fma { self.fma(factor, addend) } else { self * factor + addend }
     }
 
-    /// `self - x * y`, rounded once, where the product is within a factor of 2 of it, while nothing over- or underflows.
+    /// `self - x * y`, rounded once, where the product is within a factor of 2 of it, while nothing over- or
+    /// underflows.
     pub(super) fn residual(self, x: Self, y: Self) -> Self {
         if self.target.exact.fma {
             return x.fma(-y, self);

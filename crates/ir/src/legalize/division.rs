@@ -1,5 +1,5 @@
-//! Divisions of integers: behind the check of the divisor, in parts where a target lacks them, and without a division where
-//! the divisor is a constant.
+//! Divisions of integers: behind the check of the divisor, in parts where a target lacks them, and without a division
+//! where the divisor is a constant.
 
 use super::Divides;
 use super::statements::Legalizer;
@@ -8,9 +8,9 @@ use crate::fault::Fault;
 use crate::{BinaryOp, DivOp, ExprId, Site, SlotId, Stmt, TypeKind, UnaryOp};
 
 /// A quotient by a constant as the high half of a product, for every dividend `x` of the type: `mulhi(x, multiplier) >>
-/// shift`, or where the multiplier has one bit more than the type, which is not in it, `((x - high) / 2 + high) >> (shift -
-/// 1)` with `high = mulhi(x, multiplier)` (Granlund and Montgomery, "Division by Invariant Integers using Multiplication",
-/// 1994, figure 4.1).
+/// shift`, or where the multiplier has one bit more than the type, which is not in it, `((x - high) / 2 + high) >>
+/// (shift - 1)` with `high = mulhi(x, multiplier)` (Granlund and Montgomery, "Division by Invariant Integers using
+/// Multiplication", 1994, figure 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reciprocal {
     multiplier: u64,
@@ -19,8 +19,8 @@ struct Reciprocal {
 }
 
 impl Reciprocal {
-    /// The least that is exact for a divisor of `bits` bits that is no power of two; `None` of one beyond half of the type,
-    /// whose quotients are 0 and 1.
+    /// The least that is exact for a divisor of `bits` bits that is no power of two; `None` of one beyond half of the
+    /// type, whose quotients are 0 and 1.
     fn of(divisor: u64, bits: u32) -> Option<Reciprocal> {
         let (divisor, one) = (u128::from(divisor), 1u128);
         if divisor > one << (bits - 1) {

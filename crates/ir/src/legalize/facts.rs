@@ -2,8 +2,8 @@
 //! there, what variables were set to, and what loops count.
 //!
 //! A fact is about an expression, and holds from where it is learnt to the end of the block around that point, unless a
-//! variable that the expression reads is set before. A turn of a loop begins with what holds in each: nothing is known of
-//! the variables that the loop sets, but for its counter ([`Facts::learn_counter`]).
+//! variable that the expression reads is set before. A turn of a loop begins with what holds in each: nothing is known
+//! of the variables that the loop sets, but for its counter ([`Facts::learn_counter`]).
 
 use rustc_hash::FxHashMap;
 
@@ -168,14 +168,14 @@ impl Facts {
         known.into_iter().filter(|known| *known != all).for_each(|known| self.add(value, known));
     }
 
-    /// Records, at the beginning of a loop, what holds of its counter at the beginning of each turn: it is not below the
-    /// value that it has before the loop, of which `before` is what is known. The variables that the loop sets have been
-    /// forgotten.
+    /// Records, at the beginning of a loop, what holds of its counter at the beginning of each turn: it is not below
+    /// the value that it has before the loop, of which `before` is what is known. The variables that the loop sets have
+    /// been forgotten.
     ///
-    /// That is so if nothing else in the loop sets the counter; if each turn begins by leaving the loop unless `counter <
-    /// end`; and if what is behind a turn sets it to `counter + step`, where that cannot wrap, or to that where it is below
-    /// the end and else to the end. A power of two that divides what it begins with, the step, and the end if it may become
-    /// that, divides it always.
+    /// That is so if nothing else in the loop sets the counter; if each turn begins by leaving the loop unless `counter
+    /// < end`; and if what is behind a turn sets it to `counter + step`, where that cannot wrap, or to that where it is
+    /// below the end and else to the end. A power of two that divides what it begins with, the step, and the end if it
+    /// may become that, divides it always.
     pub(super) fn learn_counter(
         &mut self,
         values: &Values<'_>,

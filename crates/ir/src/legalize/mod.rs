@@ -3,9 +3,9 @@
 //! A code generator describes its target by a [`Native`]: what the target does by itself as the IR defines it. The new
 //! kernel means the same as the old one, and has these properties besides, on which the generator relies:
 //! - The index of every access is within its bounds, for all lanes of one that has several. This is where bounds checks
-//!   come from: an index that may be beyond gets a bounds check, behind which is a [`Stmt::Fault`]. The fault ends nothing:
-//!   a load then gives 0, and the thread goes on. What was tested on the way to the access is not checked again, nor what
-//!   cannot be beyond ([`facts`], [`ranges`]).
+//!   come from: an index that may be beyond gets a bounds check, behind which is a [`Stmt::Fault`]. The fault ends
+//!   nothing: a load then gives 0, and the thread goes on. What was tested on the way to the access is not checked
+//!   again, nor what cannot be beyond ([`facts`], [`ranges`]).
 //! - No divisor is zero, and none is -1 where the target leaves the quotient of the least value open.
 //! - The count of a shift is less than the number of bits.
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
@@ -37,8 +37,8 @@ use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
 use statements::Legalizer;
 pub use warps::{NO_WARPS, Warps};
 
-/// Ends with what a code generator has met in a kernel although legalization leaves none of it: to go on would give code that
-/// does something else than the kernel.
+/// Ends with what a code generator has met in a kernel although legalization leaves none of it: to go on would give
+/// code that does something else than the kernel.
 ///
 /// # Panics
 /// Always.

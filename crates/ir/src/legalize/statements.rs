@@ -1,4 +1,5 @@
-//! The statements of a kernel that is being legalized: checks where something may fail, and what a target lacks in parts.
+//! The statements of a kernel that is being legalized: checks where something may fail, and what a target lacks in
+//! parts.
 
 use rustc_hash::FxHashMap;
 use wattle_memory::{FenceOrder, ReadOrder, UpdateOrder};
@@ -21,7 +22,8 @@ pub(super) struct Legalizer<'t> {
     next_label: u32,
     /// The statements as they are written.
     body: Vec<Stmt>,
-    /// For the index of each access to several elements: how many of its low bits are surely zero, in all such accesses.
+    /// For the index of each access to several elements: how many of its low bits are surely zero, in all such
+    /// accesses.
     aligned: FxHashMap<ExprId, u32>,
 }
 
@@ -261,8 +263,8 @@ impl<'t> Legalizer<'t> {
                     let last = values.of(ty, (len - lanes).into());
                     values.binary(BinaryOp::Gt, at, last)
                 }
-                // The last lane is in bounds if `at + lanes - 1 < extent`; what is compared with is the same in each turn of
-                // a loop, and zero where there are fewer elements than lanes.
+                // The last lane is in bounds if `at + lanes - 1 < extent`; what is compared with is the same in each
+                // turn of a loop, and zero where there are fewer elements than lanes.
                 (_, None) => {
                     let others = values.of(ty, (lanes - 1).into());
                     let enough = values.binary(BinaryOp::Max, extent, others);
@@ -332,7 +334,8 @@ impl<'t> Legalizer<'t> {
         }
     }
 
-    /// Makes an index of an array with several dimensions the number of the element: targets have arrays of one dimension.
+    /// Makes an index of an array with several dimensions the number of the element: targets have arrays of one
+    /// dimension.
     fn flatten(&mut self, stmt: &mut Stmt) {
         let Some(extents) = stmt.parts().place.and_then(|&place| self.values.kernel.grid_of(place)) else { return };
         let Some(index) = stmt.index_mut() else { return };
@@ -368,9 +371,9 @@ impl<'t> Legalizer<'t> {
         }
     }
 
-    /// An atomic update as a loop: a load, and compare-exchanges until one succeeds. All are relaxed, with fences around
-    /// the loop: an order in it would be one in each turn. A turn fails only if another thread's succeeds, so that the
-    /// loop counts as bounded.
+    /// An atomic update as a loop: a load, and compare-exchanges until one succeeds. All are relaxed, with fences
+    /// around the loop: an order in it would be one in each turn. A turn fails only if another thread's succeeds, so
+    /// that the loop counts as bounded.
     fn exchanged(&mut self, update: Stmt, made: &mut Vec<Stmt>) {
         let Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site } = update else { return };
         let (stored, ty) = (self.values.kernel.element_of(place), self.values.ty(operand));

@@ -1,7 +1,7 @@
 //! Values as text, by Rust's formatter.
 //!
-//! Flags are part of a format string, which is literal, so each combination of them stands here once; fill and alignment
-//! are done by hand, as the formatter does them.
+//! Flags are part of a format string, which is literal, so each combination of them stands here once; fill and
+//! alignment are done by hand, as the formatter does them.
 
 use std::fmt::{Binary, Debug, Display, LowerExp, LowerHex, Octal, UpperExp, UpperHex};
 

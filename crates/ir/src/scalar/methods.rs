@@ -1,5 +1,5 @@
-//! How the tables of operations become the methods of the classes of numbers: their declarations, and what they compute on
-//! each kind of number.
+//! How the tables of operations become the methods of the classes of numbers: their declarations, and what they compute
+//! on each kind of number.
 
 /// What follows where the first two words, names of classes, are the same one.
 macro_rules! only {

@@ -12,8 +12,8 @@ use crate::parse::is_faulting;
 struct Parts<'e> {
     operands: Vec<&'e Expr>,
     blocks: Vec<&'e Block>,
-    /// Whether evaluating it, beside what is within it, does more than give a value: it may fault, touch memory, call what
-    /// the user wrote, or go elsewhere.
+    /// Whether evaluating it, beside what is within it, does more than give a value: it may fault, touch memory, call
+    /// what the user wrote, or go elsewhere.
     acts: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Device functions as values: closures, and functions of types and traits. Both bodies are closures of one function, since
-//! only so do they see the generics around them.
+//! Device functions as values: closures, and functions of types and traits. Both bodies are closures of one function,
+//! since only so do they see the generics around them.
 
 use std::collections::BTreeMap;
 
@@ -50,9 +50,9 @@ impl Bodies<'_> {
                 let #both = ::wattle::__private::DraftHost::build(#host, #build_body);
                 #both
             });
-            // SAFETY: these are the two bodies of one function, in the subset that keeps no view and names nothing but its
-            // own variables, constants and what this library gives to kernels; the closure around them captures nothing. No
-            // word of the user's is in this block.
+            // SAFETY: these are the two bodies of one function, in the subset that keeps no view and names nothing but
+            // its own variables, constants and what this library gives to kernels; the closure around them captures
+            // nothing. No word of the user's is in this block.
             unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
         }
     }

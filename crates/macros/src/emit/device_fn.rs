@@ -193,8 +193,8 @@ fn as_value(function: &Function, generics: &[TokenStream], arguments: &[TokenStr
                         ::wattle::__private::in_builder(#builder, #name).__bodies().__build #turbofish (#(#parts),*)
                     })
                 });
-                // SAFETY: these are the two bodies of one function, in the subset that keeps no view; the closure around them
-                // captures nothing.
+                // SAFETY: these are the two bodies of one function, in the subset that keeps no view; the closure
+                // around them captures nothing.
                 unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
             }
         }

@@ -36,8 +36,8 @@ fn together(function: &Function) -> Option<TokenStream> {
     (!all.is_empty()).then(|| quote!(.with_together(&[#(#all),*])))
 }
 
-/// A constant that is erroneous unless the user's own types are ones that kernels know: what hangs on it by `once` is no
-/// error besides.
+/// A constant that is erroneous unless the user's own types are ones that kernels know: what hangs on it by `once` is
+/// no error besides.
 fn known_types(function: &Function) -> Option<TokenStream> {
     let checks = function.parameters.iter().filter_map(|Parameter { ty, class, .. }| match class {
         Class::Value if is_own(function, ty) => {

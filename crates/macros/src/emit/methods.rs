@@ -11,9 +11,9 @@ use crate::parse::{OfNumbers, instead};
 use crate::rules::Rules;
 
 impl Method {
-    /// A method of this name that every type has by reference, with as many arguments, and that none can call: rustc finds it
-    /// where the receiver's type has no device function of the name, and reports the bound. It comes with its own name, since
-    /// a function has one, however often it writes the call. None where the type is written.
+    /// A method of this name that every type has by reference, with as many arguments, and that none can call: rustc
+    /// finds it where the receiver's type has no device function of the name, and reports the bound. It comes with its
+    /// own name, since a function has one, however often it writes the call. None where the type is written.
     pub fn absent(&self, arguments: usize) -> Option<(Ident, TokenStream)> {
         let Method { name, generics, of } = self;
         if let Owner::Written(_) = of {

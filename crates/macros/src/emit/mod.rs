@@ -42,7 +42,8 @@ fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<Toke
 }
 
 /// The builder's types hang on the host's function, so that rustc is silent about them where that has an error: see
-/// `wattle::__private::Once`. `after` is the constant that says so. The host's hang on the user's own types in the same way.
+/// `wattle::__private::Once`. `after` is the constant that says so. The host's hang on the user's own types in the same
+/// way.
 fn once(ty: TokenStream, after: Option<&TokenStream>) -> TokenStream {
     match after {
         Some(after) => quote!(<::wattle::__private::Once<#ty, { #after }> as ::wattle::__private::AfterHost>::Type),

@@ -1,4 +1,5 @@
-//! What `#[device_fn]` makes of an operator's `impl`: the `impl` itself for the host, and the library's beside it for kernels.
+//! What `#[device_fn]` makes of an operator's `impl`: the `impl` itself for the host, and the library's beside it for
+//! kernels.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};

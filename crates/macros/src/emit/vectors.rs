@@ -1,7 +1,9 @@
-//! The host's function of a kernel, compiled once more for each set of vector instructions that may be chosen when it runs.
+//! The host's function of a kernel, compiled once more for each set of vector instructions that may be chosen when it
+//! runs.
 //!
-//! Each is a function that has the instructions and into which the host's own is inlined. Only kernels with a loop that may be
-//! quicker for it have them, since each costs the user's compiler as much as the kernel itself, and only optimized builds.
+//! Each is a function that has the instructions and into which the host's own is inlined. Only kernels with a loop that
+//! may be quicker for it have them, since each costs the user's compiler as much as the kernel itself, and only
+//! optimized builds.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -21,9 +23,9 @@ macro_rules! table {
 /// The names of the instructions, and the features of the processor that they are.
 const VECTORS: &[(&str, &str, &[&str])] = vectors!(table);
 
-/// Whether the kernel has a loop that vector instructions can make quicker: an innermost one over a range or an index map,
-/// without an operation that is never done for several indices at once, or one with a function of floats, which fuses or
-/// rounds with them. What a device function repeats is not seen here, and may be such a loop.
+/// Whether the kernel has a loop that vector instructions can make quicker: an innermost one over a range or an index
+/// map, without an operation that is never done for several indices at once, or one with a function of floats, which
+/// fuses or rounds with them. What a device function repeats is not seen here, and may be such a loop.
 fn gains(body: &Block) -> bool {
     let computes = |x: &Expr| matches!(x.kind, ExprKind::Math { .. });
     body.any(&|x| match &x.kind {
@@ -69,8 +71,8 @@ pub fn of(
             }
         });
         choices.extend(quote! {
-            // SAFETY: the processor has the instructions, or they would not have been chosen. The only words of the user's in
-            // this block are names of generics and of the variables that the arguments are in.
+            // SAFETY: the processor has the instructions, or they would not have been chosen. The only words of the
+            // user's in this block are names of generics and of the variables that the arguments are in.
             ::core::option::Option::Some(::wattle::__private::Vectors::#name) => return unsafe { #wide #arguments },
         });
     }

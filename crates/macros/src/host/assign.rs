@@ -64,8 +64,8 @@ impl Host {
         quote_spanned!(span=> { let #held = #value; #write })
     }
 
-    /// What an assignment leaves of what its place holds, with the value in the variable `held`; `is_literal` says whether
-    /// one of the two is a number that is written, which may meet a generic type.
+    /// What an assignment leaves of what its place holds, with the value in the variable `held`; `is_literal` says
+    /// whether one of the two is a number that is written, which may meet a generic type.
     fn changed(
         &self,
         change: Option<&Change>,

@@ -1,6 +1,6 @@
-//! Branches on a loop's index, as `if t >= distance { … }`: what is compared moves along with the index, so the condition
-//! holds for one run of a row's numbers, and the loop is written without the branch for that run and for the numbers
-//! around it.
+//! Branches on a loop's index, as `if t >= distance { … }`: what is compared moves along with the index, so the
+//! condition holds for one run of a row's numbers, and the loop is written without the branch for that run and for the
+//! numbers around it.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};

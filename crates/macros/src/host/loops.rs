@@ -1,7 +1,7 @@
 //! Loops of the host's function.
 //!
-//! Every loop looks now and then whether the launch must end, and none is slower for it: a loop over a range goes through
-//! it in pieces, and looks between them.
+//! Every loop looks now and then whether the launch must end, and none is slower for it: a loop over a range goes
+//! through it in pieces, and looks between them.
 //!
 //! Those in rows are in `host/rows.rs`.
 
@@ -69,8 +69,8 @@ impl Host {
         if waits { self.give_way(span) } else { self.look(quote!(1), span) }
     }
 
-    /// Lets other threads of the block go on now and then, at the head of a loop that may wait for them, and ends the thread if
-    /// it must end.
+    /// Lets other threads of the block go on now and then, at the head of a loop that may wait for them, and ends the
+    /// thread if it must end.
     fn give_way(&self, span: Span) -> TokenStream {
         let (thread, leave) = (super::private_at("thread", span), self.leave());
         let stop = quote_spanned!(span=> #thread.must_stop());
@@ -94,7 +94,8 @@ impl Host {
         let support = support(span);
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
             let (few, constant) = (is_few(begin, end), is_constant(source));
-            // A loop that looks at an atomic and can be left may be a wait for another thread of the block, with a bound.
+            // A loop that looks at an atomic and can be left may be a wait for another thread of the block, with a
+            // bound.
             let waits = !few && body.any(&leaves) && body.any(&is_atomic);
             let plain =
                 if *inclusive || constant || waits { Plain::None } else { self.plain(Some(pattern), false, body) };

@@ -22,8 +22,8 @@ impl Host {
         quote_spanned!(span=> match #value { #(#arms)* })
     }
 
-    /// A pattern. In one that need not match, the name of a constant would be the constant for rustc, and a variable for
-    /// the builder: `name @ _` is always a variable, or an error.
+    /// A pattern. In one that need not match, the name of a constant would be the constant for rustc, and a variable
+    /// for the builder: `name @ _` is always a variable, or an error.
     pub fn pattern(&self, pattern: &Pattern, refutable: bool) -> TokenStream {
         let name = |Local { name, mutable, mut_span, .. }: &Local| match mutable {
             true => quote_spanned!(*mut_span=> mut #name),

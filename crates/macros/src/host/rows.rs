@@ -1,9 +1,10 @@
 //! Loops of the host's function that go from row to row.
 //!
-//! A loop over an index map goes from row to row (`rows` of the core crate). One that accesses views at indices which move
-//! along with its own is written more than once: plainly, with these accesses checked once for a whole row, so that it is the
-//! loop that compilers vectorize; so again, for the run of a row in which they are all in bounds; and with every access checked,
-//! for the row's other indices. A plain one with a branch on its index (`host/cuts.rs`) is written once for each way.
+//! A loop over an index map goes from row to row (`rows` of the core crate). One that accesses views at indices which
+//! move along with its own is written more than once: plainly, with these accesses checked once for a whole row, so
+//! that it is the loop that compilers vectorize; so again, for the run of a row in which they are all in bounds; and
+//! with every access checked, for the row's other indices. A plain one with a branch on its index (`host/cuts.rs`) is
+//! written once for each way.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -23,8 +24,8 @@ pub(super) enum Plain {
     None,
     /// The accesses of the loop are checked once for each run of a row.
     Whole(Windows),
-    /// The accesses are checked once for each run, and each row has two runs: where the condition of a branch holds, and where
-    /// it does not.
+    /// The accesses are checked once for each run, and each row has two runs: where the condition of a branch holds,
+    /// and where it does not.
     Cut(Cut, [Windows; 2]),
 }
 
@@ -56,8 +57,8 @@ impl Over {
 }
 
 impl Host {
-    /// A loop over rows. Where it has a plain form it is written in that, for the part of a row where all windows are in
-    /// bounds, so that it is a loop that compilers vectorize; and checked, for all other indices.
+    /// A loop over rows. Where it has a plain form it is written in that, for the part of a row where all windows are
+    /// in bounds, so that it is a loop that compilers vectorize; and checked, for all other indices.
     pub(super) fn in_rows(
         &mut self,
         target: BreakTarget,
@@ -107,7 +108,8 @@ impl Host {
                 }
             },
         };
-        // A row that is in bounds as a whole, as most are, is tried first: where its count is a constant, this loop is unrolled.
+        // A row that is in bounds as a whole, as most are, is tried first: where its count is a constant, this loop is
+        // unrolled.
         let mut whole = Vec::new();
         for windows in all {
             let index = (!windows.reads.is_empty()).then(|| windows.moving.pattern());

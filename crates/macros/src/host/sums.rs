@@ -5,8 +5,8 @@ use syn::BinOp;
 
 use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Place, Statement};
 
-/// The variables that an iteration does nothing with but to add to them, once and in any case, and that live on behind the
-/// loop. None where an iteration can leave the loop.
+/// The variables that an iteration does nothing with but to add to them, once and in any case, and that live on behind
+/// the loop. None where an iteration can leave the loop.
 pub(super) fn of(body: &Block) -> Vec<Ident> {
     let leaves = |x: &Expr| matches!(x.kind, ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_));
     if body.any(&leaves) {

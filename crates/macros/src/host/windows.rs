@@ -1,5 +1,5 @@
-//! Accesses that move along with a loop's index, as `x[i - 1]` and `x[[y + 1, x]]` do: where they are in bounds for a whole
-//! run of indices, they are checked once.
+//! Accesses that move along with a loop's index, as `x[i - 1]` and `x[[y + 1, x]]` do: where they are in bounds for a
+//! whole run of indices, they are checked once.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,8 +124,8 @@ impl Moving {
         quote!(#(let _ = #names;)*)
     }
 
-    /// What an access is, if it moves along: a text that is the same for the same one, its view, and the dimension that moves
-    /// where it is not the last.
+    /// What an access is, if it moves along: a text that is the same for the same one, its view, and the dimension that
+    /// moves where it is not the last.
     fn key(&self, host: &Host, base: &Expr, at: &Expr) -> Option<(String, Local, Option<usize>)> {
         let ExprKind::Local(view) = &base.kind else { return None };
         if !host.views.contains_key(&view.number) {

@@ -1,9 +1,10 @@
-//! `&mut` arguments that are parts of arrays and of items, `f(&mut a[i])`: the part is taken out before the call and put back
-//! after it, as `let mut part = a[i]; f(&mut part); a[i] = part;` does. So a device function has variables of the thread's own
-//! alone, on every device.
+//! `&mut` arguments that are parts of arrays and of items, `f(&mut a[i])`: the part is taken out before the call and
+//! put back after it, as `let mut part = a[i]; f(&mut part); a[i] = part;` does. So a device function has variables of
+//! the thread's own alone, on every device.
 //!
-//! A function of a type is a value that takes and returns values, so it is lent all that it changes, `self` too: the value is
-//! given with the call, and put back after it. Rust lets nobody else see the place meanwhile, so this is the same.
+//! A function of a type is a value that takes and returns values, so it is lent all that it changes, `self` too: the
+//! value is given with the call, and put back after it. Rust lets nobody else see the place meanwhile, so this is the
+//! same.
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident};
@@ -180,8 +181,8 @@ impl Parser {
         Ok(Expr { kind, span })
     }
 
-    /// The part that is taken out for an argument; none where it is a value, or a variable that the function can have itself:
-    /// one of a type is lent all of them.
+    /// The part that is taken out for an argument; none where it is a value, or a variable that the function can have
+    /// itself: one of a type is lent all of them.
     fn part(&self, x: &syn::Expr, lends: bool) -> Result<Option<Part>> {
         let (of, is_name) = match without_parentheses(x) {
             syn::Expr::Reference(reference) if reference.mutability.is_some() => (&*reference.expr, false),

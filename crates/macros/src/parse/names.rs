@@ -146,8 +146,8 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("midpoint", "write `(x & y) + ((x ^ y) >> 1)`, which does not overflow; of floats `0.5 * x + 0.5 * y`"),
 ];
 
-/// Methods of numbers in the standard library and elsewhere that have another name here, or that cannot be. A type of the user's
-/// may have methods of these names: what is written here is said where rustc finds none.
+/// Methods of numbers in the standard library and elsewhere that have another name here, or that cannot be. A type of
+/// the user's may have methods of these names: what is written here is said where rustc finds none.
 const OF_NUMBERS_ELSEWHERE: &[(&[&str], &str)] = &[
     (&["next_multiple_of"], "write `x.div_ceil(n) * n`"),
     (&["is_negative"], "write `x < 0`"),

@@ -1,7 +1,7 @@
 //! What operators are applied to: numbers, as far as it shows, or what may be a struct that has the operator.
 //!
-//! Whichever it is, rustc finds the operation by the types. What shows to be numbers is written as theirs, which costs rustc
-//! less, is known to do nothing but to give a value, and has the messages of numbers.
+//! Whichever it is, rustc finds the operation by the types. What shows to be numbers is written as theirs, which costs
+//! rustc less, is known to do nothing but to give a value, and has the messages of numbers.
 
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -60,7 +60,8 @@ impl Parser {
         source::is_constant_array(&name.to_string(), name.span()).then(|| name.clone())
     }
 
-    /// What an operator that structs may have is applied to. In a kernel that permits to contract or to reorder they have none.
+    /// What an operator that structs may have is applied to. In a kernel that permits to contract or to reorder they
+    /// have none.
     pub(super) fn operands(&self, all: &[&syn::Expr]) -> Operands {
         match self.rules.contract || self.rules.reassociate || all.iter().all(|x| self.is_no_struct(x)) {
             true => Operands::Numbers,
@@ -121,8 +122,8 @@ impl Parser {
         }
     }
 
-    /// `x as T`. A constant whose type does not show may be an enumeration, which is nothing but rustc's to convert; that is
-    /// possible to the types of Rust's own alone, and to what may be another name of one.
+    /// `x as T`. A constant whose type does not show may be an enumeration, which is nothing but rustc's to convert;
+    /// that is possible to the types of Rust's own alone, and to what may be another name of one.
     pub(super) fn cast(&mut self, x: &syn::Expr, ty: Type) -> Result<ExprKind> {
         let value = self.base(x)?;
         let is_rusts = self.is_alias(&ty) || is_of_rust(&ty) && !self.is_no_struct(x);

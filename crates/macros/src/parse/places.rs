@@ -102,8 +102,8 @@ impl Parser {
         }
     }
 
-    /// An expression of which a part is taken or a method called, or which is dereferenced: it may be a `&mut` parameter
-    /// by its name alone.
+    /// An expression of which a part is taken or a method called, or which is dereferenced: it may be a `&mut`
+    /// parameter by its name alone.
     pub(super) fn base(&mut self, x: &syn::Expr) -> Result<Expr> {
         if let syn::Expr::Path(path) = without_parentheses(x) {
             let kind = self.path(path)?;

@@ -1,5 +1,6 @@
-//! Methods of the user's own types, `op.apply(x, y)`. rustc finds them by the receiver's type. Such a method may have the name of
-//! one of the library's where its type is written, at a parameter, a view or a `let`, and where its source is in the same file.
+//! Methods of the user's own types, `op.apply(x, y)`. rustc finds them by the receiver's type. Such a method may have
+//! the name of one of the library's where its type is written, at a parameter, a view or a `let`, and where its source
+//! is in the same file.
 
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Result, Type};
@@ -100,8 +101,8 @@ impl Parser {
         self.call_on(call, Owner::Written(ty.path)).map(Some)
     }
 
-    /// A call of a method that the library has too, where it may be one of the user's: the file has a method of that name, and
-    /// what it is called on does not show to be the library's.
+    /// A call of a method that the library has too, where it may be one of the user's: the file has a method of that
+    /// name, and what it is called on does not show to be the library's.
     pub(super) fn named_alike(&mut self, call: &syn::ExprMethodCall) -> Result<Option<ExprKind>> {
         let name = call.method.to_string();
         if !source::has_method(&name, call.method.span()) || self.is_number(&call.receiver) {
@@ -142,7 +143,8 @@ impl Parser {
         self.is_acc(x) || self.local(x).is_some_and(|local| self.views.contains_key(&local.number))
     }
 
-    /// Whether it shows that it is nothing that the library gives: a field, an element, what a method of the user's gives.
+    /// Whether it shows that it is nothing that the library gives: a field, an element, what a method of the user's
+    /// gives.
     pub(super) fn is_users(&self, x: &syn::Expr) -> bool {
         let has_own_type = || match self.type_of(x) {
             Some(Type::Path(ty)) => {

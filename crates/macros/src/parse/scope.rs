@@ -9,8 +9,8 @@ use syn::Result;
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Local, View};
 
-/// What a variable is found by: its name, and where that comes from. A variable of a macro that writes a kernel is not the
-/// one of the same name that the macro's user has written.
+/// What a variable is found by: its name, and where that comes from. A variable of a macro that writes a kernel is not
+/// the one of the same name that the macro's user has written.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) text: String,
@@ -20,8 +20,8 @@ pub(super) struct Name {
 
 impl Name {
     pub(super) fn of(name: &Ident) -> Name {
-        // Spans do not compare; their text begins with the expansion's number: `#0 bytes(7..8)`. It decides only between
-        // variables of one name, and rustc sees the identifier itself.
+        // Spans do not compare; their text begins with the expansion's number: `#0 bytes(7..8)`. It decides only
+        // between variables of one name, and rustc sees the identifier itself.
         let span = format!("{:?}", name.span());
         let origin = span.split(' ').next().filter(|origin| origin.starts_with('#')).unwrap_or_default().to_owned();
         Name { text: name.to_string(), origin }

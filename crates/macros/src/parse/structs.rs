@@ -1,5 +1,5 @@
-//! Structs in kernels: their fields, literals and patterns; and the items of views, whose fields are read and written in
-//! their places.
+//! Structs in kernels: their fields, literals and patterns; and the items of views, whose fields are read and written
+//! in their places.
 
 use syn::punctuated::Punctuated;
 use syn::{Member, Result, Token};

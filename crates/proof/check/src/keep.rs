@@ -1,7 +1,7 @@
 //! Results of finished searches, kept for later runs by the content of what was searched.
 //!
-//! A [`Key`] is a hash of all that a search can depend on; whoever keeps results adds what it is itself ([`Keeper`]). Only
-//! final results are kept: a search that a limit ended, or that found something wrong, is made again.
+//! A [`Key`] is a hash of all that a search can depend on; whoever keeps results adds what it is itself ([`Keeper`]).
+//! Only final results are kept: a search that a limit ended, or that found something wrong, is made again.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -6,10 +6,10 @@
 //! Drivers, code generation and the host's own threads never belong here.
 //!
 //! The folders stand on one another in this order: [`search`]; [`program`] and [`simulate`]; `report`, [`story`] and
-//! [`keep`]; the simulated device and the [`checker`]. One circle is meant: the checker looks at runs of the simulated device
-//! where a search has no answer, and that device finds who runs a module's kernel among the checker's judges. Within
-//! `checker`, `search` and `simulate` files call each other as the parts of one algorithm over one state: a file there is
-//! an idea, and the folder is the unit.
+//! [`keep`]; the simulated device and the [`checker`]. One circle is meant: the checker looks at runs of the simulated
+//! device where a search has no answer, and that device finds who runs a module's kernel among the checker's judges.
+//! Within `checker`, `search` and `simulate` files call each other as the parts of one algorithm over one state: a file
+//! there is an idea, and the folder is the unit.
 
 mod arguments;
 pub mod checker;

@@ -16,13 +16,13 @@ pub(crate) struct Cells {
     pub(crate) space: Space,
     /// The memory; `None` while the address waits for a read, and then each item is taken for a cell.
     pub(crate) memory: Option<u32>,
-    /// The number of the item that a cell is in, its offset in bytes, and its width. An item may be a part of its cell, if it is
-    /// read; or the first of those that a store to the cell is made of.
+    /// The number of the item that a cell is in, its offset in bytes, and its width. An item may be a part of its cell,
+    /// if it is read; or the first of those that a store to the cell is made of.
     pub(crate) all: SmallVec<[(u32, u64, u8); 4]>,
     /// The offset in bytes of the first item.
     pub(crate) first: u64,
-    /// The number of events that stand for the access: as many as it may have cells, where its address may have been open when
-    /// the thread first came to it.
+    /// The number of events that stand for the access: as many as it may have cells, where its address may have been
+    /// open when the thread first came to it.
     pub(crate) events: usize,
 }
 
@@ -42,7 +42,8 @@ pub(crate) enum NoCells {
 }
 
 impl Cells {
-    /// The cells of an access of `items` items by a thread's instruction of that number; one that only reads can read parts of cells.
+    /// The cells of an access of `items` items by a thread's instruction of that number; one that only reads can read
+    /// parts of cells.
     pub(crate) fn of(
         world: &World,
         thread: &ModuleThread,
@@ -96,8 +97,8 @@ impl Cells {
             all.extend((0..items as u32).map(|item| (item, place(item), access.bytes)));
             return Ok(Cells { space, memory: Some(memory), all, first: offset, events: items });
         }
-        // Operations of different sizes are not morally strong, so that a strong one reads a part of a cell as a weak one does
-        // (PTX ISA 8.5, 8.6 "Morally Strong Operations").
+        // Operations of different sizes are not morally strong, so that a strong one reads a part of a cell as a weak
+        // one does (PTX ISA 8.5, 8.6 "Morally Strong Operations").
         let may_read_parts = reads && !matches!(access.strength, Strength::Labels { read, .. } if read.atomic);
         let mut next = 0;
         while next < items as u32 {
@@ -110,7 +111,8 @@ impl Cells {
                 all.push((item, offset / cell * cell, width.bytes));
                 continue;
             }
-            // Elements of a vector that make up a cell are stored in any order: so together, since nobody may look between them.
+            // Elements of a vector that make up a cell are stored in any order: so together, since nobody may look
+            // between them.
             let of_cell = u32::from(width.bytes / access.bytes);
             if of_cell > 1
                 && is_plain

@@ -1,17 +1,20 @@
 //! Which lanes of a warp are together at an `activemask`.
 //!
-//! The hardware chooses: each thread that executes the instruction does so together with some others of its warp that are
-//! there too, or alone, and gets the mask of these (PTX ISA 8.8, 9.7.13.11 "activemask"). So a choice is a partition of each
-//! warp at each such instruction, and a launch is searched once for each of them. A thread waits for the lanes of its part;
-//! where one of them never comes, the choice is none of this execution, and another one has that lane apart.
+//! The hardware chooses: each thread that executes the instruction does so together with some others of its warp that
+//! are there too, or alone, and gets the mask of these (PTX ISA 8.8, 9.7.13.11 "activemask"). So a choice is a
+//! partition of each warp at each such instruction, and a launch is searched once for each of them. A thread waits for
+//! the lanes of its part; where one of them never comes, the choice is none of this execution, and another one has that
+//! lane apart.
 //!
-//! Which lanes come to an instruction shows in the searches: at first all are apart, and the choices are of those that have come
-//! in some execution; where others come in one of these, the choices begin again. A lane that comes in no execution makes no
-//! difference: with whom it is together, these wait for it, and their choice is none; and where it would come in one of a choice
-//! that is not searched, it comes in that which has it apart, since it gets there by what has happened before it is waited for.
+//! Which lanes come to an instruction shows in the searches: at first all are apart, and the choices are of those that
+//! have come in some execution; where others come in one of these, the choices begin again. A lane that comes in no
+//! execution makes no difference: with whom it is together, these wait for it, and their choice is none; and where it
+//! would come in one of a choice that is not searched, it comes in that which has it apart, since it gets there by what
+//! has happened before it is waited for.
 //!
-//! Where there are too many choices, or a thread can come to the instruction again and be together with lanes in another
-//! iteration, some of them are searched: what they show is wrong, and where they show nothing, nothing is known.
+//! Where there are too many choices, or a thread can come to the instruction again and be together with lanes in
+//! another iteration, some of them are searched: what they show is wrong, and where they show nothing, nothing is
+//! known.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -136,8 +139,8 @@ impl Active {
         widened || self.places.iter_mut().any(Place::next)
     }
 
-    /// The instruction at which ways are left that were not chosen, if there is one, and why; of a search through all choices
-    /// that were to be made.
+    /// The instruction at which ways are left that were not chosen, if there is one, and why; of a search through all
+    /// choices that were to be made.
     pub fn left_open(&self) -> Option<(u32, &'static str)> {
         if let Some(statement) = self.repeats {
             return Some((

@@ -1,5 +1,6 @@
-//! Copies that a thread begins and waits for later, as an execution shows them: nobody accesses the target of one between its
-//! beginning and the wait that completes it, whatever orders the access ([`crate::process`] says what events a copy has).
+//! Copies that a thread begins and waits for later, as an execution shows them: nobody accesses the target of one
+//! between its beginning and the wait that completes it, whatever orders the access ([`crate::process`] says what
+//! events a copy has).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,16 +55,16 @@ fn may_be_mark(value: u64) -> bool {
 
 /// Whether a run that no other can differ from has to be looked at event by event for its copies.
 ///
-/// Such a run is not looked at where its values show that nobody touches a target early: nothing but looks reads a value that
-/// may be a mark, every look reads one, and nothing but marks has such a value written.
+/// Such a run is not looked at where its values show that nobody touches a target early: nothing but looks reads a
+/// value that may be a mark, every look reads one, and nothing but marks has such a value written.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     doubtful: AtomicBool,
 }
 
 impl Copies {
-    /// Records what a thread of a launch with copies has read or written, if that is known: with `marks`, as the look or the
-    /// mark of a copy.
+    /// Records what a thread of a launch with copies has read or written, if that is known: with `marks`, as the look
+    /// or the mark of a copy.
     pub(crate) fn note(&self, value: Option<u64>, marks: bool) {
         if value.is_none_or(|value| may_be_mark(value) != marks) {
             self.doubt();
@@ -87,7 +88,8 @@ pub(crate) fn are_tracked(world: &World) -> bool {
     world.parts.iter().any(|part| part.copies && part.kernel().steps.iter().any(tracks))
 }
 
-/// An access to the target of a copy before the copy was waited for: the access, and the event of the copy that shows it.
+/// An access to the target of a copy before the copy was waited for: the access, and the event of the copy that shows
+/// it.
 pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
     if !world.parts.iter().any(|part| part.copies) {
         return None;
@@ -109,8 +111,9 @@ pub(crate) fn touched(world: &World, execution: &Execution<'_>) -> Option<[Event
     marked.or_else(|| too_early(world, execution))
 }
 
-/// An access to the target of a copy that a barrier object tracks, or a write to its source, whose thread does not know that the phase
-/// of the object is over: the access, and the copy's own. That it comes behind the thread that has begun the copy is not enough.
+/// An access to the target of a copy that a barrier object tracks, or a write to its source, whose thread does not know
+/// that the phase of the object is over: the access, and the copy's own. That it comes behind the thread that has begun
+/// the copy is not enough.
 fn too_early(world: &World, execution: &Execution<'_>) -> Option<[EventId; 2]> {
     let (graph, order) = (execution.graph, &execution.analysis.happens_before);
     let arrives = |copied: EventId| {

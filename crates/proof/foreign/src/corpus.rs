@@ -140,8 +140,8 @@ impl fmt::Display for Judged {
     }
 }
 
-/// Judges all modules of a list, whose paths start at `root`, on all cores. `on_done` is called for each when it is done,
-/// in no particular order.
+/// Judges all modules of a list, whose paths start at `root`, on all cores. `on_done` is called for each when it is
+/// done, in no particular order.
 pub fn run(root: &Path, ask: Ask, cases: &[Case], options: &Options, on_done: &mut dyn FnMut(Judged)) {
     let judged = |case: &Case| {
         let start = Instant::now();

@@ -1,15 +1,17 @@
 //! Decisions that change nothing but how long a thread waits, and polls that are as good as the next one.
 //!
-//! libcu++ waits so (`cuda::atomic_ref::wait`, semaphores, latches, barriers): it polls some times, then looks at the time, and
-//! sleeps the longer the longer it has waited. Where both ways of a branch come to one place, do nothing on the way that others
-//! see, and leave no value behind that is read there, the branch decides nothing: a thread goes to that place at once. What
-//! only such branches read, the number of its polls and the time, is dead then, and an iteration that polls in vain leaves the
-//! thread as it was. (Dead code elimination with control dependence: Cytron, Ferrante, Rosen, Wegman, Zadeck, "Efficiently
-//! Computing Static Single Assignment Form and the Control Dependence Graph", TOPLAS 1991, section 7.1.)
+//! libcu++ waits so (`cuda::atomic_ref::wait`, semaphores, latches, barriers): it polls some times, then looks at the
+//! time, and sleeps the longer the longer it has waited. Where both ways of a branch come to one place, do nothing on
+//! the way that others see, and leave no value behind that is read there, the branch decides nothing: a thread goes to
+//! that place at once. What only such branches read, the number of its polls and the time, is dead then, and an
+//! iteration that polls in vain leaves the thread as it was. (Dead code elimination with control dependence: Cytron,
+//! Ferrante, Rosen, Wegman, Zadeck, "Efficiently Computing Static Single Assignment Form and the Control Dependence
+//! Graph", TOPLAS 1991, section 7.1.)
 //!
-//! A loop that polls a fixed number of times is unrolled: one poll stands behind the other, and each goes to the same place where it
-//! finds what it waits for. Then all but the last one can be passed over. What such a poll finds, the next one may find too,
-//! since nothing stands between the two; and where a thread has passed it over, it may have found what the next one does.
+//! A loop that polls a fixed number of times is unrolled: one poll stands behind the other, and each goes to the same
+//! place where it finds what it waits for. Then all but the last one can be passed over. What such a poll finds, the
+//! next one may find too, since nothing stands between the two; and where a thread has passed it over, it may have
+//! found what the next one does.
 
 use wattle_memory::Set;
 use wattle_modules::code::{Access, Guard, Kernel, NO_REG, Op, Reg, Special, Src, Step, Test};
@@ -53,7 +55,8 @@ pub(crate) fn successors(next: &[Vec<usize>], passed: &[Option<usize>]) -> Vec<V
     next.iter().zip(passed).map(|(next, passed)| passed.map_or_else(|| next.clone(), |to| vec![to])).collect()
 }
 
-/// The decision that a branch is, if its ways come to one place, the first such, and do nothing on the way that others see.
+/// The decision that a branch is, if its ways come to one place, the first such, and do nothing on the way that others
+/// see.
 fn decision(kernel: &Kernel, next: &[Vec<usize>], branch: usize) -> Option<Decision> {
     // What may be done first on the ways that others see lies behind the place, or is the place.
     let mut candidates = next[branch].clone();
@@ -75,7 +78,8 @@ fn decision(kernel: &Kernel, next: &[Vec<usize>], branch: usize) -> Option<Decis
     None
 }
 
-/// The instructions on the ways from a branch to a place, if all ways come there without doing anything before that others see.
+/// The instructions on the ways from a branch to a place, if all ways come there without doing anything before that
+/// others see.
 fn ways_to(kernel: &Kernel, next: &[Vec<usize>], branch: usize, join: usize) -> Option<Set> {
     let (mut on_ways, mut done) = (Set::new(next.len()), Set::new(next.len()));
     // The instructions of the way that is gone, each with the number of its successors that have been gone to.

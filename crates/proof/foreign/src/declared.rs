@@ -32,8 +32,8 @@ impl Declared {
         }
     }
 
-    /// The number of that many bytes that a text without a type names, and its type; `None` where there are no such numbers. Where the
-    /// declaration does not say whether it is a float, the text does.
+    /// The number of that many bytes that a text without a type names, and its type; `None` where there are no such
+    /// numbers. Where the declaration does not say whether it is a float, the text does.
     pub fn number(self, text: &str, bytes: u64) -> Option<Result<(Number, u64), String>> {
         let is_float = match self {
             Declared::Integers => false,

@@ -1,8 +1,9 @@
 //! Which lane an `elect.sync` chooses.
 //!
-//! It is one of the lanes of the mask, "the same leader thread for the same membermask every time" (PTX ISA 8.8, 9.7.13.14
-//! "elect.sync"), and which one is left to the device. So a choice is a lane for each mask that lanes elect with, and a launch is
-//! searched once for each of them. Which masks there are shows in a search: a mask begins with its lowest lane.
+//! It is one of the lanes of the mask, "the same leader thread for the same membermask every time" (PTX ISA 8.8,
+//! 9.7.13.14 "elect.sync"), and which one is left to the device. So a choice is a lane for each mask that lanes elect
+//! with, and a launch is searched once for each of them. Which masks there are shows in a search: a mask begins with
+//! its lowest lane.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -61,8 +62,8 @@ impl Elected {
         *self = Elected::default();
     }
 
-    /// Goes on to the next choice: the last mask elects its next lane, and masks that show only then begin anew. Returns `false`
-    /// behind the last choice, and where enough have been made; then the first one comes again.
+    /// Goes on to the next choice: the last mask elects its next lane, and masks that show only then begin anew.
+    /// Returns `false` behind the last choice, and where enough have been made; then the first one comes again.
     pub fn next(&mut self) -> bool {
         let elections = self.elections.get_mut().unwrap_or_else(PoisonError::into_inner);
         self.tried += 1;
@@ -93,8 +94,8 @@ impl Elected {
     }
 }
 
-/// A number that depends on the seed and on the mask (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014).
+/// A number that depends on the seed and on the mask (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014).
 fn chosen(seed: u64, mask: u64) -> u32 {
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ mask;
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

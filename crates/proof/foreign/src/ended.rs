@@ -1,5 +1,5 @@
-//! Threads that end and leave others of their block at a barrier: PTX opens it without them, and CUDA C++ does not promise that
-//! (PTX ISA 9.7.13.1; CUDA C++ Programming Guide, "Synchronization Functions").
+//! Threads that end and leave others of their block at a barrier: PTX opens it without them, and CUDA C++ does not
+//! promise that (PTX ISA 9.7.13.1; CUDA C++ Programming Guide, "Synchronization Functions").
 
 use crate::judge::{Options, Verdict, judge_choice};
 use crate::violation::{Step, StuckThread, Violation};
@@ -27,8 +27,8 @@ pub(crate) fn left_waiting(world: &mut World, options: &Options) -> Option<Left>
     }
 }
 
-/// Lets barriers of a block wait for threads that have ended too; returns how they waited before. `None` where no thread of a
-/// PTX kernel can end before others.
+/// Lets barriers of a block wait for threads that have ended too; returns how they waited before. `None` where no
+/// thread of a PTX kernel can end before others.
 pub(crate) fn let_all_wait(world: &mut World) -> Option<Vec<WaitsForEnded>> {
     if !world
         .parts

@@ -1,8 +1,9 @@
 //! Loops that end whatever memory holds, although a way out of them depends on it.
 //!
-//! Each turn of such a loop takes a counter one step up or down, and comes to a jump out of the loop where the counter has come to
-//! a value that the loop does not change: `while (flag == 0 && tries < 8) tries++;`. In steps of one a counter comes to every value,
-//! so that it makes no difference whether it is compared before its step or behind it, and as signed or as unsigned.
+//! Each turn of such a loop takes a counter one step up or down, and comes to a jump out of the loop where the counter
+//! has come to a value that the loop does not change: `while (flag == 0 && tries < 8) tries++;`. In steps of one a
+//! counter comes to every value, so that it makes no difference whether it is compared before its step or behind it,
+//! and as signed or as unsigned.
 
 use wattle_memory::Set;
 use wattle_modules::code::{Bin, Kernel, NO_REG, Op, Reg, Src, Un};

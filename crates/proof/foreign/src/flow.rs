@@ -83,8 +83,8 @@ fn behind_barriers(steps: &[Step], next: &[Vec<usize>]) -> Vec<bool> {
 /// The most barriers of a kernel that are looked at; with more, a thread is taken to end early.
 const MOST_BARRIERS: usize = 64;
 
-/// Whether a thread may end while others wait at a step of some kind that it does not come to: by `if (i >= n) return;` before
-/// it, or by fewer turns of a loop.
+/// Whether a thread may end while others wait at a step of some kind that it does not come to: by `if (i >= n) return;`
+/// before it, or by fewer turns of a loop.
 fn exits_early(steps: &[Step], next: &[Vec<usize>], waits: impl Fn(&Step) -> bool) -> bool {
     let ends_without = |barrier: usize| {
         let (mut seen, mut open) = (vec![false; steps.len()], vec![0]);
@@ -227,8 +227,8 @@ pub(crate) fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
     seen
 }
 
-/// The registers that are live before each instruction: a value that only makes others that are dead is dead, such as how long
-/// a waiting loop sleeps. A branch that has one successor reads nothing.
+/// The registers that are live before each instruction: a value that only makes others that are dead is dead, such as
+/// how long a waiting loop sleeps. A branch that has one successor reads nothing.
 pub(crate) fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
     let registers = kernel.registers.len();
     let mut live = vec![Set::new(registers); next.len()];

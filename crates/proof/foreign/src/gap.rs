@@ -7,7 +7,8 @@ use wattle_check::search::{End, FOUND_NOTHING, MOST_TURNS, Statistics};
 
 use crate::world::World;
 
-/// Why a search of a whole program that ended so shows nothing, if it does not: it was not exhaustive, or found no execution.
+/// Why a search of a whole program that ended so shows nothing, if it does not: it was not exhaustive, or found no
+/// execution.
 pub(crate) fn gap_of_whole(
     world: &World,
     end: &End,

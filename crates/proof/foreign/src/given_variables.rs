@@ -1,4 +1,5 @@
-//! What the host puts into a module's variables before a launch, as `cudaMemcpyToSymbol` does: arguments that have their names.
+//! What the host puts into a module's variables before a launch, as `cudaMemcpyToSymbol` does: arguments that have
+//! their names.
 
 use wattle_modules::code::{Kernel, Module};
 use wattle_modules::types::Type;
@@ -19,7 +20,8 @@ struct Contents {
     item: Option<Number>,
 }
 
-/// The arguments that are the kernel's, and those that are a variable's: of what is given beyond the kernel's parameters.
+/// The arguments that are the kernel's, and those that are a variable's: of what is given beyond the kernel's
+/// parameters.
 pub(crate) fn parted(arguments: &[Argument], kernel: &Kernel, module: &Module) -> (Vec<Argument>, Vec<Argument>) {
     let mut more = arguments.len().saturating_sub(kernel.params.len());
     let (mut own, mut of_variables) = (Vec::new(), Vec::new());
@@ -79,8 +81,8 @@ pub(crate) fn put(
     Ok(())
 }
 
-/// What an argument puts into the variable of its name. A buffer that is not what the variable holds becomes a range, and the
-/// variable a pointer to it.
+/// What an argument puts into the variable of its name. A buffer that is not what the variable holds becomes a range,
+/// and the variable a pointer to it.
 fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<Contents, String> {
     let Argument { name, value } = argument;
     let Variable { name: own_name, ty, bytes } =

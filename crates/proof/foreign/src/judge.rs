@@ -245,8 +245,8 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     Report { verdict, statistics, note }
 }
 
-/// The race, if a race is an error, or the fault that a run shows beyond doubt. How memory that nobody has written comes to matter
-/// is better seen in a search.
+/// The race, if a race is an error, or the fault that a run shows beyond doubt. How memory that nobody has written
+/// comes to matter is better seen in a search.
 fn wrong_run(world: &World, options: &Options, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
     let judge = Judge::new(world, options.model, &[]).with_races(options.forbids_races);
     let (violation, steps) = judge.wrong(execution)?;

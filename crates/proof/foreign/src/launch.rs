@@ -85,7 +85,8 @@ const MOST_ITEMS: u64 = 1 << 20;
 impl std::str::FromStr for Argument {
     type Err = WrongArgument;
 
-    /// Reads `NAME=TYPE[LEN]:CONTENTS`, `NAME=TYPE:NUMBER`, `NAME=NUMBER` or `NAME={MEMBER; …}`, whose members are arguments.
+    /// Reads `NAME=TYPE[LEN]:CONTENTS`, `NAME=TYPE:NUMBER`, `NAME=NUMBER` or `NAME={MEMBER; …}`, whose members are
+    /// arguments.
     fn from_str(text: &str) -> Result<Argument, WrongArgument> {
         let wrong = |why: String| WrongArgument { text: text.to_owned(), why };
         let (name, value) = text.split_once('=').ok_or_else(|| wrong("it has no `=`".into()))?;

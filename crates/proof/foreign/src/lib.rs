@@ -1,13 +1,14 @@
 //! Judges GPU programs that were not written with Wattle.
 //!
 //! [`World::new`] reads a PTX module ([`wattle_modules`]) and prepares a [`Launch`] of one of its kernels, and
-//! [`judge`] searches all executions of it that the PTX memory model permits ([`wattle_check::search`]): for data races,
-//! faults, threads that wait for ever, reads of memory that nobody wrote, and ends at which an assertion does not hold.
-//! [`spirv::launch`] prepares a launch of a SPIR-V module, [`spirv::answer`] answers one question about it under the Vulkan
-//! model, and [`corpus::run`] judges many with expected answers.
-//! In a scenario, a [`Module`]'s kernels are launched like Wattle's own. The checker has such launches judged here, and the simulated
-//! device gets their threads from here: both find this crate by its being linked ([`wattle_check::checker::ModuleJudge`]). Wattle's own kernels are judged here too as what
-//! is emitted for them ([`Checker::emitted`](wattle_check::checker::Checker::emitted)).
+//! [`judge`] searches all executions of it that the PTX memory model permits ([`wattle_check::search`]): for data
+//! races, faults, threads that wait for ever, reads of memory that nobody wrote, and ends at which an assertion does
+//! not hold. [`spirv::launch`] prepares a launch of a SPIR-V module, [`spirv::answer`] answers one question about it
+//! under the Vulkan model, and [`corpus::run`] judges many with expected answers. In a scenario, a [`Module`]'s kernels
+//! are launched like Wattle's own. The checker has such launches judged here, and the simulated device gets their
+//! threads from here: both find this crate by its being linked ([`wattle_check::checker::ModuleJudge`]). Wattle's own
+//! kernels are judged here too as what is emitted for them
+//! ([`Checker::emitted`](wattle_check::checker::Checker::emitted)).
 //!
 //! A [`ModuleThread`] is a thread of the module as a process of that search. The models, the search, and the meaning of
 //! the instructions do not belong here.

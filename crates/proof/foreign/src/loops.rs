@@ -1,5 +1,5 @@
-//! The loops of a kernel: where they begin, what they repeat, whether their ways out depend on memory, and whether they end
-//! whatever it holds.
+//! The loops of a kernel: where they begin, what they repeat, whether their ways out depend on memory, and whether they
+//! end whatever it holds.
 
 use wattle_memory::Set;
 use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
@@ -45,8 +45,8 @@ impl Loops {
             targets.iter().for_each(|&target| before[target].push(at));
         }
         let forward = without_jumps_back(next);
-        // A block that stands elsewhere may come back without going round, but for the loops around it; and the first turn of a loop
-        // may begin in its middle.
+        // A block that stands elsewhere may come back without going round, but for the loops around it; and the first
+        // turn of a loop may begin in its middle.
         let is_loop = |at: usize, head: usize| !forward[at].contains(&head) || reached(&forward, head)[at];
         let back = |at: usize| next[at].iter().filter(move |&&target| target <= at).map(move |&head| (at, head));
         let jumps: Vec<(usize, usize)> =
@@ -97,7 +97,8 @@ impl Loops {
         self.at.get(at).and_then(Option::as_ref).is_some_and(|known| known.ends)
     }
 
-    /// Whether a jump back begins another iteration of a loop, and does not only come back from a block that stands elsewhere.
+    /// Whether a jump back begins another iteration of a loop, and does not only come back from a block that stands
+    /// elsewhere.
     pub fn goes_round(&self, jump: usize) -> bool {
         self.goes_round.contains(jump)
     }
@@ -182,7 +183,8 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], heads: &[usize], body: &
             let is_jump = step.guard.reg != NO_REG && step.target().is_some();
             if is_jump && (guarded || on_one_way.contains(at)) && !jumps.contains(at) {
                 jumps.insert(at);
-                // In the iteration of a loop within, too: what both ways come to by going round there is done as often as it says.
+                // In the iteration of a loop within, too: what both ways come to by going round there is done as often
+                // as it says.
                 for &head in &heads {
                     on_one_way = on_one_way | &parted(next, head, body, at);
                 }

@@ -14,8 +14,9 @@ use crate::spirv::{self, Parameters};
 
 /// A module that was not written with Wattle: what `nvcc -ptx` makes of CUDA C++, or any other compiler.
 ///
-/// Its kernels are launched with the usual buffers in a scenario: the checker takes it through every execution under PTX's
-/// memory model, a simulated device through one interleaving for each seed, and a CUDA device runs the very same text.
+/// Its kernels are launched with the usual buffers in a scenario: the checker takes it through every execution under
+/// PTX's memory model, a simulated device through one interleaving for each seed, and a CUDA device runs the very same
+/// text.
 ///
 /// ```
 /// use wattle_check::Simulated as _;
@@ -64,8 +65,8 @@ impl Module {
     /// Reads a PTX module.
     ///
     /// # Errors
-    /// The text is refused, or all of its kernels are; the error names the line, and the reason. Where only some are refused,
-    /// [`kernel`](Module::kernel) says why.
+    /// The text is refused, or all of its kernels are; the error names the line, and the reason. Where only some are
+    /// refused, [`kernel`](Module::kernel) says why.
     pub fn ptx(text: impl Into<String>) -> Result<Module> {
         Module::ptx_file("module.ptx", text)
     }
@@ -96,11 +97,11 @@ impl Module {
         Module::of(code, kernels, refused)
     }
 
-    /// Reads a SPIR-V module, as text or as the bytes of its words. Its kernels are its entry points for compute, and their
-    /// parameters the buffers, in the order of their descriptor sets and bindings, and then each member of the push
-    /// constants; a kernel of the OpenCL environment has its own parameters, without one in local memory, whose size is
-    /// that of the launch's shared memory. The checker takes it through every execution under Vulkan's memory model, and a simulated device through one
-    /// interleaving for each seed.
+    /// Reads a SPIR-V module, as text or as the bytes of its words. Its kernels are its entry points for compute, and
+    /// their parameters the buffers, in the order of their descriptor sets and bindings, and then each member of the
+    /// push constants; a kernel of the OpenCL environment has its own parameters, without one in local memory, whose
+    /// size is that of the launch's shared memory. The checker takes it through every execution under Vulkan's memory
+    /// model, and a simulated device through one interleaving for each seed.
     ///
     /// # Errors
     /// It is refused; the error names the line of the text, or the number of the instruction, and the reason.
@@ -144,8 +145,8 @@ impl Module {
         Ok(Module { code: Arc::new(code), kernels, refused })
     }
 
-    /// The same module, which devices may run too, and not the checker and simulated devices alone. Check the scenarios that
-    /// launch it first.
+    /// The same module, which devices may run too, and not the checker and simulated devices alone. Check the scenarios
+    /// that launch it first.
     ///
     /// # Safety
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own.
@@ -188,10 +189,10 @@ impl Module {
 }
 
 impl LoadedKernel {
-    /// The kernel with its arguments, for a launch in as many dimensions as the launch has: x is the last one. A buffer is
-    /// given as `&buffer` where other launches may use it at the same time, and as `&mut buffer` where none may; numbers and
-    /// structs by value. Whether they fit the parameters, the launch says. Shared memory that is sized at launch is given
-    /// by [`shared_len`](wattle_core::LaunchOptions::shared_len), in bytes.
+    /// The kernel with its arguments, for a launch in as many dimensions as the launch has: x is the last one. A buffer
+    /// is given as `&buffer` where other launches may use it at the same time, and as `&mut buffer` where none may;
+    /// numbers and structs by value. Whether they fit the parameters, the launch says. Shared memory that is sized at
+    /// launch is given by [`shared_len`](wattle_core::LaunchOptions::shared_len), in bytes.
     pub fn args<const D: usize>(&self, arguments: impl ModuleArguments) -> ModuleKernel<D> {
         self.0.call(arguments)
     }

@@ -1,5 +1,5 @@
-//! Which accesses may have an address that waits for a read: the thread runs past them before it is known how many cells they
-//! touch.
+//! Which accesses may have an address that waits for a read: the thread runs past them before it is known how many
+//! cells they touch.
 
 use wattle_modules::code::{Kernel, Op};
 use wattle_modules::types::Space;

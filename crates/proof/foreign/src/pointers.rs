@@ -1,8 +1,8 @@
 //! Which buffers a thread may still write: where the addresses of its stores can come from.
 //!
-//! Every buffer has a range of addresses far from the others, and a kernel gets their addresses as parameters. So the address
-//! of a store is in the range of one of the parameters that it is computed from; where it may come from memory, or is
-//! computed from no parameter, the store may be to any.
+//! Every buffer has a range of addresses far from the others, and a kernel gets their addresses as parameters. So the
+//! address of a store is in the range of one of the parameters that it is computed from; where it may come from memory,
+//! or is computed from no parameter, the store may be to any.
 
 use wattle_memory::Set;
 use wattle_modules::code::{Access, Kernel, Op, Reg, Special};

@@ -38,8 +38,8 @@ pub fn required_block(source: &Source, entry: Option<&str>) -> Result<Option<[u3
     Ok(module.kernels[chosen(&module, entry)?].exact_threads)
 }
 
-/// The bytes of the parameters; each buffer among the arguments becomes a range. `variables` are those that may be given contents
-/// beside them.
+/// The bytes of the parameters; each buffer among the arguments becomes a range. `variables` are those that may be
+/// given contents beside them.
 pub(crate) fn parameters(
     kernel: &Kernel,
     arguments: &[Argument],
@@ -172,8 +172,8 @@ pub(crate) fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> 
     Ok(address_of(ranges.len() - 1))
 }
 
-/// The most blocks of a grid in each dimension, and threads of a block (CUDA C++ Programming Guide 12.9, table "Technical
-/// Specifications per Compute Capability"; the same for all that this reader knows).
+/// The most blocks of a grid in each dimension, and threads of a block (CUDA C++ Programming Guide 12.9, table
+/// "Technical Specifications per Compute Capability"; the same for all that this reader knows).
 const MOST_GRID: [u32; 3] = [0x7FFF_FFFF, 65_535, 65_535];
 const MOST_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// The most shared memory of a block in bytes, of any device: those of compute capability 9.0 and 10.0.

@@ -1,5 +1,5 @@
-//! Memory that a kernel reads past the caches that keep it coherent, `ld.global.nc`: it must be read-only while the kernel
-//! runs, whatever orders its accesses (PTX ISA 8.8, 9.7.9.9).
+//! Memory that a kernel reads past the caches that keep it coherent, `ld.global.nc`: it must be read-only while the
+//! kernel runs, whatever orders its accesses (PTX ISA 8.8, 9.7.9.9).
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -10,8 +10,8 @@ use wattle_memory::{EventId, Kind};
 
 use crate::world::World;
 
-/// The memories that launches read so, and those that they write. A run that no other can differ from is not looked at event
-/// by event; where both meet in one memory, it has to be.
+/// The memories that launches read so, and those that they write. A run that no other can differ from is not looked at
+/// event by event; where both meet in one memory, it has to be.
 #[derive(Debug, Default)]
 pub(crate) struct ReadOnly {
     /// The numbers of the launches and of the memories: those that are read so, and those that are written.

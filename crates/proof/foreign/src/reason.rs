@@ -12,8 +12,8 @@ pub struct Reason {
     pub term: Option<Term>,
 }
 
-/// Why two accesses that race are not ordered, where the later one's thread has read what the earlier one's has written in
-/// between, or where both are atomic; `at` gives an event's place in the source.
+/// Why two accesses that race are not ordered, where the later one's thread has read what the earlier one's has written
+/// in between, or where both are atomic; `at` gives an event's place in the source.
 pub(crate) fn reason(
     model: Model,
     graph: &Graph,
@@ -88,7 +88,8 @@ fn barrier_between(graph: &Graph, from: EventId, to: EventId) -> Option<(EventId
     graph.barrier_order().pairs().find(is_between)
 }
 
-/// Why a barrier between two accesses does not order them: neither it nor a fence beside it is about their class of memory.
+/// Why a barrier between two accesses does not order them: neither it nor a fence beside it is about their class of
+/// memory.
 fn around_barrier(graph: &Graph, from: EventId, to: EventId, at: &impl Fn(EventId) -> String) -> Option<Reason> {
     let (arrival, passage) = barrier_between(graph, from, to)?;
     let class = graph.event(from).label.storage;
@@ -123,7 +124,8 @@ fn link(graph: &Graph, from: EventId, to: EventId) -> Option<(EventId, EventId)>
     reads.find_map(|read| Some((written(graph, from, read)?, read)))
 }
 
-/// The write of the thread of `from`, behind it, whose value a read has read, itself or by way of read-modify-writes of others.
+/// The write of the thread of `from`, behind it, whose value a read has read, itself or by way of read-modify-writes of
+/// others.
 fn written(graph: &Graph, from: EventId, read: EventId) -> Option<EventId> {
     let mut source = graph.source(read)?;
     for _ in 0..graph.len() {

@@ -1,4 +1,5 @@
-//! The steps of an execution, as stories tell them: the instruction, its place in the source, and what it did to memory.
+//! The steps of an execution, as stories tell them: the instruction, its place in the source, and what it did to
+//! memory.
 
 use wattle_check::search::{Execution, Memory, Why};
 use wattle_memory::{EventId, Kind, ThreadId};

@@ -1,12 +1,12 @@
-//! The loops around a barrier. Two arrivals at a barrier are at the same dynamic instance of it if their threads are in the
-//! same iteration of each of these loops.
+//! The loops around a barrier. Two arrivals at a barrier are at the same dynamic instance of it if their threads are in
+//! the same iteration of each of these loops.
 
 use wattle_memory::Set;
 use wattle_modules::code::{Kernel, Op};
 
-/// A loop: its first instruction, and all that are in it. A way out of a loop that SPIR-V declares is in it as far as no other way
-/// leads there (SPIR-V 2.11 "Structured Control Flow"): what control comes to from the head alone, up to the instruction behind
-/// the loop. In PTX it is what the jumps back to its head repeat.
+/// A loop: its first instruction, and all that are in it. A way out of a loop that SPIR-V declares is in it as far as
+/// no other way leads there (SPIR-V 2.11 "Structured Control Flow"): what control comes to from the head alone, up to
+/// the instruction behind the loop. In PTX it is what the jumps back to its head repeat.
 #[derive(Debug)]
 pub(crate) struct Construct {
     pub head: u32,

@@ -1,5 +1,5 @@
-//! The loop in which a thread computes without an end: it looks at no memory, so that no search bounds it, and a limit of time
-//! ends the search while the thread is in it.
+//! The loop in which a thread computes without an end: it looks at no memory, so that no search bounds it, and a limit
+//! of time ends the search while the thread is in it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,7 +50,8 @@ impl Turns {
         (count >= MANY).then(|| (self.jump.load(Ordering::Relaxed), count)).or(self.left.get().copied())
     }
 
-    /// Keeps the loop in which a thread is where a run has ended: what comes next begins anew, and has no time to come there again.
+    /// Keeps the loop in which a thread is where a run has ended: what comes next begins anew, and has no time to come
+    /// there again.
     pub fn run_has_ended(&self) {
         self.many().into_iter().for_each(|known| _ = self.left.set(known));
     }

@@ -1,5 +1,5 @@
-//! Threads that wait for ever where the scheduler is not fair: blocks that are never scheduled again, as a progress model permits
-//! it, and those that wait for them.
+//! Threads that wait for ever where the scheduler is not fair: blocks that are never scheduled again, as a progress
+//! model permits it, and those that wait for them.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -31,7 +31,8 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Searches the schedules of a launch, with the lanes chosen as they are, that is right where all blocks are scheduled again and again.
+/// Searches the schedules of a launch, with the lanes chosen as they are, that is right where all blocks are scheduled
+/// again and again.
 pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, Unsupported> {
     if options.progress == Progress::Fair || !world.parts.iter().any(|part| part.flow.loops.waits()) {
         return Ok(Found::Nothing);

@@ -1,6 +1,6 @@
 //! Values that nothing fixes: those of memory that nobody has written, of push constants that nobody has given, and
-//! undefined ones. A thread carries them along ([`Deferred::Any`](wattle_modules::Deferred)); here is which memory holds
-//! them, and which instructions they decide.
+//! undefined ones. A thread carries them along ([`Deferred::Any`](wattle_modules::Deferred)); here is which memory
+//! holds them, and which instructions they decide.
 //!
 //! A search finds out that a cell holds one, and then begins again: so all of its reads give one.
 
@@ -52,8 +52,8 @@ impl Unfixed {
         self.memories.contains(&address.memory) || self.cells.contains_key(&address)
     }
 
-    /// Whether a thread that reads a cell may get one. What it has not stored yet it does not read: where no other thread stores
-    /// one there, the cell has had the others' values until then.
+    /// Whether a thread that reads a cell may get one. What it has not stored yet it does not read: where no other
+    /// thread stores one there, the cell has had the others' values until then.
     pub fn gives(&self, address: Address, reader: Storer, has_stored: bool) -> bool {
         let only_later = self.cells.get(&address) == Some(&Some(reader)) && !has_stored;
         self.holds(address) && (!only_later || self.memories.contains(&address.memory))
@@ -66,8 +66,8 @@ impl Unfixed {
         self.cells.keys().copied().chain(anywhere)
     }
 
-    /// Records that a cell holds a value that nothing fixes, which a thread stored or which is there from the beginning; returns
-    /// whether that is new, so that the search has to begin again.
+    /// Records that a cell holds a value that nothing fixes, which a thread stored or which is there from the
+    /// beginning; returns whether that is new, so that the search has to begin again.
     pub fn found(&self, address: Address, by: Option<Storer>) -> bool {
         let is_known = match self.cells.get(&address) {
             Some(known) => known.is_none() || *known == by,
@@ -109,13 +109,15 @@ impl Unfixed {
         !self.new_ones().is_empty()
     }
 
-    /// Whether one matters to a run, which does not begin again: it decides something, is an address, or goes to other threads.
+    /// Whether one matters to a run, which does not begin again: it decides something, is an address, or goes to other
+    /// threads.
     pub fn matters(&self) -> bool {
         let (decided, addressed) = &*lock(&self.decided);
         self.has_grown() || !decided.is_empty() || !addressed.is_empty()
     }
 
-    /// Takes over what a search has found; returns whether it has to begin again. What such values decide is found anew.
+    /// Takes over what a search has found; returns whether it has to begin again. What such values decide is found
+    /// anew.
     pub fn grow(&mut self) -> bool {
         let found = std::mem::take(self.found.get_mut().unwrap_or_else(PoisonError::into_inner));
         let again = !found.is_empty();

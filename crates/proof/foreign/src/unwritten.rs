@@ -8,8 +8,8 @@ use crate::steps::{place, step, steps};
 use crate::violation::{Step, Violation};
 use crate::world::World;
 
-/// The use of what some thread has loaded at the statement `load`, if the execution shows what that has found. The thread that
-/// uses it may have taken it from another lane.
+/// The use of what some thread has loaded at the statement `load`, if the execution shows what that has found. The
+/// thread that uses it may have taken it from another lane.
 pub fn used(world: &World, execution: &Execution<'_>, fault: &Fault, load: u32) -> Option<(Violation, Vec<Step>)> {
     let is_own = |read: EventId| execution.graph.event(read).thread == Some(fault.thread);
     let loads = reads(execution).filter(|&read| execution.graph.event(read).source == load);

@@ -17,8 +17,8 @@ pub enum Violation {
         /// Why what passes from one thread to the other orders nothing, if something does.
         reason: Option<Box<Reason>>,
     },
-    /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch to that
-    /// place, ordered or not.
+    /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch
+    /// to that place, ordered or not.
     ReadOnly {
         /// The place of both.
         place: String,
@@ -54,16 +54,16 @@ pub enum Violation {
         place: String,
         /// The read.
         read: Step,
-        /// The instruction to which the value matters, of the thread or of a lane that took it; `None` where reading it is an error
-        /// by itself.
+        /// The instruction to which the value matters, of the thread or of a lane that took it; `None` where reading it
+        /// is an error by itself.
         used: Option<Box<Step>>,
         /// A write of another thread that does not come before the read, or the copy that is read.
         written: Option<Box<Step>>,
         /// Whether it was copied there, along with what somebody has written.
         is_copy: bool,
     },
-    /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
-    /// or a byte of local memory that the thread has not written.
+    /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a
+    /// register or a byte of local memory that the thread has not written.
     Unassigned {
         /// The register or the byte.
         place: String,

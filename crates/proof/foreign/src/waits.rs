@@ -10,8 +10,8 @@ use crate::world::World;
 /// The most pairs of places that are named.
 const MOST_NAMED: usize = 3;
 
-/// What threads of one workgroup wait for from each other: pairs of statements of which the second has written what the first
-/// has read atomically, in a loop that ends by what it reads.
+/// What threads of one workgroup wait for from each other: pairs of statements of which the second has written what the
+/// first has read atomically, in a loop that ends by what it reads.
 #[derive(Default)]
 pub(crate) struct Waits(BTreeSet<(u32, u32)>);
 

@@ -30,7 +30,8 @@ pub enum Wrong {
         /// Its place in the source.
         at: String,
     },
-    /// A value that comes from what a shuffle took from this lane, which had ended, is not in the mask, or does not exist.
+    /// A value that comes from what a shuffle took from this lane, which had ended, is not in the mask, or does not
+    /// exist.
     OfNobody(u32),
     /// The source of an asynchronous copy has changed since the copy began.
     CopiedWhileWritten,
@@ -62,7 +63,8 @@ impl std::fmt::Display for Wrong {
                 write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
             }
             Wrong::Trap(what) => f.write_str(what),
-            // PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.10: "the behavior is undefined if the executing thread is not in the membermask".
+            // PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.10: "the behavior is undefined if the executing thread is not in the
+            // membermask".
             Wrong::NotInMask => {
                 f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
             }
@@ -70,7 +72,8 @@ impl std::fmt::Display for Wrong {
             Wrong::Loaded { at, .. } => {
                 write!(f, "a use of what was loaded at {at}, of memory that nobody has written")
             }
-            // PTX ISA 9.7.9.6: what is taken from an inactive thread, or from one that is not in the mask, is undefined.
+            // PTX ISA 9.7.9.6: what is taken from an inactive thread, or from one that is not in the mask, is
+            // undefined.
             Wrong::OfNobody(lane) => {
                 write!(
                     f,

@@ -6,8 +6,8 @@ use std::thread;
 
 use wattle_check::search::{Limits, Watch};
 
-/// Judges each case until a limit is reached, on all cores. `on_done` is called with each case's number and what was judged,
-/// in no particular order.
+/// Judges each case until a limit is reached, on all cores. `on_done` is called with each case's number and what was
+/// judged, in no particular order.
 pub fn on_all_cores<C: Sync, J: Send>(
     cases: &[C],
     limits: &Limits,

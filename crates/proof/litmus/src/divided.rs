@@ -1,8 +1,8 @@
 //! Updates that a write of another thread can divide.
 //!
-//! Atomicity keeps a write from between the two halves of a read-modify-write only where the model says so: PTX for morally
-//! strong operations (PTX ISA 8.5, 8.10.3 "Atomicity"), so that an unlock of narrower scope, or a weak one, can be lost in an
-//! exchange. The model itself is asked about each pair.
+//! Atomicity keeps a write from between the two halves of a read-modify-write only where the model says so: PTX for
+//! morally strong operations (PTX ISA 8.5, 8.10.3 "Atomicity"), so that an unlock of narrower scope, or a weak one, can
+//! be lost in an exchange. The model itself is asked about each pair.
 
 use std::collections::HashSet;
 

@@ -6,9 +6,10 @@
 //! race in one whose threads wait at barriers is a race.
 //!
 //! **Liveness** is decided twice. [`lasso`] explores all interleavings under the progress model, exactly for programs
-//! with one location whose updates nothing divides ([`Divided`]). For others the search looks for executions of the model, weak ones included, whose threads wait
-//! for ever although all of them are scheduled; such an execution keeps every progress model's promises. Neither finds
-//! an unfair schedule that is stuck only because a read saw an old value.
+//! with one location whose updates nothing divides ([`Divided`]). For others the search looks for executions of the
+//! model, weak ones included, whose threads wait for ever although all of them are scheduled; such an execution keeps
+//! every progress model's promises. Neither finds an unfair schedule that is stuck only because a read saw an old
+//! value.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

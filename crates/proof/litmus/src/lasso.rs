@@ -1,10 +1,10 @@
 //! Decides whether a thread can be stuck for ever, by looking for a run that cycles for ever.
 //!
 //! All interleavings of the threads' memory steps are explored, each step one access, one read-modify-write or one
-//! arrival at a barrier, with memory that every thread sees alike. A read-modify-write that a write of another thread can
-//! divide ([`Divided`]) is two steps as well, its read and its write, with such writes between. That is exact for programs
-//! that use one location and divide no updates, where every model here agrees with it on what can go on for ever; others
-//! may have weaker executions that are not explored here.
+//! arrival at a barrier, with memory that every thread sees alike. A read-modify-write that a write of another thread
+//! can divide ([`Divided`]) is two steps as well, its read and its write, with such writes between. That is exact for
+//! programs that use one location and divide no updates, where every model here agrees with it on what can go on for
+//! ever; others may have weaker executions that are not explored here.
 //!
 //! A run that never ends comes to a strongly connected component of the graph of states and stays there. In one, the
 //! set of threads that have started and the set of those that have ended do not change, and a thread that takes no step
@@ -289,7 +289,8 @@ impl<'w> MachineState<'w> {
                 members.iter().all(|member| crowd.arrived >> member & 1 == 1)
             }
             Members::Quorum(quorum) => crowd.arrived.count_ones() >= *quorum,
-            // Barriers of PTX modules, of which nobody asks for all interleavings: that it stays closed is said of none.
+            // Barriers of PTX modules, of which nobody asks for all interleavings: that it stays closed is said of
+            // none.
             Members::Groups { .. } => false,
         };
         if !opens && barrier.waits {

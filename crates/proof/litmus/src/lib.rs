@@ -4,8 +4,8 @@
 //! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is a thread of it for the search
 //! ([`wattle_check::search::Process`]), [`lasso`] decides whether a thread can be stuck for ever under a progress
 //! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.
-//! [`ends()`] lists the ends of a program; [`emit()`] writes launches of kernels as a litmus program. The memory models and the search for executions do not
-//! belong here.
+//! [`ends()`] lists the ends of a program; [`emit()`] writes launches of kernels as a litmus program. The memory models
+//! and the search for executions do not belong here.
 
 mod ask;
 mod condition;

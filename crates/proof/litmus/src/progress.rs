@@ -24,8 +24,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Whether a member is promised progress. `lowest` says that no member with a lower number can run, `started` that the
-    /// member has taken a step, `below_started` that one with a higher number has.
+    /// Whether a member is promised progress. `lowest` says that no member with a lower number can run, `started` that
+    /// the member has taken a step, `below_started` that one with a higher number has.
     fn promises(self, lowest: bool, started: bool, below_started: bool) -> bool {
         match self {
             Rule::Unfair => false,
@@ -73,8 +73,8 @@ pub struct UnknownSchedule(pub String);
 impl FromStr for Schedule {
     type Err = UnknownSchedule;
 
-    /// Reads `fairUniform`, `qfObe`, `qfHsaSgUnfair`: a rule for all levels, or for those that are named; the others are
-    /// fair.
+    /// Reads `fairUniform`, `qfObe`, `qfHsaSgUnfair`: a rule for all levels, or for those that are named; the others
+    /// are fair.
     fn from_str(text: &str) -> Result<Schedule, UnknownSchedule> {
         let name = text.to_ascii_lowercase();
         let rule = |text: &str| {

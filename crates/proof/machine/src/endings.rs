@@ -1,8 +1,8 @@
 //! Loops without a bound that end all the same, whatever memory holds.
 //!
-//! Each turn of such a loop takes a counter one step up or down, and a turn in which the counter has come to a value that the
-//! loop does not change leaves it, or is the last but one: `while flag.load(0) == 0 && tries < 8 { tries += 1; }`. In steps of
-//! one a counter comes to every value, before its step in one turn and behind it in another.
+//! Each turn of such a loop takes a counter one step up or down, and a turn in which the counter has come to a value
+//! that the loop does not change leaves it, or is the last but one: `while flag.load(0) == 0 && tries < 8 { tries += 1;
+//! }`. In steps of one a counter comes to every value, before its step in one turn and behind it in another.
 
 use std::collections::{HashMap, HashSet};
 
@@ -257,8 +257,8 @@ impl Ways<'_, '_> {
         self.value_within(id, state, &mut { MOST_LOOKS })
     }
 
-    /// The truth value of a condition, as far as it is known, looking at no more than `left` expressions: they may be nested deeper than calls can be, and
-    /// shared.
+    /// The truth value of a condition, as far as it is known, looking at no more than `left` expressions: they may be
+    /// nested deeper than calls can be, and shared.
     fn value_within(&self, id: ExprId, state: &HashMap<SlotId, bool>, left: &mut usize) -> Option<bool> {
         *left = left.checked_sub(1)?;
         if let Some(decided) = self.decided.filter(|decided| self.is_valid && decided.comparison == id) {

@@ -94,8 +94,8 @@ pub enum Argument {
     View(View),
 }
 
-/// A view of memory: the element at index `i` is number `offset + Σ i[d] * strides[d]`. The machine itself needs no more
-/// than the extent.
+/// A view of memory: the element at index `i` is number `offset + Σ i[d] * strides[d]`. The machine itself needs no
+/// more than the extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct View {
     /// The memory, by the number that the owner has for it.

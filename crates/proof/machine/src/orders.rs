@@ -40,16 +40,16 @@ pub enum Action {
 }
 
 impl Instruction {
-    /// The numbers of all that stands for it in the code: of an access its own, with what it does, and before that the number of
-    /// the fence that a sequentially consistent access begins with.
+    /// The numbers of all that stands for it in the code: of an access its own, with what it does, and before that the
+    /// number of the fence that a sequentially consistent access begins with.
     pub fn parts(&self) -> impl Iterator<Item = (u32, Option<Action>)> {
         self.seq_cst.map(|first| (first, None)).into_iter().chain([(self.at, Some(self.action))])
     }
 }
 
 impl Program {
-    /// The instructions that touch or order memory that threads share, in the order of the code. A sequentially consistent
-    /// access is one of them, although a fence and an access stand for it in the code.
+    /// The instructions that touch or order memory that threads share, in the order of the code. A sequentially
+    /// consistent access is one of them, although a fence and an access stand for it in the code.
     pub fn instructions(&self) -> impl Iterator<Item = Instruction> + '_ {
         self.code.iter().enumerate().filter_map(|(number, instr)| {
             let at = number as u32;
@@ -79,8 +79,8 @@ impl Program {
         })
     }
 
-    /// Whether an instruction is the fence that a sequentially consistent access begins with: both have one place in the source,
-    /// to the column, which no fence of the user's shares with an access.
+    /// Whether an instruction is the fence that a sequentially consistent access begins with: both have one place in
+    /// the source, to the column, which no fence of the user's shares with an access.
     fn begins_seq_cst_access(&self, at: u32) -> bool {
         let op = |at: u32| self.code.get(at as usize).map(|instr| instr.op);
         let Some(Op::Fence { order: FenceOrder::SeqCst, scope: of_fence }) = op(at) else { return false };

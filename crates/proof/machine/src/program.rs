@@ -67,7 +67,8 @@ impl Program {
         self.accesses.get(number as usize)
     }
 
-    /// All operands that an instruction reads: those of its expressions, of its operation, and of its access or message.
+    /// All operands that an instruction reads: those of its expressions, of its operation, and of its access or
+    /// message.
     pub(crate) fn operands_of(&self, instr: &Instr) -> Vec<Operand> {
         let calcs = self.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
         let mut all: Vec<_> = calcs.iter().flat_map(|calc| calc.op.operands()).collect();
@@ -129,8 +130,8 @@ impl Program {
         self.code.iter().any(|instr| instr.op.parts().meeting == Some(Meeting::Block))
     }
 
-    /// Whether it matters how many lanes a warp has: the kernel has operations of warps, or numbers that depend on their
-    /// size.
+    /// Whether it matters how many lanes a warp has: the kernel has operations of warps, or numbers that depend on
+    /// their size.
     pub fn uses_warps(&self) -> bool {
         self.uses_warps
     }

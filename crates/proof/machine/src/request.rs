@@ -128,7 +128,8 @@ pub enum Request<V: Value = u64> {
         /// The source line of the barrier.
         site: Site,
     },
-    /// An operation of the warp. Answer: the thread's result, once all lanes have come to it ([`wattle_ir::warp::evaluate`]).
+    /// An operation of the warp. Answer: the thread's result, once all lanes have come to it
+    /// ([`wattle_ir::warp::evaluate`]).
     Warp {
         /// The operation.
         op: WarpOp,
@@ -184,7 +185,8 @@ pub enum Request<V: Value = u64> {
     Done,
 }
 
-/// The index of the last of several elements: of lanes that are not all within bounds that one is not, and the first may be.
+/// The index of the last of several elements: of lanes that are not all within bounds that one is not, and the first
+/// may be.
 pub fn last_index(first: &[u64], lanes: u32) -> Vec<u64> {
     let last = |&first: &u64| {
         let last = first.saturating_add(lanes.saturating_sub(1).into());

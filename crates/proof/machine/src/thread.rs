@@ -91,8 +91,9 @@ impl<V: Value> Thread<V> {
         self.at
     }
 
-    /// Whether two threads that wait for an answer of memory will do the same, given the same answers: they stand at one
-    /// place, from which on neither reads its position, and differ at most in words that none of them reads any more.
+    /// Whether two threads that wait for an answer of memory will do the same, given the same answers: they stand at
+    /// one place, from which on neither reads its position, and differ at most in words that none of them reads any
+    /// more.
     pub fn is_alike(&self, other: &Thread<V>, program: &Program) -> bool {
         if program.reads_position.get(self.pc as usize) != Some(&false) {
             return false;
@@ -106,8 +107,8 @@ impl<V: Value> Thread<V> {
             && (0..self.words.len()).all(|word| self.words[word] == other.words[word] || is_dead(word))
     }
 
-    /// Sets the words to 0 that no path reads before it sets them, where the thread stands behind a request: those that the answer
-    /// sets among them.
+    /// Sets the words to 0 that no path reads before it sets them, where the thread stands behind a request: those that
+    /// the answer sets among them.
     pub fn forget_dead(&mut self, program: &Program) {
         let Some(dead) = program.dead_behind.get(&self.pc) else { return };
         for words in dead.iter().cloned().chain([self.answered()]) {
@@ -124,8 +125,8 @@ impl<V: Value> Thread<V> {
         }
     }
 
-    /// Whether two threads of one place in a launch will do the same, given the same answers, in whatever iterations of the
-    /// loops around them they are.
+    /// Whether two threads of one place in a launch will do the same, given the same answers, in whatever iterations of
+    /// the loops around them they are.
     pub fn repeats(&self, other: &Thread<V>, program: &Program) -> bool {
         let counters = program.first_counter as usize;
         self.pc == other.pc
@@ -134,8 +135,8 @@ impl<V: Value> Thread<V> {
             && self.words.get(..counters) == other.words.get(..counters)
     }
 
-    /// Takes a word for unknown in which another thread at the same place of a launch differs; `false` where they are at different places.
-    /// The counters of loops are left as they are.
+    /// Takes a word for unknown in which another thread at the same place of a launch differs; `false` where they are
+    /// at different places. The counters of loops are left as they are.
     pub fn widen(&mut self, other: &Thread<V>, program: &Program) -> bool {
         let is_same = self.pc == other.pc && self.position == other.position && self.answer == other.answer;
         let counters = program.first_counter as usize;

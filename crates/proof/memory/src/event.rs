@@ -76,10 +76,11 @@ pub struct Label {
     pub makes_available: bool,
     /// Whether an acquire makes writes visible (`MakeVisible`).
     pub makes_visible: bool,
-    /// Whether a write leaves a value that nobody has written: the initial one of memory without contents, or one that was copied from
-    /// there along with others, as padding is.
+    /// Whether a write leaves a value that nobody has written: the initial one of memory without contents, or one that
+    /// was copied from there along with others, as padding is.
     pub unwritten: bool,
-    /// Whether it is the read of PTX's `red`, whose thread is given no value: it begins no acquire pattern (PTX ISA 8.5, 8.8).
+    /// Whether it is the read of PTX's `red`, whose thread is given no value: it begins no acquire pattern (PTX ISA
+    /// 8.5, 8.8).
     pub reduces: bool,
 }
 

@@ -13,10 +13,10 @@
 //! | `Device` | `.gpu` | `.gpu` | Device | a fence of the processor |
 //! | `System` | `.sys` | `.sys` | none | a fence of the processor |
 //!
-//! On the host a block's threads take turns on one worker, which does their accesses one after another: where they switch
-//! the compiler moves nothing, so that fences of block scope need no instruction, and atomics of block scope are atomic
-//! within the block alone. The model takes the block's threads for threads of their own whose fences of block scope order
-//! among them, which allows more than turns do.
+//! On the host a block's threads take turns on one worker, which does their accesses one after another: where they
+//! switch the compiler moves nothing, so that fences of block scope need no instruction, and atomics of block scope are
+//! atomic within the block alone. The model takes the block's threads for threads of their own whose fences of block
+//! scope order among them, which allows more than turns do.
 //!
 //! `fence.acquire` and `fence.release` are defined from sm_90 and PTX 8.6 on (PTX ISA 8.6, 9.7.13.4 "membar/fence").
 //! SPIR-V for Vulkan has no sequentially consistent semantics (Vulkan environment for SPIR-V, VUID 04641); see

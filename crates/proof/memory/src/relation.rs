@@ -327,8 +327,8 @@ impl Relation {
         relation
     }
 
-    /// The composition of relations with rows of `W` words, which the compiler keeps in registers: of the graphs that are
-    /// searched, most have up to 256 events.
+    /// The composition of relations with rows of `W` words, which the compiler keeps in registers: of the graphs that
+    /// are searched, most have up to 256 events.
     fn then_of<const W: usize>(&self, next: &Relation, mut relation: Relation) -> Relation {
         let next = next.bits.as_chunks::<W>().0;
         for (to, row) in relation.bits.as_chunks_mut::<W>().0.iter_mut().zip(self.bits.as_chunks::<W>().0) {

@@ -133,8 +133,8 @@ impl Target {
     }
 
     /// The number of consecutive threads of a block that have to be at the same instance of the same barrier; `None`
-    /// where all threads of the block have to (SPIR-V 1.6, `OpControlBarrier`: "the same dynamic instance"). PTX demands it
-    /// of a warp's threads (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
+    /// where all threads of the block have to (SPIR-V 1.6, `OpControlBarrier`: "the same dynamic instance"). PTX
+    /// demands it of a warp's threads (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
     pub const fn converging_threads(self) -> Option<u32> {
         self.rules().converging
     }
@@ -144,10 +144,10 @@ impl Target {
         self.rules().threads_by_frames
     }
 
-    /// Whether every thread of a block that has begun is promised to run while others of it wait in loops: by CUDA from sm_70 on
-    /// (CUDA C++ Programming Guide, "Independent Thread Scheduling"), and by the host, whose fibers take turns. Vulkan promises
-    /// nothing of invocations of one subgroup (Vulkan 1.3, "Shader Execution": their relative order is undefined), and what is
-    /// portable is what all targets promise.
+    /// Whether every thread of a block that has begun is promised to run while others of it wait in loops: by CUDA from
+    /// sm_70 on (CUDA C++ Programming Guide, "Independent Thread Scheduling"), and by the host, whose fibers take
+    /// turns. Vulkan promises nothing of invocations of one subgroup (Vulkan 1.3, "Shader Execution": their relative
+    /// order is undefined), and what is portable is what all targets promise.
     pub const fn promises_threads(self) -> bool {
         self.rules().threads_progress
     }
@@ -167,8 +167,9 @@ impl Target {
         self.rules().reaches_peers
     }
 
-    /// Whether a program with a race has no meaning on the target. In PTX a race of accesses of one size has the outcomes that the
-    /// axioms leave (PTX ISA 8.8, 8.7.1 "Conflict and data-races"); the host's plain accesses are relaxed atomics.
+    /// Whether a program with a race has no meaning on the target. In PTX a race of accesses of one size has the
+    /// outcomes that the axioms leave (PTX ISA 8.8, 8.7.1 "Conflict and data-races"); the host's plain accesses are
+    /// relaxed atomics.
     pub const fn races_are_undefined(self) -> bool {
         self.rules().races_are_undefined
     }
@@ -194,8 +195,8 @@ pub(crate) struct Rules {
     pub one_sided_fences: bool,
     /// The lowering of sequentially consistent fences.
     pub seq_cst: SeqCst,
-    /// Whether plain accesses of memory that other threads may touch are relaxed atomics, so that a racy kernel is wrong
-    /// and not undefined. Elsewhere they are weak.
+    /// Whether plain accesses of memory that other threads may touch are relaxed atomics, so that a racy kernel is
+    /// wrong and not undefined. Elsewhere they are weak.
     pub shared_is_atomic: bool,
     /// Whether atomics are available and visible within their scope by themselves.
     pub coherent_atomics: bool,

@@ -318,8 +318,8 @@ pub enum Special {
     Clock,
     /// `%globaltimer`: nanoseconds
     Timer,
-    /// `%envreg1`, `%envreg2`: the high and the low word of the address of a cooperative launch's workspace, or 0 (the CUDA
-    /// toolkit's `cooperative_groups/details/driver_abi.h`)
+    /// `%envreg1`, `%envreg2`: the high and the low word of the address of a cooperative launch's workspace, or 0 (the
+    /// CUDA toolkit's `cooperative_groups/details/driver_abi.h`)
     Workspace(u8),
     /// `%dynamic_smem_size`
     DynamicShared,

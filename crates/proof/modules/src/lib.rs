@@ -2,15 +2,15 @@
 //!
 //! [`ptx::read`] makes a [`Module`](code::Module) of PTX text: registers, jumps, memory by address, each instruction
 //! with the line that it stands on, and with the place in the source that `.loc` names. [`step`] carries out one
-//! instruction of a thread on its registers, and returns as an [`Effect`] what is left to the thread's owner: a load or a
-//! store with its address, a fence or an atomic operation with its order and scope, a barrier. The owner's part (memory,
-//! schedules, the models' events) is not here. Registers hold words, or for a checker [`Deferred`] words.
+//! instruction of a thread on its registers, and returns as an [`Effect`] what is left to the thread's owner: a load or
+//! a store with its address, a fence or an atomic operation with its order and scope, a barrier. The owner's part
+//! (memory, schedules, the models' events) is not here. Registers hold words, or for a checker [`Deferred`] words.
 //!
-//! [`spirv::text`] and [`spirv::binary`] read a SPIR-V module, which [`spirv::Spirv::lower`] makes a kernel of the same form
-//! for one launch.
+//! [`spirv::text`] and [`spirv::binary`] read a SPIR-V module, which [`spirv::Spirv::lower`] makes a kernel of the same
+//! form for one launch.
 //!
-//! The meaning of each instruction is taken from the PTX ISA, by section, or from the SPIR-V specification. Nothing here knows the code generators, so
-//! that this reader can judge what they write.
+//! The meaning of each instruction is taken from the PTX ISA, by section, or from the SPIR-V specification. Nothing
+//! here knows the code generators, so that this reader can judge what they write.
 //!
 //! # Modules
 //! - [`code`]: the flat form, as data.
@@ -37,9 +37,10 @@
 //!
 //! # What is refused
 //! Text that the PTX ISA does not allow (undeclared names, types that disagree, operands too many or too few, orders
-//! and fences that the target or the version lacks), and what this reader does not support: calls of other modules' functions, recursion, other
-//! roundings than to the nearest, 8-bit floats, nested scopes, matrix operations, textures, clusters. Modifiers must stand
-//! in the order that the ISA gives. A [`Refused`] names file, line and instruction, and gives the reason.
+//! and fences that the target or the version lacks), and what this reader does not support: calls of other modules'
+//! functions, recursion, other roundings than to the nearest, 8-bit floats, nested scopes, matrix operations, textures,
+//! clusters. Modifiers must stand in the order that the ISA gives. A [`Refused`] names file, line and instruction, and
+//! gives the reason.
 
 pub mod address;
 mod assigned;

@@ -91,8 +91,8 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// The distance between two variables of shared, local or constant memory. No specification says how they lie, so that what
-/// leaves one is in none: adjacent ones would hide it.
+/// The distance between two variables of shared, local or constant memory. No specification says how they lie, so that
+/// what leaves one is in none: adjacent ones would hide it.
 const GAP: u64 = 4096;
 
 /// The place of a variable behind one that ends there.
@@ -134,8 +134,8 @@ pub struct Kernel {
     pub local: u64,
     /// The variables in a thread's local memory, by ascending addresses; none where all of its bytes are one range.
     pub local_variables: Vec<LocalVariable>,
-    /// The loops that the text declares, as SPIR-V's `OpLoopMerge` does: the instruction at which each begins, and the one
-    /// behind it where control can come there.
+    /// The loops that the text declares, as SPIR-V's `OpLoopMerge` does: the instruction at which each begins, and the
+    /// one behind it where control can come there.
     pub loops: Vec<(u32, Option<u32>)>,
     /// Whether no path reads a register that was not written.
     pub all_assigned: bool,
@@ -194,14 +194,14 @@ impl Kernel {
         space
     }
 
-    /// The size in bytes of a block's shared memory as it is laid out here, with what is between its variables, where the
-    /// launch asks for that many more bytes.
+    /// The size in bytes of a block's shared memory as it is laid out here, with what is between its variables, where
+    /// the launch asks for that many more bytes.
     pub fn shared_extent(&self, dynamic: u64) -> u64 {
         self.dynamic_at.max(self.shared) + dynamic
     }
 
-    /// The kernel with its parameters, as the text declares them: `add(.param .u64 out, .param .u32 n)`. Compilers number parameters
-    /// behind the kernel's name, which is not repeated.
+    /// The kernel with its parameters, as the text declares them: `add(.param .u64 out, .param .u32 n)`. Compilers
+    /// number parameters behind the kernel's name, which is not repeated.
     pub fn signature(&self) -> String {
         let numbered = format!(" {}_param_", self.name);
         let params: Vec<_> = self.params.iter().map(|param| param.to_string().replace(&numbered, " param_")).collect();

@@ -51,7 +51,8 @@ pub enum Op {
         c: Src,
         e: Src,
     },
-    /// A floating-point instruction whose rounding is not to the nearest; what it has no third operand for is its first one
+    /// A floating-point instruction whose rounding is not to the nearest; what it has no third operand for is its first
+    /// one
     Rounded {
         how: Box<Rounded>,
         d: Reg,
@@ -67,8 +68,8 @@ pub enum Op {
         b: Src,
         c: Src,
     },
-    /// What has a result that the specification leaves open for some operands, as `div` and `rem` of integers do (PTX ISA
-    /// 9.7.1.7, 9.7.1.8)
+    /// What has a result that the specification leaves open for some operands, as `div` and `rem` of integers do (PTX
+    /// ISA 9.7.1.7, 9.7.1.8)
     Partial {
         f: Bin,
         d: Reg,

@@ -50,7 +50,8 @@ pub enum Effect<'k, V> {
     Ordering(Ordering),
     /// The thread has reached a barrier, and waits there or not; `threads` is the number of threads, if it is given.
     Barrier { waits: bool, aligned: bool, barrier: V, threads: Option<V> },
-    /// The thread has reached a barrier, and waits there; `to` gets what the predicates of all its threads give together.
+    /// The thread has reached a barrier, and waits there; `to` gets what the predicates of all its threads give
+    /// together.
     BarrierReduce { how: Gather, aligned: bool, barrier: V, threads: Option<V>, holds: V, to: Reg },
     /// The thread begins to copy `read` bytes from global to shared memory; the rest of the target becomes zero.
     Copy { copied: &'k Copied, from: V, target: V, read: V },
@@ -60,8 +61,8 @@ pub enum Effect<'k, V> {
     CopyWait { but: Option<u32> },
     /// The thread does something at a barrier object that has to do with its copies.
     CopyObject { access: &'k Access, object: V, does: AtObject },
-    /// The thread has come to an instruction that the lanes of its warp in the mask do together; `to` and `predicate` get the
-    /// results once all of them are there.
+    /// The thread has come to an instruction that the lanes of its warp in the mask do together; `to` and `predicate`
+    /// get the results once all of them are there.
     Exchange { how: Exchange, part: [V; 3], mask: V, to: Reg, predicate: Reg },
     /// The owner sets a register to the value of a special register.
     Special { which: Special, to: Reg },

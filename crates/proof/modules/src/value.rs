@@ -84,8 +84,8 @@ pub trait Value: Copy + Debug {
     }
 }
 
-/// How many of the first operands of an instruction go into its result bit by bit: a bit of the result is a bit of theirs, or
-/// what `and`, `or` and `xor` make of some, and which ones depends on the other operands alone.
+/// How many of the first operands of an instruction go into its result bit by bit: a bit of the result is a bit of
+/// theirs, or what `and`, `or` and `xor` make of some, and which ones depends on the other operands alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bitwise(pub u8);
 
@@ -113,17 +113,17 @@ impl Value for u64 {
 
 /// A word that may not be known yet.
 ///
-/// A pending value does not identify the load it comes from, unless its owner marks it: the owner that leaves a load open keeps a copy
-/// of the thread at the load, and runs it again from there once the value is chosen.
+/// A pending value does not identify the load it comes from, unless its owner marks it: the owner that leaves a load
+/// open keeps a copy of the thread at the load, and runs it again from there once the value is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferred {
     /// A known word.
     Known(u64),
-    /// A value that nothing fixes, such as that of memory that nobody has written, or anything computed from one; the word
-    /// stands for it.
+    /// A value that nothing fixes, such as that of memory that nobody has written, or anything computed from one; the
+    /// word stands for it.
     Any(u64),
-    /// The value of a register or of a byte of local memory that the thread has not written, or anything computed from one;
-    /// the number says of which, as the thread's owner counts them.
+    /// The value of a register or of a byte of local memory that the thread has not written, or anything computed from
+    /// one; the number says of which, as the thread's owner counts them.
     Unwritten(u32),
     /// A value some bytes of which come from what the thread has not written; the bits of the others are known.
     Partly {
@@ -134,8 +134,8 @@ pub enum Deferred {
         /// The bytes that come from it: the lowest bit is the lowest byte's.
         unwritten: u8,
     },
-    /// The value of a load that is not chosen yet, or anything computed from one: 0, or what its owner has marked it with, so that
-    /// whatever bears the same mark is the same value.
+    /// The value of a load that is not chosen yet, or anything computed from one: 0, or what its owner has marked it
+    /// with, so that whatever bears the same mark is the same value.
     Pending(u32),
 }
 
@@ -150,8 +150,8 @@ fn mask_of(bytes: u8) -> u64 {
 }
 
 impl Deferred {
-    /// Set in the number of what the thread has not written: the value is as it was read, and not computed from it. The thread's owner
-    /// sets it, and a computation takes it away.
+    /// Set in the number of what the thread has not written: the value is as it was read, and not computed from it. The
+    /// thread's owner sets it, and a computation takes it away.
     pub const AS_READ: u32 = 1 << 31;
 
     /// The value of a load that is not chosen yet, or anything computed from one, which nobody has marked.
@@ -178,8 +178,8 @@ impl Deferred {
         }
     }
 
-    /// The known bits, and the bytes that the thread has not written; `None` where nothing fixes the others, or they are not
-    /// chosen yet.
+    /// The known bits, and the bytes that the thread has not written; `None` where nothing fixes the others, or they
+    /// are not chosen yet.
     fn bytes(self) -> Option<(u64, u8)> {
         match self {
             Deferred::Known(bits) => Some((bits, 0)),
@@ -189,7 +189,8 @@ impl Deferred {
         }
     }
 
-    /// A value with these bits, and with these bytes, the lowest bit for the lowest byte, that come from what the thread has not written.
+    /// A value with these bits, and with these bytes, the lowest bit for the lowest byte, that come from what the
+    /// thread has not written.
     pub fn with_bytes(bits: u64, unwritten: u8, number: u32) -> Deferred {
         match unwritten {
             0 => Deferred::Known(bits),
@@ -254,8 +255,8 @@ impl Value for Deferred {
         let (Some(number), [Some(a), Some(b), Some(c)], true) = (number, bytes, others_are_known) else {
             return self.zip3(second, third, f);
         };
-        // A bit that comes from what is written is the same for all values of what is not; it is enough to look at those of
-        // which all bits are 0 or all are 1, since bits do not meet others of their own operand.
+        // A bit that comes from what is written is the same for all values of what is not; it is enough to look at
+        // those of which all bits are 0 or all are 1, since bits do not meet others of their own operand.
         let with = |(bits, unwritten): (u64, u8), ones: bool| bits | if ones { mask_of(unwritten) } else { 0 };
         let results = (0..8).map(|case| f(with(a, case & 1 != 0), with(b, case & 2 != 0), with(c, case & 4 != 0)));
         let (all, any) = results.fold((u64::MAX, 0), |(all, any), result| (all & result, any | result));

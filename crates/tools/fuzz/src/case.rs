@@ -53,8 +53,8 @@ pub struct ViewValue {
     /// How many elements the buffer has behind the view, in each dimension.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub after: Vec<u32>,
-    /// The buffer's elements as raw words, in row-major order, with the numbers of each one behind the other; those that
-    /// are not given are 0.
+    /// The buffer's elements as raw words, in row-major order, with the numbers of each one behind the other; those
+    /// that are not given are 0.
     pub contents: Vec<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! The elements of several numbers that views of random kernels have.
 //!
-//! Buffers have Rust types, so these are structs and arrays of a table: a new one is a new row. Among them are those of 8
-//! and 16 bytes that GPUs load at once, with numbers of one type and of several, and those that they do not.
+//! Buffers have Rust types, so these are structs and arrays of a table: a new one is a new row. Among them are those of
+//! 8 and 16 bytes that GPUs load at once, with numbers of one type and of several, and those that they do not.
 
 use wattle::Element as Numbers;
 use wattle_core::{Buffer, Queue, Result};

@@ -13,8 +13,8 @@ use crate::loose::LooseKernel;
 /// The buffers and the fault that a launch leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The elements of each buffer, as raw words in row-major order, in the order of the case's views. Those that are no
-    /// number are all the same NaN.
+    /// The elements of each buffer, as raw words in row-major order, in the order of the case's views. Those that are
+    /// no number are all the same NaN.
     pub buffers: Vec<Vec<u64>>,
     /// The fault of a thread that the device reports.
     pub fault: Option<Box<Fault>>,

@@ -1,7 +1,7 @@
 //! Whether a test may pass over what it needs and does not find: a tool, a driver, files beside the repository.
 //!
-//! On a developer's machine it may, and says so. In CI, where `.ci/run` has installed all of it, such a test fails: a check
-//! that is not made is no check. What a device cannot do by its nature is no skip, and does not go by this.
+//! On a developer's machine it may, and says so. In CI, where `.ci/run` has installed all of it, such a test fails: a
+//! check that is not made is no check. What a device cannot do by its nature is no skip, and does not go by this.
 
 use std::env;
 use std::fmt::Display;

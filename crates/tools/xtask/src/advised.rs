@@ -1,5 +1,5 @@
-//! Advice applied to the source: each broken scenario's module is copied, changed as the advice says by line and text, built,
-//! and checked.
+//! Advice applied to the source: each broken scenario's module is copied, changed as the advice says by line and text,
+//! built, and checked.
 
 use std::fs;
 use std::io;

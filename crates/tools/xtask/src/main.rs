@@ -1,10 +1,10 @@
 //! Checks that take too long for every change.
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
-//! `crates/proof/check/tests/suite/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
-//! the checker with the simulated device, `brute` its search with brute force. `mutants` changes what the models say.
-//! `pack` makes a folder for a machine with a GPU. `stress` runs the public litmus files on every device. `limits` measures how
-//! soon commands end.
+//! `crates/proof/check/tests/suite/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle`
+//! compares the checker with the simulated device, `brute` its search with brute force. `mutants` changes what the
+//! models say. `pack` makes a folder for a machine with a GPU. `stress` runs the public litmus files on every device.
+//! `limits` measures how soon commands end.
 
 mod advised;
 mod algorithms;
@@ -72,8 +72,8 @@ enum Task {
         #[arg(long, value_name = "A+B")]
         only: Option<String>,
     },
-    /// Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What differs
-    /// is made small and kept in crates/tools/fuzz/cases.
+    /// Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What
+    /// differs is made small and kept in crates/tools/fuzz/cases.
     Fuzz {
         /// How long.
         #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
@@ -86,12 +86,12 @@ enum Task {
     /// Judges random scenarios by the checker and on the simulated device with 50 seeds each. What a seed shows and the
     /// checker does not say is made small and printed. 5,000 if it is not said.
     Oracle(Cases),
-    /// Compares the checker's search with brute force on random programs: two to four threads, up to ten accesses, half of
-    /// them plain. The executions, outcomes and races must be the same under every model. 100,000 if it is not said.
+    /// Compares the checker's search with brute force on random programs: two to four threads, up to ten accesses, half
+    /// of them plain. The executions, outcomes and races must be the same under every model. 100,000 if it is not said.
     Brute(Cases),
     /// Emits random kernels, half of them as PTX and half as SPIR-V, reads them back, and searches them instruction by
-    /// instruction: each must leave the bytes that its intermediate representation leaves on the simulated device. 2,000 if
-    /// it is not said.
+    /// instruction: each must leave the bytes that its intermediate representation leaves on the simulated device.
+    /// 2,000 if it is not said.
     Readback(Cases),
     /// Assembles random kernels with ptxas (.ci/ptx-tools installs it), and tells of each warning.
     Assemble {
@@ -101,8 +101,8 @@ enum Task {
         #[arg(long, value_name = "SM", default_value_t = 90)]
         arch: u32,
     },
-    /// Prints the machine code of Wattle's kernels beside nvcc's for CUDA C++ of the same kernels: instructions per element
-    /// in the inner loop, registers, occupancy.
+    /// Prints the machine code of Wattle's kernels beside nvcc's for CUDA C++ of the same kernels: instructions per
+    /// element in the inner loop, registers, occupancy.
     Sass {
         /// Keeps the texts in a folder.
         #[arg(long, value_name = "FOLDER")]
@@ -118,13 +118,14 @@ enum Task {
         #[arg(long, value_name = "PACKAGE")]
         only: Option<String>,
     },
-    /// Checks the known algorithms, litmus tests and mistakes for all targets, and writes crates/apps/kernels/ALGORITHMS.md.
+    /// Checks the known algorithms, litmus tests and mistakes for all targets, and writes
+    /// crates/apps/kernels/ALGORITHMS.md.
     Algorithms,
-    /// Applies the advice on each broken scenario, or on those whose names contain a word, to its source as it is printed,
-    /// builds that, and checks that it holds.
+    /// Applies the advice on each broken scenario, or on those whose names contain a word, to its source as it is
+    /// printed, builds that, and checks that it holds.
     Advised { words: Vec<String> },
-    /// Runs the public litmus files beside the checkout, those that are kernels, on every device, and fails if one shows an
-    /// outcome that its model forbids.
+    /// Runs the public litmus files beside the checkout, those that are kernels, on every device, and fails if one
+    /// shows an outcome that its model forbids.
     Stress {
         /// How long in all.
         #[arg(long, value_name = "M", default_value_t = 60.0, value_parser = minutes)]
@@ -132,11 +133,11 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
-    /// Ends commands of `wattle` by --time, by Ctrl-C and by --memory, and prints how long after the moment each ended, and
-    /// how much memory it had.
+    /// Ends commands of `wattle` by --time, by Ctrl-C and by --memory, and prints how long after the moment each ended,
+    /// and how much memory it had.
     Limits,
-    /// Makes a folder with the programs and the script gpu.sh that tests and measures all this on a machine with an NVIDIA
-    /// GPU.
+    /// Makes a folder with the programs and the script gpu.sh that tests and measures all this on a machine with an
+    /// NVIDIA GPU.
     Pack {
         #[arg(long, value_name = "FOLDER", default_value = "target/gpu")]
         output: PathBuf,

@@ -1,5 +1,5 @@
-//! SARIF, the format of static analysis that code hosts show at source lines (OASIS, "Static Analysis Results Interchange
-//! Format (SARIF) Version 2.1.0").
+//! SARIF, the format of static analysis that code hosts show at source lines (OASIS, "Static Analysis Results
+//! Interchange Format (SARIF) Version 2.1.0").
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::{Case, Finding, Outcome, Place};
 use crate::exit::Exit;
 
-/// The log: one run with a result for each finding, and a notification for each case without an answer. The same finding
-/// under several targets is one result that names them.
+/// The log: one run with a result for each finding, and a notification for each case without an answer. The same
+/// finding under several targets is one result that names them.
 pub fn log(exit: Exit, cases: &[Case]) -> Value {
     let mut found: Vec<(&Finding, &str, Vec<&str>)> = Vec::new();
     let mut notes = Vec::new();
@@ -102,8 +102,8 @@ fn location(place: &Place) -> Value {
     json!({ "physicalLocation": physical })
 }
 
-/// A file's name relative to the folder where the command runs, if it is in there: servers know files by their places in a
-/// repository.
+/// A file's name relative to the folder where the command runs, if it is in there: servers know files by their places
+/// in a repository.
 fn relative(file: &str, folder: &Path) -> String {
     let inside = Path::new(file).strip_prefix(folder).ok().filter(|rest| !rest.as_os_str().is_empty());
     inside.map_or_else(|| file.to_owned(), |rest| rest.display().to_string())

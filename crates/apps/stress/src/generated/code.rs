@@ -201,7 +201,8 @@ impl<'p> Code<'p> {
         registers.map(set).collect()
     }
 
-    /// The words in block shared memory: the instance's first thread sets them, or stores them where the host reads them.
+    /// The words in block shared memory: the instance's first thread sets them, or stores them where the host reads
+    /// them.
     fn shared_words(&mut self, role: SlotId, initial: bool) -> Vec<Stmt> {
         if self.space == Space::Device {
             return Vec::new();

@@ -254,8 +254,8 @@ impl Pattern {
     }
 }
 
-/// Fills `rows` rows of `width` bytes, which stand `pitch` bytes apart. Address and width are multiples of the pattern's
-/// size, and so is the distance if there is more than one row.
+/// Fills `rows` rows of `width` bytes, which stand `pitch` bytes apart. Address and width are multiples of the
+/// pattern's size, and so is the distance if there is more than one row.
 ///
 /// # Safety
 /// The memory is there until the fill is done, and nothing else uses it.

@@ -140,8 +140,8 @@ pub(super) struct Additions {
     pub others: Vec<Change>,
 }
 
-/// Whether there are atomic operations on the elements of a place: not on those of a struct's or array's numbers, of which each
-/// is a place here.
+/// Whether there are atomic operations on the elements of a place: not on those of a struct's or array's numbers, of
+/// which each is a place here.
 fn can_be_atomic(program: &Program, place: Place) -> bool {
     let kernel = program.kernel();
     match place {

@@ -277,7 +277,8 @@ fn ease(trials: &mut Trials<'_>) {
     }
 }
 
-/// Tries all sets of `size` changes, which are called `what`; returns whether one makes the scenario hold, or the time is up.
+/// Tries all sets of `size` changes, which are called `what`; returns whether one makes the scenario hold, or the time
+/// is up.
 fn search(trials: &mut Trials<'_>, what: &str, candidates: &[Change], size: usize) -> bool {
     let mut chosen: Vec<usize> = (0..size).collect();
     let tried = trials.advice.tried;

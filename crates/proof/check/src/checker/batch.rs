@@ -110,7 +110,8 @@ pub(super) fn run(run: &Run, groups: &[Group], is_final: IsFinal<'_>) -> Result<
     Ok(())
 }
 
-/// The error that ends a run which looks at a cell in which executions leave different values: the check begins again without such.
+/// The error that ends a run which looks at a cell in which executions leave different values: the check begins again
+/// without such.
 pub(super) fn open_value() -> Error {
     system("checking", "this value differs between executions")
 }
@@ -256,8 +257,8 @@ fn world(run: &Run, groups: &[Group]) -> Result<World> {
     Ok(world)
 }
 
-/// The edits, which have the numbers of instructions of the device that is tried first, with those of these launches' programs: an
-/// edit of a line is one of all that stands for it, for whichever device.
+/// The edits, which have the numbers of instructions of the device that is tried first, with those of these launches'
+/// programs: an edit of a line is one of all that stands for it, for whichever device.
 fn edits(run: &Run, launches: &[LaunchWorld]) -> Edits {
     let mut edits = run.checker.edits.clone();
     if edits.instructions.is_empty() || run.choice.variant == run.first_variant {

@@ -130,8 +130,8 @@ impl fmt::Display for Change {
     }
 }
 
-/// Whether two of the changes touch the same instruction, or one adds a barrier that gives other numbers to the instructions
-/// which another touches.
+/// Whether two of the changes touch the same instruction, or one adds a barrier that gives other numbers to the
+/// instructions which another touches.
 pub(super) fn clash(changes: &[&Change]) -> bool {
     let touched = |change: &&Change| change.touches().into_iter().map(|(program, ..)| program).collect::<BTreeSet<_>>();
     let renumbers = |change: &&&Change| change.what.iter().any(|what| matches!(what, What::BarrierBeforeFork(..)));

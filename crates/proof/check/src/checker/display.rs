@@ -38,8 +38,9 @@ impl Report {
     }
 
     /// Whether the scenario holds only because nothing could fail: it has no named check and no assertion in a kernel,
-    /// data races are no error, and what it reads, if anything, it reports as its outcome. A scenario that reads results and
-    /// reports no outcome is taken to compare them by itself, unless the texts of its summaries differ from run to run.
+    /// data races are no error, and what it reads, if anything, it reports as its outcome. A scenario that reads
+    /// results and reports no outcome is taken to compare them by itself, unless the texts of its summaries differ from
+    /// run to run.
     pub fn nothing_asserted(&self) -> bool {
         let forbids_races = self.target.forbids_races(self.model);
         let compares = self.reads_back && self.outcomes.is_empty() && self.summaries.len() <= 1;

@@ -15,8 +15,8 @@ use super::variants::{Asked, variants};
 use crate::report::{Report, Unknown, Verdict};
 use crate::search::{Limits, Statistics, Stopped, Watch};
 
-/// Checks a scenario's function. Where something is wrong and some search was an earlier run's, which has no execution to
-/// show, all is searched.
+/// Checks a scenario's function. Where something is wrong and some search was an earlier run's, which has no execution
+/// to show, all is searched.
 pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<Report> {
     let began = Instant::now();
     let (mut report, mut shared) = check_once(checker, scenario)?;

@@ -92,8 +92,8 @@ impl Frames {
         Frames { blocks: u32::MAX, threads: Threads::More },
     ];
 
-    /// Whether devices that deal indices out so choose blocks and threads like this: the host, whose blocks have one thread, is
-    /// the only one that gives each worker a run of indices.
+    /// Whether devices that deal indices out so choose blocks and threads like this: the host, whose blocks have one
+    /// thread, is the only one that gives each worker a run of indices.
     pub fn are_of(self, layout: IndexLayout) -> bool {
         match layout {
             IndexLayout::Strided => true,

@@ -140,8 +140,8 @@ pub(super) fn judge(
     Ok(phase)
 }
 
-/// Looks for the dependencies on which it rests that runs which stand for all executions leave no other outcome. What is tried for
-/// advice need not say why it holds.
+/// Looks for the dependencies on which it rests that runs which stand for all executions leave no other outcome. What
+/// is tried for advice need not say why it holds.
 fn rest_on_dependencies(run: &Run, has_races: bool, phase: &mut Phase) -> Result<()> {
     let holds = phase.violations.is_empty() && phase.unknown.is_empty();
     let world = phase.world.clone();
@@ -180,8 +180,8 @@ fn blank(fingerprint: u64, what: String, assumes: Vec<Site>, world: &Arc<World>)
     }
 }
 
-/// Whether the launches have a single execution, which then is the result of the search. It waits for nobody, so that no
-/// schedule changes it.
+/// Whether the launches have a single execution, which then is the result of the search. It waits for nobody, so that
+/// no schedule changes it.
 fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mut Phase) -> Result<bool> {
     let checker = &run.checker;
     if checker.sample.is_some() || checker.count_orders {
@@ -297,7 +297,8 @@ pub(super) struct Judge<'r> {
     meter: Arc<Meter>,
     /// The statements that touched private cells, which are no events.
     touched: BTreeSet<u32>,
-    /// The statements at which threads of a block wait for others of it, where the target does not promise that these run.
+    /// The statements at which threads of a block wait for others of it, where the target does not promise that these
+    /// run.
     waits_in_block: WaitsInBlock,
 }
 

@@ -1,7 +1,7 @@
 //! Searches of launches that are kept for later runs: what they are known by, and what is kept of them.
 //!
-//! The scenario's function runs each time; only the searches between its waits are taken from an earlier run. What is kept
-//! has no executions to show, so a check in which something is wrong is made again without.
+//! The scenario's function runs each time; only the searches between its waits are taken from an earlier run. What is
+//! kept has no executions to show, so a check in which something is wrong is made again without.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;

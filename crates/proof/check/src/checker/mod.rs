@@ -179,9 +179,9 @@ impl Checker {
         Checker { plain_as_relaxed: true, ..self }
     }
 
-    /// How many lanes the warps of launches have that ask for no other number: a power of two up to 128. By default it is
-    /// 32 for PTX and 1 for the host; what runs on more than one kind of device is checked with each power of two that
-    /// makes a difference to its kernels. The report names the numbers.
+    /// How many lanes the warps of launches have that ask for no other number: a power of two up to 128. By default it
+    /// is 32 for PTX and 1 for the host; what runs on more than one kind of device is checked with each power of two
+    /// that makes a difference to its kernels. The report names the numbers.
     pub fn warp_size(self, lanes: u32) -> Checker {
         Checker { warp_size: Some(lanes), ..self }
     }
@@ -196,9 +196,9 @@ impl Checker {
         Checker { symmetry, ..self }
     }
 
-    /// Judges what is emitted: each kernel as the PTX that CUDA devices get, or for Vulkan as the SPIR-V that a device with
-    /// all features gets, read back and searched instruction by instruction, instead of its intermediate representation.
-    /// For the targets of PTX and Vulkan, and the portable model.
+    /// Judges what is emitted: each kernel as the PTX that CUDA devices get, or for Vulkan as the SPIR-V that a device
+    /// with all features gets, read back and searched instruction by instruction, instead of its intermediate
+    /// representation. For the targets of PTX and Vulkan, and the portable model.
     pub fn emitted(self) -> Checker {
         self.emitted_for(Profile::Best)
     }
@@ -208,8 +208,8 @@ impl Checker {
         Checker { emitted: Some(profile), ..self }
     }
 
-    /// Takes the results of searches that were made before from a keeper, and has it keep those of others. A check that holds
-    /// then shows no execution; one in which something is wrong is made in full.
+    /// Takes the results of searches that were made before from a keeper, and has it keep those of others. A check that
+    /// holds then shows no execution; one in which something is wrong is made in full.
     pub fn kept_by(self, keeper: Arc<dyn Keeper>) -> Checker {
         Checker { keeper: Some(keeper), ..self }
     }
@@ -220,9 +220,9 @@ impl Checker {
         Checker { sample: Some(Sample { executions, seed }), ..self }
     }
 
-    /// Goes on after a violation, so that the report has one of each kind (each fault by its line), and the outcomes of the
-    /// executions in which nothing is wrong. After a data race the rest of a search need not be complete: a program with a
-    /// race has no meaning beyond it.
+    /// Goes on after a violation, so that the report has one of each kind (each fault by its line), and the outcomes of
+    /// the executions in which nothing is wrong. After a data race the rest of a search need not be complete: a program
+    /// with a race has no meaning beyond it.
     pub fn every_kind(self) -> Checker {
         Checker { every_kind: true, ..self }
     }

@@ -121,7 +121,8 @@ pub struct Judged {
     pub events: u64,
 }
 
-/// What advice changes in modules, which their judge alone knows: it makes variants, and finds them in the batches of their trials.
+/// What advice changes in modules, which their judge alone knows: it makes variants, and finds them in the batches of
+/// their trials.
 #[derive(Clone)]
 pub struct ModuleVariant(pub Arc<dyn Any + Send + Sync>);
 

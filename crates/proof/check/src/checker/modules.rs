@@ -1,7 +1,7 @@
 //! Launches of kernels that are read from modules, searched by the crate that reads them.
 //!
-//! The checker runs the scenario, and collects the launches that run at the same time in a [`Batch`]. What their threads do
-//! is known to the readers of modules, which are no part of this crate: one of them makes itself known as a
+//! The checker runs the scenario, and collects the launches that run at the same time in a [`Batch`]. What their
+//! threads do is known to the readers of modules, which are no part of this crate: one of them makes itself known as a
 //! [`ModuleJudge`] by being linked, and returns what it has [`Judged`].
 
 use std::collections::BTreeSet;
@@ -36,8 +36,8 @@ pub trait ModuleJudge: Sync {
     /// They cannot be judged: an instruction without a meaning for the checker, a kernel that cannot be emitted.
     fn judge(&self, batch: &Batch) -> Result<Judged>;
 
-    /// Prepares a launch of a module's kernel for the simulated device; the addresses of its arguments are in these buffers. The
-    /// seed chooses what is left to devices.
+    /// Prepares a launch of a module's kernel for the simulated device; the addresses of its arguments are in these
+    /// buffers. The seed chooses what is left to devices.
     ///
     /// # Errors
     /// The launch cannot be judged: it has an instruction without a meaning for the checker.
@@ -171,7 +171,8 @@ fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<Ba
     BatchKernel::of_module(call, enqueued, lanes(run, enqueued)?, buffer, variables(run, call.entry()))
 }
 
-/// The numbers of a module's variables among the buffers. They come into being with the first launch of one of its kernels.
+/// The numbers of a module's variables among the buffers. They come into being with the first launch of one of its
+/// kernels.
 fn variables(run: &Run, entry: &ModuleEntry) -> Vec<usize> {
     let mut known = lock(&run.variables);
     if let Some((_, numbers)) = known.iter().find(|(code, _)| Arc::ptr_eq(code, &entry.code)) {

@@ -89,9 +89,9 @@ impl Accesses {
         (0..self.before.len()).filter(free)
     }
 
-    /// The number of total orders; the largest number there is where there are more. How the rest can go on depends on the
-    /// set of those that are taken, not on their order, so that each set is looked at once. Meaningless where the search
-    /// is asked to end.
+    /// The number of total orders; the largest number there is where there are more. How the rest can go on depends on
+    /// the set of those that are taken, not on their order, so that each set is looked at once. Meaningless where the
+    /// search is asked to end.
     fn count(&self) -> u64 {
         let len = self.before.len();
         let mut ways = HashMap::from([(vec![false; len], 1u64)]);
@@ -156,7 +156,8 @@ pub struct OrderTable {
     /// Why searches were not complete.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::texts"))]
     pub unknown: Vec<Unknown>,
-    /// The models under which the scenario cannot be judged, such as one without a scope that a fence of it has, and why.
+    /// The models under which the scenario cannot be judged, such as one without a scope that a fence of it has, and
+    /// why.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::refused"))]
     pub refused: Vec<(Model, String)>,
     /// The order of accesses that each combination implies.
@@ -167,11 +168,13 @@ pub struct OrderTable {
 }
 
 impl OrderTable {
-    /// The table of a scenario that names its observations, within the limits of a checker (its time, its memory, the flag
-    /// that cancels it). What was not looked at by then is unknown; the variants that were not come to are left out.
+    /// The table of a scenario that names its observations, within the limits of a checker (its time, its memory, the
+    /// flag that cancels it). What was not looked at by then is unknown; the variants that were not come to are left
+    /// out.
     ///
     /// # Errors
-    /// The scenario cannot be checked at all: not under the model that counts. One without observations gives a table without rows.
+    /// The scenario cannot be checked at all: not under the model that counts. One without observations gives a table
+    /// without rows.
     pub fn of(limits: &Checker, scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
         let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
         let mut all_unknown = Vec::new();

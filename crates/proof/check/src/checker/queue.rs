@@ -19,7 +19,8 @@ pub(super) struct Launches {
     begun: Mutex<BTreeMap<usize, Vec<QueuedLaunch>>>,
     /// The errors of launches that are done, by their queue.
     failed: Mutex<BTreeMap<usize, Error>>,
-    /// The launches that were searched and that the host has not waited for: whatever is enqueued meanwhile may overlap them.
+    /// The launches that were searched and that the host has not waited for: whatever is enqueued meanwhile may overlap
+    /// them.
     unawaited: Mutex<Vec<Reach>>,
 }
 
@@ -71,7 +72,8 @@ impl Launches {
         lock(&self.run.path).overlaps = true;
     }
 
-    /// Searches launches, a group for each queue. Whatever is enqueued, and not ordered behind one of them, may overlap it.
+    /// Searches launches, a group for each queue. Whatever is enqueued, and not ordered behind one of them, may overlap
+    /// it.
     fn search(&self, numbers: &[usize], groups: &[Group], lines: &Lines, goal: &Goal<'_>) -> Result<()> {
         let mut unawaited = lock(&self.unawaited);
         unawaited.extend(groups.iter().flat_map(|group| &group.launches).filter_map(Reach::of));
@@ -132,8 +134,8 @@ unsafe impl Stepper for Launches {
         (!is_running).then(|| lock(&self.failed).remove(&queue).map_or(Ok(()), Err))
     }
 
-    /// Searches the launches at the heads of all queues together, once nothing else moves; of one queue alone, one after
-    /// another.
+    /// Searches the launches at the heads of all queues together, once nothing else moves; of one queue alone, one
+    /// after another.
     fn step(&self, moved: bool, lines: &Lines, goal: &Goal<'_>) -> bool {
         let begun = if moved { BTreeMap::new() } else { lock(&self.begun).clone() };
         let group = |(number, launches)| (number, Group { device: self.run.devices.of(number), launches });

@@ -32,13 +32,13 @@ pub(super) struct Rests {
     pub perhaps_on: Option<(Site, Site)>,
     /// Whether a limit ended the search before it found such an outcome.
     pub unfinished: bool,
-    /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one that
-    /// writes what it reads; empty where the target promises that all threads of a block run.
+    /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one
+    /// that writes what it reads; empty where the target promises that all threads of a block run.
     pub waits: Vec<(Site, Site)>,
 }
 
-/// Whether an atomic store that was never made is to memory that threads load atomically: perhaps it is missing only since
-/// the read that it depends on never returns what nothing but the store's own consequences would give.
+/// Whether an atomic store that was never made is to memory that threads load atomically: perhaps it is missing only
+/// since the read that it depends on never returns what nothing but the store's own consequences would give.
 pub(super) fn leaves_stores_out(world: &World, executed: &BTreeSet<(u32, u32)>) -> bool {
     let memory = |launch: &LaunchWorld, place: Place| match place {
         Place::Param(id) => Some(launch.environment.arguments.get(id.index())?.view()?.memory),
@@ -65,7 +65,8 @@ pub(super) fn leaves_stores_out(world: &World, executed: &BTreeSet<(u32, u32)>) 
     !loaded.is_disjoint(&left_out)
 }
 
-/// Values that might justify themselves: `y = x` beside `x = y` leaves any. Small numbers, and what stands in the kernels.
+/// Values that might justify themselves: `y = x` beside `x = y` leaves any. Small numbers, and what stands in the
+/// kernels.
 fn tried_values(world: &World) -> Vec<u64> {
     let constants = world.launches.iter().flat_map(|launch| launch.program.written_constants());
     let mut values: Vec<u64> = Vec::new();

@@ -177,8 +177,8 @@ impl Runs<'_> {
         Ok(())
     }
 
-    /// Whether the scenario's host part does otherwise where the device says that its warps have `size` lanes: its launches
-    /// differ from those of the first run, or what it observes does.
+    /// Whether the scenario's host part does otherwise where the device says that its warps have `size` lanes: its
+    /// launches differ from those of the first run, or what it observes does.
     pub fn tells_apart(self, size: u32, first: &Path, observed: &Outcomes) -> bool {
         let mut run = self.begin(first.again());
         run.properties.warp_width = size;
@@ -205,8 +205,8 @@ fn run_as(run: Run, scenario: &dyn Fn(&Device) -> Result<Summary>) -> (Result<Su
     (summary, path)
 }
 
-/// The result of a run in which the host read an element that nobody has written: it must be that of another run, in which
-/// other values stood there.
+/// The result of a run in which the host read an element that nobody has written: it must be that of another run, in
+/// which other values stood there.
 fn without_unwritten(
     summary: Result<Summary>,
     other: Result<Summary>,

@@ -1,5 +1,5 @@
-//! What runs of the simulated device show, where the search has found nothing and could not look at everything: programs
-//! whose threads go round for ever have no execution that ends, and still a first iteration.
+//! What runs of the simulated device show, where the search has found nothing and could not look at everything:
+//! programs whose threads go round for ever have no execution that ends, and still a first iteration.
 
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,8 @@ const STEPS: u64 = 20_000;
 /// The longest that all runs take.
 const TIME: Duration = Duration::from_secs(2);
 
-/// Runs a scenario that has no answer on the simulated device, and adds the first race, fault or wait without end that a
-/// run shows; what the scenario itself asserts is not looked at. What the simulated device does, the portable model
+/// Runs a scenario that has no answer on the simulated device, and adds the first race, fault or wait without end that
+/// a run shows; what the scenario itself asserts is not looked at. What the simulated device does, the portable model
 /// permits.
 pub(super) fn look(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>, report: &mut Report) {
     let is_bound = |unknown: &Unknown| matches!(unknown, Unknown::LoopBound(_) | Unknown::LoopsAtBound { .. });

@@ -35,8 +35,8 @@ impl Kind {
     }
 }
 
-/// All changes of orders, scopes and fences, by kinds: those that say the least about the program first, which are the first
-/// to be taken away again.
+/// All changes of orders, scopes and fences, by kinds: those that say the least about the program first, which are the
+/// first to be taken away again.
 pub(super) fn strongest(report: &Report) -> Vec<Kind> {
     let [mut at_plain, mut behind, mut before, mut updates, mut stores, mut loads, mut fences] =
         [true, true, true, false, false, false, false].map(|inserts| Kind { places: Vec::new(), inserts });

@@ -12,7 +12,8 @@ use wattle_memory::{CAPABILITIES, Target};
 pub struct Variant {
     /// How it deals indices out.
     pub layout: IndexLayout,
-    /// What it answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the size of warps.
+    /// What it answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the size of
+    /// warps.
     answers: [u32; DeviceProperty::ALL.len()],
 }
 

@@ -1,8 +1,9 @@
 //! Launches of modules' kernels on the simulated device.
 //!
-//! What a module's threads do is known to the crate that reads modules, which the simulated device finds as the checker finds it
-//! ([`MODULE_JUDGES`]). Each buffer that a module's kernel is given gets a range of addresses of its own, which it keeps: so
-//! addresses may stand in memory from one launch to the next. So does each variable of a module, whose values are kept too.
+//! What a module's threads do is known to the crate that reads modules, which the simulated device finds as the checker
+//! finds it ([`MODULE_JUDGES`]). Each buffer that a module's kernel is given gets a range of addresses of its own,
+//! which it keeps: so addresses may stand in memory from one launch to the next. So does each variable of a module,
+//! whose values are kept too.
 
 use std::sync::Arc;
 

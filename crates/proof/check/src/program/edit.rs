@@ -78,8 +78,8 @@ impl Edit {
 pub struct Edits {
     /// The edits of instructions, by the program's number and the instruction's.
     pub instructions: BTreeMap<(u32, u32), Edit>,
-    /// The branches and loops before which the block's barrier is added, by the program's number: one of each program at
-    /// most, which has no other edits, since its instructions have other numbers then.
+    /// The branches and loops before which the block's barrier is added, by the program's number: one of each program
+    /// at most, which has no other edits, since its instructions have other numbers then.
     pub barriers: BTreeMap<u32, u32>,
 }
 

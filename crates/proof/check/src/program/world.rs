@@ -69,8 +69,8 @@ pub struct World {
 /// A barrier's program, its instruction, and the iterations of the loops around it.
 type BarrierInstance = (u32, u32, Vec<u64>);
 
-/// The writes that threads may still make, each with its launch and thread, by the hash of these; `None` where they are not
-/// known.
+/// The writes that threads may still make, each with its launch and thread, by the hash of these; `None` where they are
+/// not known.
 type Seen = FxHashMap<u64, Vec<(u32, Thread<Deferred>, Option<Arc<[Ahead]>>)>>;
 
 impl std::fmt::Debug for World {

@@ -59,8 +59,8 @@ pub enum Unknown {
     /// Launches on several queues overlap across copies or events between them, and not all interleavings were
     /// searched.
     Overlap,
-    /// Threads wait for what no other launch does that was looked at with theirs, and the host had waited for another queue
-    /// then: it may go on, and let them go.
+    /// Threads wait for what no other launch does that was looked at with theirs, and the host had waited for another
+    /// queue then: it may go on, and let them go.
     WaitedElsewhere,
     /// The host saw one of several answers that devices may give.
     Decided(Decided),
@@ -214,8 +214,8 @@ impl Violation {
         }
     }
 
-    /// Adds it to others, unless one is like it: of its kind, and the same fault, the same failed check, or threads that are
-    /// stuck at barriers, elsewhere, or both as they are in it.
+    /// Adds it to others, unless one is like it: of its kind, and the same fault, the same failed check, or threads
+    /// that are stuck at barriers, elsewhere, or both as they are in it.
     pub(crate) fn join(self, others: &mut Vec<Violation>) {
         let detail = |violation: &Violation| match violation {
             Violation::Fault { what, .. } => what.clone(),
@@ -244,7 +244,8 @@ pub struct Report {
     pub target: Target,
     /// The memory model.
     pub model: Model,
-    /// Whether the emitted code itself was read back and judged ([`Checker::emitted`](crate::checker::Checker::emitted)).
+    /// Whether the emitted code itself was read back and judged
+    /// ([`Checker::emitted`](crate::checker::Checker::emitted)).
     pub emitted: bool,
     /// The progress model.
     pub progress: Progress,
@@ -273,35 +274,35 @@ pub struct Report {
     pub checks: Vec<String>,
     /// Whether the scenario has read what its launches left.
     pub reads_back: bool,
-    /// What the scenario said that it did, in each run that was right, if it observes nothing: several texts tell results that
-    /// differ, and that it accepted. At most [`Report::MOST_SUMMARIES`].
+    /// What the scenario said that it did, in each run that was right, if it observes nothing: several texts tell
+    /// results that differ, and that it accepted. At most [`Report::MOST_SUMMARIES`].
     pub summaries: BTreeSet<String>,
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
-    /// Dependencies that may exclude some outcome, likewise, where [`rests_unfinished`](Report::rests_unfinished): of those that the
-    /// search for such outcomes has ignored, the first.
+    /// Dependencies that may exclude some outcome, likewise, where [`rests_unfinished`](Report::rests_unfinished): of
+    /// those that the search for such outcomes has ignored, the first.
     pub may_rest_on: Vec<(Site, Site)>,
-    /// Whether stores wait for what is read, and it is not known whether outcomes are missing only because of that. The search
-    /// for such outcomes ends after one second and at the bounds of loops, looks at no more than 96 ways in which a thread
-    /// may go on, and is not made where some outcomes are unknown.
+    /// Whether stores wait for what is read, and it is not known whether outcomes are missing only because of that. The
+    /// search for such outcomes ends after one second and at the bounds of loops, looks at no more than 96 ways in
+    /// which a thread may go on, and is not made where some outcomes are unknown.
     pub rests_unfinished: bool,
-    /// Loops in which a thread may wait for another of its block, each by the line that reads there and the one that writes what
-    /// it reads: the search takes all threads of a block that has begun for ones that run, which the target does not promise.
-    /// Empty for targets that do ([`Target::promises_threads`]).
+    /// Loops in which a thread may wait for another of its block, each by the line that reads there and the one that
+    /// writes what it reads: the search takes all threads of a block that has begun for ones that run, which the target
+    /// does not promise. Empty for targets that do ([`Target::promises_threads`]).
     pub rests_on_progress: Vec<(Site, Site)>,
-    /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes of
-    /// other times.
+    /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes
+    /// of other times.
     pub assumes: Vec<Site>,
-    /// What the verdict rests on that no device or language promises, in words: of launches of modules, and of arithmetic whose
-    /// bits are each device's own.
+    /// What the verdict rests on that no device or language promises, in words: of launches of modules, and of
+    /// arithmetic whose bits are each device's own.
     pub notes: Vec<String>,
     /// The size of the search.
     pub statistics: Statistics,
     /// The number of events of the finished executions together.
     pub events: u64,
-    /// If a limit ended a search: the share of it that was covered until then, from 0 to 1, where at each branching every
-    /// branch counts for as much as the others. Of several such searches it is that of the one covered least.
+    /// If a limit ended a search: the share of it that was covered until then, from 0 to 1, where at each branching
+    /// every branch counts for as much as the others. Of several such searches it is that of the one covered least.
     pub covered: Option<f64>,
     /// Whether equal threads were treated as interchangeable.
     pub symmetric: bool,

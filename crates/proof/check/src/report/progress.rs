@@ -14,8 +14,8 @@ pub enum Progress {
     /// Every member is promised to run.
     Fair,
     /// Every block that has begun, and every block with a lower number than such a one: what Wattle's devices promise
-    /// to the blocks of a launch. Every thread of a block that has begun is taken to run: CUDA and the host promise that,
-    /// Vulkan does not within a subgroup, and a report says where its verdict rests on it
+    /// to the blocks of a launch. Every thread of a block that has begun is taken to run: CUDA and the host promise
+    /// that, Vulkan does not within a subgroup, and a report says where its verdict rests on it
     /// ([`Report::rests_on_progress`](super::Report::rests_on_progress)).
     #[default]
     Lobe,

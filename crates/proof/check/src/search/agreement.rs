@@ -129,8 +129,8 @@ pub(super) struct Agreement {
     pub met: bool,
     /// Whether some completions perform a store that others do not, or that is not known.
     pub depends: bool,
-    /// Whether some completions perform stores that others perform in another order, or elsewhere among what the thread has
-    /// run ahead to.
+    /// Whether some completions perform stores that others perform in another order, or elsewhere among what the thread
+    /// has run ahead to.
     pub reordered: bool,
     /// Pairs of reads that were assumed to be one.
     pub ties: Vec<(EventId, EventId)>,
@@ -143,7 +143,8 @@ impl Agreement {
         Agreement { ahead, beyond, undecided: true, cut: true, met: false, depends: true, reordered: false, ties }
     }
 
-    /// What there is of it up to the action with this number; of what the thread has run ahead to behind that, nothing is known.
+    /// What there is of it up to the action with this number; of what the thread has run ahead to behind that, nothing
+    /// is known.
     pub fn up_to(&self, number: usize) -> Agreement {
         let mut ahead = self.ahead.clone();
         ahead.iter_mut().skip(number + 1).for_each(|act| *act = Act::Other { events: act.events() });
@@ -166,8 +167,8 @@ impl Agreement {
         self.known_ahead() + self.beyond.len()
     }
 
-    /// The number of actions that are not in the graph, up to the last store: no other thread can see those behind it, and
-    /// they only matter where their values determine a store.
+    /// The number of actions that are not in the graph, up to the last store: no other thread can see those behind it,
+    /// and they only matter where their values determine a store.
     pub fn seen(&self) -> usize {
         self.known_ahead() + self.seen_beyond().len()
     }
@@ -241,8 +242,9 @@ fn shared_stores(model: Model, first: &Agreement, second: &Agreement) -> usize {
     all_placed(first, &[]).iter().filter(|(act, _)| is_known_store(act)).map(is_shared).filter(|shared| *shared).count()
 }
 
-/// What each completion does of what all of them do, in its own order: the accesses that each of the others performs too,
-/// behind the same fences, as often. `fences` gives the fences among what the thread has run ahead to, by their numbers.
+/// What each completion does of what all of them do, in its own order: the accesses that each of the others performs
+/// too, behind the same fences, as often. `fences` gives the fences among what the thread has run ahead to, by their
+/// numbers.
 pub(super) fn in_each_order(model: Model, all: Vec<Agreement>, fences: &[(usize, Label)]) -> Vec<Agreement> {
     let placed: Vec<Vec<Placed<'_>>> = all.iter().map(|of| all_placed(of, fences)).collect();
     let count =

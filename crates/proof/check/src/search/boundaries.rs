@@ -4,8 +4,8 @@ use wattle_memory::{Placement, ThreadId};
 
 use super::Setup;
 
-/// The lists of threads after whose end others begin, each once, and the number of each thread's list. The threads that begin
-/// at once have the empty list.
+/// The lists of threads after whose end others begin, each once, and the number of each thread's list. The threads that
+/// begin at once have the empty list.
 pub(super) fn lists<'s>(setup: &'s Setup<'_>) -> (Vec<&'s [ThreadId]>, Vec<usize>) {
     let mut lists: Vec<&[ThreadId]> = Vec::new();
     let number = |after: &'s [ThreadId]| {
@@ -20,9 +20,9 @@ pub(super) fn lists<'s>(setup: &'s Setup<'_>) -> (Vec<&'s [ThreadId]>, Vec<usize
     (lists, of)
 }
 
-/// The placements of all threads: of the program's, and behind them of one for each list of [`lists`], whose operations are the
-/// system's own. What the system does at one boundary comes neither before nor after what it does at another, unless launches
-/// between them say so.
+/// The placements of all threads: of the program's, and behind them of one for each list of [`lists`], whose operations
+/// are the system's own. What the system does at one boundary comes neither before nor after what it does at another,
+/// unless launches between them say so.
 pub(super) fn placements(setup: &Setup<'_>) -> Vec<Placement> {
     let own = setup.threads.iter().map(|thread| thread.placement);
     let system = Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) };

@@ -30,9 +30,9 @@ impl Choice {
 /// The read to branch on, of those that may be.
 ///
 /// One for which no further write can come goes first: every branch of it has a source that is there, and none waits in
-/// vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are still to come. Of those a
-/// read-modify-write, whose place in the order of writes decides most; but in a loop the first of its thread, since only
-/// an iteration whose reads have values can turn out to change nothing.
+/// vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are still to come. Of those
+/// a read-modify-write, whose place in the order of writes decides most; but in a loop the first of its thread, since
+/// only an iteration whose reads have values can turn out to change nothing.
 pub(super) fn best<'c>(
     setup: &Setup<'_>,
     state: &SearchState<'_>,
@@ -125,8 +125,8 @@ impl Search<'_, '_> {
         let Some(half) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
         let (first, second) = (graph.event(read).label, graph.event(half).label);
-        // A compare-exchange whose outcome is open may write nothing, unless it succeeds with what it would read here. Its
-        // write has no location yet; its read, of the same scope, is ordered like it.
+        // A compare-exchange whose outcome is open may write nothing, unless it succeeds with what it would read here.
+        // Its write has no location yet; its read, of the same scope, is ordered like it.
         let own = match graph.event(half).location {
             Some(_) => half,
             None if state.writes_if_it_reads(read, write)

@@ -60,7 +60,8 @@ impl<'w> Search<'_, 'w> {
             }
             let status = |&thread: &ThreadId| state.runners[thread].status;
             let endless = (0..state.runners.len()).any(|thread| status(&thread) == Status::Endless);
-            // A thread that ran ahead to its bound behind a read, of which every source that is there sends it back, waits.
+            // A thread that ran ahead to its bound behind a read, of which every source that is there sends it back,
+            // waits.
             let waits = |thread: ThreadId| state.pending(thread).any(|read| state.spinning(read).is_some());
             let bounded: Vec<ThreadId> = (0..state.runners.len())
                 .filter(|&thread| matches!(status(&thread), Status::Bounded | Status::Endless) && !waits(thread))
@@ -68,7 +69,8 @@ impl<'w> Search<'_, 'w> {
             let at_bound = !bounded.is_empty();
             // A thread that still waits for a read may turn out not to exist.
             let ends = at_bound && !self.cuts_off();
-            // A loop that only computes may have thousands of events with the other lanes of its warp, too many to relate.
+            // A loop that only computes may have thousands of events with the other lanes of its warp, too many to
+            // relate.
             if at_bound && !ends && state.graph.len() > MOST_CUT_OFF_EVENTS {
                 return Ok(());
             }
@@ -219,7 +221,8 @@ impl<'w> Search<'_, 'w> {
         let (mut spinning, mut tried) = (seen.clone(), seen.clone());
         choice.spinning.iter().for_each(|&source| spinning.insert(source));
         let mut branches = Vec::new();
-        // Where no other write can come, and the thread is in no loop in which it could wait, the sources are all there is.
+        // Where no other write can come, and the thread is in no loop in which it could wait, the sources are all there
+        // is.
         let runner = &state.runners[thread];
         let leaves = !later && choice.spinning.is_empty() && !runner.loops && state.spinning(read).is_none();
         let place = state.place(thread, read);

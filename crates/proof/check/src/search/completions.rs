@@ -3,17 +3,18 @@
 //! A compiler may move a store before a read that the store does not need, and it sees more than operands and branches:
 //! `(a & 0) + 1` is 1, and a store that stands in both arms of a branch is a store. So a store may be added once the
 //! chosen reads determine it: every completion of the open ones performs the same store (place, value, order, scope)
-//! behind the same fences. The same are instructions: scopes and orders for which a target has one are one ([`Model::merged`]).
-//! A completion gives a read some value that some write gives its place; reads of one
-//! place with nothing between them that orders may be taken equal, since they may be made one. So a plain read returns
-//! what its thread has stored plainly, where the thread has synchronized with nobody since: any other value is a race. A
-//! loop that waits on atomics may never end, unless something in it counts to an end that is not far; other loops end. What is not found out within bounds counts as no dependency.
+//! behind the same fences. The same are instructions: scopes and orders for which a target has one are one
+//! ([`Model::merged`]). A completion gives a read some value that some write gives its place; reads of one place with
+//! nothing between them that orders may be taken equal, since they may be made one. So a plain read returns what its
+//! thread has stored plainly, where the thread has synchronized with nobody since: any other value is a race. A loop
+//! that waits on atomics may never end, unless something in it counts to an end that is not far; other loops end. What
+//! is not found out within bounds counts as no dependency.
 //!
-//! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on
-//! relaxed and on plain accesses alike, and its control-flow simplification makes one read-modify-write of two equal ones
-//! in the arms of a branch; LLVM and ptxas pass what is stored plainly on to loads of it; ptxas merges weak loads and drops
-//! `and` with 0. A read or read-modify-write that all completions perform may be made early in the same way. C++20
-//! [atomics.order]/8 only asks implementations to avoid values that justify themselves.
+//! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on relaxed
+//! and on plain accesses alike, and its control-flow simplification makes one read-modify-write of two equal ones in
+//! the arms of a branch; LLVM and ptxas pass what is stored plainly on to loads of it; ptxas merges weak loads and
+//! drops `and` with 0. A read or read-modify-write that all completions perform may be made early in the same way.
+//! C++20 [atomics.order]/8 only asks implementations to avoid values that justify themselves.
 
 mod listed;
 mod stores;
@@ -46,7 +47,8 @@ const MOST_ACTIONS: u32 = 1 << 15;
 /// The maximum number of actions of a comparison that only finds out whether there is something to find.
 const FEW_ACTIONS: u32 = 1 << 11;
 
-/// The most turns of loops that end by themselves in a completion. A loop that goes on longer is taken for one that may never end.
+/// The most turns of loops that end by themselves in a completion. A loop that goes on longer is taken for one that may
+/// never end.
 const MOST_TURNS: u32 = 16;
 
 /// The values that the open reads of a completion return.
@@ -54,16 +56,16 @@ const MOST_TURNS: u32 = 16;
 pub(super) enum Given<'v> {
     /// Any value: both ways at every branch.
     Anything,
-    /// The values of the writes that are in the graph; reads of one place that a compiler may make one are one, and what a
-    /// thread has stored plainly it reads.
+    /// The values of the writes that are in the graph; reads of one place that a compiler may make one are one, and
+    /// what a thread has stored plainly it reads.
     Present,
     /// The values that some write of the program gives the place; any value if they are too many.
     Possible(&'v Values),
-    /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need not
-    /// be certain.
+    /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need
+    /// not be certain.
     Merged(&'v Values),
-    /// The values that some write gives the place, where completions are listed instead of compared. Reads of one place that a compiler may make one
-    /// return one value if they are `merged`, and else any of the values each.
+    /// The values that some write gives the place, where completions are listed instead of compared. Reads of one place
+    /// that a compiler may make one return one value if they are `merged`, and else any of the values each.
     Each { values: &'v Values, merged: bool },
 }
 
@@ -89,7 +91,8 @@ struct Path<'w> {
     ahead: usize,
     /// Whether it ended at an operation of its warp to which the thread has not come.
     met: bool,
-    /// The loops entered, with what the thread was at their heads and how many writes came before, under [`Given::Each`].
+    /// The loops entered, with what the thread was at their heads and how many writes came before, under
+    /// [`Given::Each`].
     heads: Vec<(u32, Thread<'w>, usize)>,
     /// The number of writes that it has made, or may have.
     writes: usize,
@@ -184,8 +187,8 @@ struct Completions<'a, 'w> {
     given: Given<'a>,
     /// The number of actions that may still be run.
     left: u32,
-    /// Under [`Given::Each`]: what threads are behind reads, by their digests, with what they have done. Two that are the same
-    /// have the same completions.
+    /// Under [`Given::Each`]: what threads are behind reads, by their digests, with what they have done. Two that are
+    /// the same have the same completions.
     seen: FxHashMap<u64, Vec<(Thread<'w>, Vec<Act>)>>,
 }
 

@@ -55,8 +55,8 @@ pub(super) fn determine(
         let any = compare(setup, state, thread, Given::Anything);
         state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends || agreed.cut || agreed.met);
         state.runners[thread].cut = any.as_ref().is_some_and(|agreed| agreed.met);
-        // A read that all completions make is made early too, where a store depends on some value; in a loop not, since the
-        // iteration in which a thread waits for ever may never come to it.
+        // A read that all completions make is made early too, where a store depends on some value; in a loop not, since
+        // the iteration in which a thread waits for ever may never come to it.
         let depends = state.runners[thread].depends && state.runners[thread].heads.is_empty();
         let made = |agreed: Agreement| if depends { agreed } else { agreed.without_unseen() };
         let any = any.filter(|agreed| !agreed.undecided).map(made);

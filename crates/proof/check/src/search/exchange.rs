@@ -1,11 +1,12 @@
 //! Operations of warps: the lanes meet, and each gets a result that depends on the others' values.
 //!
 //! A lane stands at the operation until all lanes of its warp have come to it; that orders no memory, so the event that
-//! stands for it in the graph does nothing. A lane brings its value, which may wait for a read whose source is not chosen.
-//! Then the results that need this value wait for it too, and their lanes run on without them until control needs them, as
-//! behind a read. So what a lane does behind the operation depends on the values that its result is made of, and on what
-//! all lanes needed to come to it. Where no compiler can remove a dependency ([`Dependencies`](super::Dependencies)), a
-//! lane brings what all its completions bring; what it does behind an operation to which it has not come is undecided.
+//! stands for it in the graph does nothing. A lane brings its value, which may wait for a read whose source is not
+//! chosen. Then the results that need this value wait for it too, and their lanes run on without them until control
+//! needs them, as behind a read. So what a lane does behind the operation depends on the values that its result is made
+//! of, and on what all lanes needed to come to it. Where no compiler can remove a dependency
+//! ([`Dependencies`](super::Dependencies)), a lane brings what all its completions bring; what it does behind an
+//! operation to which it has not come is undecided.
 
 use std::ops::Range;
 

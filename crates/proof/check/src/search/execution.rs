@@ -43,8 +43,8 @@ pub(super) fn order_fences(search: &mut Search<'_, '_>, graph: Graph, analysis: 
     in_some_order(search, graph, analysis, unordered_fences)
 }
 
-/// A graph in which everything is ordered that `open` finds, if the model permits one: one with a data race if some order has
-/// it. More order only takes races away, so that without one at first any order will do.
+/// A graph in which everything is ordered that `open` finds, if the model permits one: one with a data race if some
+/// order has it. More order only takes races away, so that without one at first any order will do.
 fn in_some_order(
     search: &mut Search<'_, '_>,
     graph: Graph,
@@ -109,8 +109,8 @@ pub(super) fn unordered(
     })
 }
 
-/// The analyses under other orders of the fences than that of `chosen`, of which each leaves other last writes. `analysis`
-/// is the one without an order: where each location has one last write in it, no order changes that.
+/// The analyses under other orders of the fences than that of `chosen`, of which each leaves other last writes.
+/// `analysis` is the one without an order: where each location has one last write in it, no order changes that.
 pub(super) fn other_endings(
     search: &mut Search<'_, '_>,
     graph: &Graph,

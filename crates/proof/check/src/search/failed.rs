@@ -8,15 +8,15 @@
 //! One for each side of a race is enough, and one for a fault. Take an execution with any number of them, in which two
 //! accesses race or one thread faults. All other such iterations can go: nothing depends on their reads, and what reads
 //! what an idle update writes back can read the same value from where the update had it. With fewer events there is
-//! less synchronization, so the two accesses are as unordered as before, and each read of the iterations that stay reads
-//! what it read. What is left is an execution of the search with one iteration more in at most two threads. Within such an
-//! iteration the same holds of the loops inside it: each need fail but once.
+//! less synchronization, so the two accesses are as unordered as before, and each read of the iterations that stay
+//! reads what it read. What is left is an execution of the search with one iteration more in at most two threads.
+//! Within such an iteration the same holds of the loops inside it: each need fail but once.
 //!
 //! That an idle update can go needs that it comes right behind the write that it read, and that whoever reads it would
 //! synchronize with that write no more than with it. Both hold where every write of the cell, and every atomic read, is
 //! ordered with the update by atomicity (PTX ISA 8.10.3 binds morally strong operations alone). A cell of which some
-//! execution shows another access is *mixed*, and the search begins again with the idle updates of mixed cells among what
-//! has an effect: such iterations count, up to the loop bound.
+//! execution shows another access is *mixed*, and the search begins again with the idle updates of mixed cells among
+//! what has an effect: such iterations count, up to the loop bound.
 
 mod grown;
 mod ways;
@@ -177,8 +177,8 @@ impl Beside {
         iteration.steps.iter().filter_map(|step| self.event(iteration.thread, step)).collect()
     }
 
-    /// The cells of an iteration's updates that another thread writes, or reads atomically, without being ordered with the
-    /// update by what happens before, nor by atomicity.
+    /// The cells of an iteration's updates that another thread writes, or reads atomically, without being ordered with
+    /// the update by what happens before, nor by atomicity.
     fn mixed(&mut self, iteration: &Iteration, analysis: &Analysis) -> Vec<Address> {
         let mut cells = Vec::new();
         let own = |&event: &EventId| self.graph.event(event).thread == Some(iteration.thread);

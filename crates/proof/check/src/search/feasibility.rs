@@ -1,7 +1,8 @@
 //! Whether a write that a read waits for can still come.
 //!
-//! The answer errs on one side: `false` is certain. What is excluded, hidden or taken stays so in every state that a state
-//! grows into, so that a compare-exchange can succeed only with a source that it has now, or with a write to come.
+//! The answer errs on one side: `false` is certain. What is excluded, hidden or taken stays so in every state that a
+//! state grows into, so that a compare-exchange can succeed only with a source that it has now, or with a write to
+//! come.
 
 use wattle_memory::{Analysis, EventId, Kind, LocationId, Set, ThreadId, stop};
 
@@ -107,7 +108,8 @@ fn is_overtaken(setup: &Setup<'_>, state: &SearchState<'_>, read: EventId) -> bo
 
 /// What may still happen in a state: the reads that may still be given a source, and the threads that may still run.
 ///
-/// Of thousands of reads each is asked about, and each answer looks at all of them: what is the same for all is found once.
+/// Of thousands of reads each is asked about, and each answer looks at all of them: what is the same for all is found
+/// once.
 pub(super) struct Feasible<'s, 'w> {
     setup: &'s Setup<'w>,
     state: &'s SearchState<'w>,
@@ -192,9 +194,9 @@ impl<'s, 'w> Feasible<'s, 'w> {
 
     /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
     ///
-    /// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may write
-    /// whatever its code contains; a write whose value waits for such a read may get it; and so may reads that wait for
-    /// those writes. What nothing of this reaches will not happen.
+    /// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may
+    /// write whatever its code contains; a write whose value waits for such a read may get it; and so may reads that
+    /// wait for those writes. What nothing of this reaches will not happen.
     ///
     /// Where the search is asked to end, the answer is `true` at once.
     pub(super) fn later(&mut self, read: EventId, gate: bool) -> bool {
@@ -295,9 +297,9 @@ impl<'s, 'w> Feasible<'s, 'w> {
         }
     }
 
-    /// Whether a read-modify-write that has not read yet may write. A compare-exchange does if it reads the value that it
-    /// expects: from a write that is there, or from one to come. The first one to come is by code that has not been run, by
-    /// another kind of write, or by a compare-exchange that finds its value among the writes that are there.
+    /// Whether a read-modify-write that has not read yet may write. A compare-exchange does if it reads the value that
+    /// it expects: from a write that is there, or from one to come. The first one to come is by code that has not been
+    /// run, by another kind of write, or by a compare-exchange that finds its value among the writes that are there.
     fn may_succeed(&self, half: EventId) -> bool {
         let Some((expected, _)) = self.expects(half) else { return true };
         let graph = &self.state.graph;
@@ -341,8 +343,8 @@ impl<'s, 'w> Feasible<'s, 'w> {
         values.contains(&expected)
     }
 
-    /// Whether the value of a read that may still get a source can be part of an event's; of its own thread only one of the
-    /// reads up to `before`.
+    /// Whether the value of a read that may still get a source can be part of an event's; of its own thread only one of
+    /// the reads up to `before`.
     fn is_reached(&self, event: EventId, before: EventId) -> bool {
         let Some(other) = self.state.graph.event(event).thread else { return false };
         let reaches = |&(thread, first): &(ThreadId, EventId)| {

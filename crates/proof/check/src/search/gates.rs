@@ -1,5 +1,5 @@
-//! Barriers: the arrivals at each, and whom they let pass. Of a quorum the threads or groups that arrive first pass, and the search
-//! branches over which those are.
+//! Barriers: the arrivals at each, and whom they let pass. Of a quorum the threads or groups that arrive first pass,
+//! and the search branches over which those are.
 
 use wattle_memory::{EventId, Placement, ThreadId};
 

@@ -1,21 +1,23 @@
 //! What threads could do early if no dependency counted ([`Dependencies::Ignored`]).
 //!
 //! Take an execution that is consistent but for its dependencies, and add its events in an order of reads-from and
-//! dependencies as far as that goes. The search with dependencies comes there too. What is left are threads that wait: most of
-//! them for a read, whose source another one of them makes behind its own read. Follow the sources, and there is a circle. So a
-//! thread need do something early only where no thread can go on, and only what is part of such a circle.
+//! dependencies as far as that goes. The search with dependencies comes there too. What is left are threads that wait:
+//! most of them for a read, whose source another one of them makes behind its own read. Follow the sources, and there
+//! is a circle. So a thread need do something early only where no thread can go on, and only what is part of such a
+//! circle.
 //!
-//! Most circles no model has ([`circles`]), and most reads can be part of none ([`reads`]). What a read-modify-write writes
-//! depends on what it reads whatever compilers do, so that is not ignored: where such a write, or another one that has been
-//! added without its value, is read, its own reads are followed.
+//! Most circles no model has ([`circles`]), and most reads can be part of none ([`reads`]). What a read-modify-write
+//! writes depends on what it reads whatever compilers do, so that is not ignored: where such a write, or another one
+//! that has been added without its value, is read, its own reads are followed.
 //!
-//! Whatever a thread may store at most says whether there can be a circle at all; only then are its completions listed. Where
-//! not all are, or one goes on behind a barrier or in another turn of a loop, the search is decided all the same if each circle has
-//! a store that is listed: one of them made early is enough. A thread that waits for others at a barrier, at an operation of its
-//! warp or for its start may be part of any circle with two that wait for reads; what a lane brings is brought when it is known.
+//! Whatever a thread may store at most says whether there can be a circle at all; only then are its completions listed.
+//! Where not all are, or one goes on behind a barrier or in another turn of a loop, the search is decided all the same
+//! if each circle has a store that is listed: one of them made early is enough. A thread that waits for others at a
+//! barrier, at an operation of its warp or for its start may be part of any circle with two that wait for reads; what a
+//! lane brings is brought when it is known.
 //!
-//! Where nothing races, plain reads return what happens before them here too: an execution in which one races only since no
-//! dependency counts is not looked for.
+//! Where nothing races, plain reads return what happens before them here too: an execution in which one races only
+//! since no dependency counts is not looked for.
 
 mod circles;
 mod reads;
@@ -64,8 +66,8 @@ struct Early {
 }
 
 impl<'w> Search<'_, 'w> {
-    /// Branches, where no thread can go on, on what one of them may do early if dependencies are ignored. Returns whether there
-    /// is anything.
+    /// Branches, where no thread can go on, on what one of them may do early if dependencies are ignored. Returns
+    /// whether there is anything.
     pub(super) fn branch_on_ignored(
         &mut self,
         state: &SearchState<'w>,
@@ -279,7 +281,8 @@ impl Waiting<'_, '_> {
         others.flat_map(|&(of, _)| self.state.pending(of).map(move |read| (Waiter::Reader(of, read), read)))
     }
 
-    /// The links of a store of this statement, behind a read for which its thread waits, to all reads that may wait for it.
+    /// The links of a store of this statement, behind a read for which its thread waits, to all reads that may wait for
+    /// it.
     fn of_store(
         &self,
         (thread, read): (ThreadId, EventId),

@@ -1,10 +1,10 @@
 //! One execution of a program with large graphs, for the races that every execution has.
 //!
-//! A search that expects no race lets plain reads read what happens before them. Where accesses race, as in a kernel without one
-//! of its barriers, it tries each source of each of thousands of reads, and relates all events anew for each. So one execution is
-//! built first without a choice, and the model is asked once: each read reads the last write of an earlier phase of its block, or
-//! of its own thread. Phases are what lies between the block's barriers. If the model permits it and it shows a race, that is
-//! the answer; else nothing is known.
+//! A search that expects no race lets plain reads read what happens before them. Where accesses race, as in a kernel
+//! without one of its barriers, it tries each source of each of thousands of reads, and relates all events anew for
+//! each. So one execution is built first without a choice, and the model is asked once: each read reads the last write
+//! of an earlier phase of its block, or of its own thread. Phases are what lies between the block's barriers. If the
+//! model permits it and it shows a race, that is the answer; else nothing is known.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +16,8 @@ use super::execution::{execution, ordered};
 use super::searcher::{Open, Search};
 use super::state::{SearchState, Status};
 
-/// The fewest events for which it is worth while: a search of smaller graphs is quick, and shows less of what has no part in it.
+/// The fewest events for which it is worth while: a search of smaller graphs is quick, and shows less of what has no
+/// part in it.
 const FEWEST: usize = 192;
 
 /// The most events that are related to one another.

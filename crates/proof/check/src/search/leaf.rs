@@ -43,7 +43,8 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &SearchState<'_>, analysi
             let round = gone_round(search, state);
             let (state, analysis) = round.as_ref().map_or((state, analysis), |(state, analysis)| (state, analysis));
             if state.runners.iter().any(|runner| runner.status == Status::Spins) {
-                // A candidate that no order of its writes and fences suits is no part of an execution, and shows nothing.
+                // A candidate that no order of its writes and fences suits is no part of an execution, and shows
+                // nothing.
                 let found = ordered(search, state.graph.clone(), analysis.clone());
                 let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
                 let found = execution(state, &graph, &analysis, &[], Vec::new());

@@ -102,10 +102,10 @@ pub enum Dependencies {
     /// The dependencies that a compiler cannot remove, which is what kernels have: a store that every value of the open
     /// reads leads to does not depend on them (`completions`).
     AsCompiled,
-    /// No dependencies but those of what read-modify-writes write on what they read, and of what operations of warps return on
-    /// what the lanes bring: where no thread can go on, one may do
-    /// early what some value of its open read makes it do, as long as it then does so. Values still come from some write of
-    /// the program. An outcome that exists here and not under [`Dependencies::AsCompiled`] rests on a dependency.
+    /// No dependencies but those of what read-modify-writes write on what they read, and of what operations of warps
+    /// return on what the lanes bring: where no thread can go on, one may do early what some value of its open read
+    /// makes it do, as long as it then does so. Values still come from some write of the program. An outcome that
+    /// exists here and not under [`Dependencies::AsCompiled`] rests on a dependency.
     Ignored,
 }
 
@@ -137,8 +137,9 @@ pub struct Setup<'w> {
     pub system: Vec<(ThreadId, ThreadId)>,
     /// Which dependencies count.
     pub dependencies: Dependencies,
-    /// Under [`Dependencies::Ignored`]: values that reads are tried with, besides those that the program's writes give their
-    /// places. An execution in which a read returns one has a write of it, which may exist only since the read returns it.
+    /// Under [`Dependencies::Ignored`]: values that reads are tried with, besides those that the program's writes give
+    /// their places. An execution in which a read returns one has a write of it, which may exist only since the read
+    /// returns it.
     pub tried_values: Vec<u64>,
     /// Whether the visitor also receives the failing iterations of waiting loops ([`Visitor::failed_iteration`]).
     pub failed_iterations: bool,
@@ -209,8 +210,8 @@ pub struct Execution<'a> {
     pub graph: &'a Graph,
     /// The model's analysis; if several orders of its fences are possible, under one of them.
     pub analysis: &'a Analysis,
-    /// The analyses of the ends that it can have, the one above among them: several where the order of its fences decides
-    /// which writes are last.
+    /// The analyses of the ends that it can have, the one above among them: several where the order of its fences
+    /// decides which writes are last.
     pub endings: Vec<&'a Analysis>,
     /// The final states of the threads.
     pub threads: Vec<&'a Thread<'a>>,
@@ -218,8 +219,8 @@ pub struct Execution<'a> {
     pub faults: Vec<Fault>,
     /// The stuck threads; empty in a finished execution.
     pub stuck: Vec<Stuck>,
-    /// Under [`Dependencies::Ignored`]: the dependencies that were ignored, each by the statement that reads and the one
-    /// that stores.
+    /// Under [`Dependencies::Ignored`]: the dependencies that were ignored, each by the statement that reads and the
+    /// one that stores.
     pub ignored: Vec<(u32, u32)>,
     /// The cells that were touched, and their locations.
     pub cells: Vec<(Address, wattle_memory::LocationId)>,
@@ -264,20 +265,21 @@ pub trait Visitor: Send {
     /// Receives an execution with stuck threads. The same one may be passed more than once.
     fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
-    /// Receives the statement of a jump back to the head of a loop at whose bound a branch of the search ended, or of which not
-    /// all failing iterations were looked at.
+    /// Receives the statement of a jump back to the head of a loop at whose bound a branch of the search ended, or of
+    /// which not all failing iterations were looked at.
     fn at_bound(&mut self, _source: u32) {}
 
-    /// Under [`Dependencies::Ignored`]: receives a dependency that some branch of the search ignores, by the statement that reads
-    /// and the one that stores.
+    /// Under [`Dependencies::Ignored`]: receives a dependency that some branch of the search ignores, by the statement
+    /// that reads and the one that stores.
     fn ignores(&mut self, _read: u32, _store: u32) {}
 
-    /// Under [`Dependencies::Ignored`]: receives a dependency that may be part of a circle, by the same statements, before any is
-    /// ignored.
+    /// Under [`Dependencies::Ignored`]: receives a dependency that may be part of a circle, by the same statements,
+    /// before any is ignored.
     fn may_ignore(&mut self, _read: u32, _store: u32) {}
 
-    /// Receives the statement of a read in an iteration of a waiting loop that leaves its thread as it was: there it may wait. A
-    /// loop each of whose iterations changes something never does. The same one may be passed more than once.
+    /// Receives the statement of a read in an iteration of a waiting loop that leaves its thread as it was: there it
+    /// may wait. A loop each of whose iterations changes something never does. The same one may be passed more than
+    /// once.
     fn may_wait_at(&mut self, _source: u32) {}
 
     /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of
@@ -288,15 +290,15 @@ pub trait Visitor: Send {
     }
 
     /// Under [`Setup::failed_iterations`], where a branch ended at the bound of a loop and nothing else was broken off:
-    /// receives an execution as far as it goes with threads that stop at the bounds of their loops. Whatever is wrong with it
-    /// is wrong in some execution.
+    /// receives an execution as far as it goes with threads that stop at the bounds of their loops. Whatever is wrong
+    /// with it is wrong in some execution.
     fn cut_off(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.failed_iteration(execution)
     }
 
-    /// Receives, under [`Setup::assume_race_free`], a graph in which a thread waits for a write that it could only see by a
-    /// race. It is no execution, but shows a race if there is one. If all of it has happened, some execution begins so;
-    /// else nothing is found to be wrong here before a search that assumes nothing finds it.
+    /// Receives, under [`Setup::assume_race_free`], a graph in which a thread waits for a write that it could only see
+    /// by a race. It is no execution, but shows a race if there is one. If all of it has happened, some execution
+    /// begins so; else nothing is found to be wrong here before a search that assumes nothing finds it.
     fn waits_in_vain(&mut self, _graph: &Execution<'_>, _has_happened: bool) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -325,16 +327,17 @@ pub struct Statistics {
     /// search is not exhaustive unless it is 0.
     pub endless: u64,
     /// The number of times that several threads waited for reads and it was not decided whether a store of one of them
-    /// depends on its read, because too much precedes the store. Under [`Dependencies::Ignored`] also the number of times that threads
-    /// may wait for one another's stores in a circle and none of these can be tried. The search may not be exhaustive unless it is 0.
+    /// depends on its read, because too much precedes the store. Under [`Dependencies::Ignored`] also the number of
+    /// times that threads may wait for one another's stores in a circle and none of these can be tried. The search may
+    /// not be exhaustive unless it is 0.
     pub undecided: u64,
     /// The number of waiting loops with more ways for an iteration to fail than were searched: the search is not
     /// exhaustive unless it is 0.
     pub cut: u64,
     /// The number of choices at which threads were taken for one another ([`Setup::symmetric`]).
     pub alike: u64,
-    /// The number of finished executions in which groups of the threads of a block passed one of its barriers at different
-    /// statements or in different iterations: what holds rests on the size of these groups unless it is 0.
+    /// The number of finished executions in which groups of the threads of a block passed one of its barriers at
+    /// different statements or in different iterations: what holds rests on the size of these groups unless it is 0.
     pub apart: u64,
 }
 
@@ -358,8 +361,8 @@ impl Statistics {
         self.bounded + self.cut + self.endless + self.undecided == 0
     }
 
-    /// Whether candidates were abandoned and nothing was found. Every program has an execution, so that such a search has
-    /// shown nothing, not even that it was exhaustive.
+    /// Whether candidates were abandoned and nothing was found. Every program has an execution, so that such a search
+    /// has shown nothing, not even that it was exhaustive.
     pub fn found_nothing(&self) -> bool {
         self.abandoned > 0 && self.complete + self.stuck == 0 && self.is_exhaustive()
     }

@@ -2,9 +2,9 @@
 //!
 //! A source of a read is left out where the graph with it breaks an axiom, which every extension breaks too; where it
 //! sends a thread past what was added as certain; and where some read is then left without any source. These are the
-//! conditions on which the search abandons a state ([`Search::is_infeasible`], [`leaf`](super::leaf)), asked when the state is
-//! made: no execution is lost by them, and a read all of whose sources are left out ends its state at once. The
-//! analysis is kept for the branch.
+//! conditions on which the search abandons a state ([`Search::is_infeasible`], [`leaf`](super::leaf)), asked when the
+//! state is made: no execution is lost by them, and a read all of whose sources are left out ends its state at once.
+//! The analysis is kept for the branch.
 
 use wattle_memory::ThreadId;
 

@@ -1,19 +1,19 @@
 //! Cells that take part in no choice: those that one thread alone touches, and those that nobody writes.
 //!
-//! What a thread does with a cell of its own, no other thread can see, and nothing that another thread does changes what
-//! it reads there. So such a cell is a part of the thread's state, as its local arrays are, and its accesses are no events
-//! of the graph: under every model a thread reads what it has written last, since all models keep a thread's accesses of
-//! one place in order, and races need two threads. A cell that is only read gives its initial value. The order that the
-//! accesses would have to others, by their places in the thread, orders nothing but themselves.
+//! What a thread does with a cell of its own, no other thread can see, and nothing that another thread does changes
+//! what it reads there. So such a cell is a part of the thread's state, as its local arrays are, and its accesses are
+//! no events of the graph: under every model a thread reads what it has written last, since all models keep a thread's
+//! accesses of one place in order, and races need two threads. A cell that is only read gives its initial value. The
+//! order that the accesses would have to others, by their places in the thread, orders nothing but themselves.
 //!
 //! Which cells are such is not known before: a search assumes it of each cell until a second thread comes to it in any
-//! way of any execution, and so contradicts it. Then the search is worthless and begins again, with that cell in the graph.
-//! A search that comes to its end has seen all executions, and in none of them is the assumption wrong. That threads also
-//! run on values that turn out to be impossible can only contradict it more often.
+//! way of any execution, and so contradicts it. Then the search is worthless and begins again, with that cell in the
+//! graph. A search that comes to its end has seen all executions, and in none of them is the assumption wrong. That
+//! threads also run on values that turn out to be impossible can only contradict it more often.
 //!
-//! A value that is not known yet may be in such a cell, and a thread that writes to an unknown place may write to any of
-//! its cells; a read then gives an unknown value, and the thread is run again from where it knows more, with the cells as
-//! they were there.
+//! A value that is not known yet may be in such a cell, and a thread that writes to an unknown place may write to any
+//! of its cells; a read then gives an unknown value, and the thread is run again from where it knows more, with the
+//! cells as they were there.
 
 use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -58,8 +58,8 @@ pub enum Change {
         desired: Option<u64>,
         /// Whether a failing one writes the old value back (PTX), or nothing.
         writes_back: bool,
-        /// The label of a succeeding one's read, where it is stronger than that of the operation (SPIR-V has semantics of its
-        /// own for what is not equal). What is compared with is known then.
+        /// The label of a succeeding one's read, where it is stronger than that of the operation (SPIR-V has semantics
+        /// of its own for what is not equal). What is compared with is known then.
         succeeded: Option<Label>,
     },
 }
@@ -132,8 +132,8 @@ pub enum Members {
     Remaining(Arc<[ThreadId]>),
     /// This number of threads of the block, whichever arrive first; later ones pass at once.
     Quorum(u32),
-    /// This number of groups, whichever arrive first; later ones wait for others. A group has arrived once all of its threads have
-    /// that have not ended.
+    /// This number of groups, whichever arrive first; later ones wait for others. A group has arrived once all of its
+    /// threads have that have not ended.
     Groups {
         /// The threads of all groups.
         of: Arc<[ThreadId]>,
@@ -147,8 +147,8 @@ pub enum Members {
 /// A control barrier that a thread arrives at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// The number of the barrier in its block: arrivals with the same number belong together; at a barrier of groups those up to
-    /// its opening, and the next ones then again.
+    /// The number of the barrier in its block: arrivals with the same number belong together; at a barrier of groups
+    /// those up to its opening, and the next ones then again.
     pub instance: u64,
     /// The barrier's resource: arrivals with different ones do not synchronize.
     pub resource: u64,
@@ -192,8 +192,8 @@ pub enum Action {
     /// A loop that may go on for ever is about to begin. The process now holds only values that it will use again.
     LoopHead { label: u32 },
     /// Such a loop is about to begin again. If its exit depends on memory, it `waits`: other threads may prolong it
-    /// without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever memory holds: then they
-    /// may prolong it as far as that.
+    /// without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever memory holds:
+    /// then they may prolong it as far as that.
     BackEdge { label: u32, source: u32, waits: bool, ends: bool },
     /// The thread cannot continue before a value that it was not given is known. The next call repeats the attempt.
     NeedsValue,
@@ -227,8 +227,8 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self.answer(world, Some(word));
     }
 
-    /// Whether it takes along what the read at which it stands finds in unwritten memory, and reports a fault where that
-    /// matters. Of others the read is the error.
+    /// Whether it takes along what the read at which it stands finds in unwritten memory, and reports a fault where
+    /// that matters. Of others the read is the error.
     fn carries_unwritten(&self, _world: &Self::World) -> bool {
         false
     }
@@ -239,21 +239,22 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self == other
     }
 
-    /// Whether it is at the back edge of a loop as it was at another time, so that the iteration between the two will come
-    /// again: in which iterations of the loops around it the thread is makes no difference.
+    /// Whether it is at the back edge of a loop as it was at another time, so that the iteration between the two will
+    /// come again: in which iterations of the loops around it the thread is makes no difference.
     fn repeats(&self, _world: &Self::World, earlier: &Self) -> bool {
         self == earlier
     }
 
-    /// Whether it is at the back edge of a loop as it was at another time, where all threads that it met at barriers meanwhile
-    /// are too: how often it has come to them makes no difference then, since all have as often.
+    /// Whether it is at the back edge of a loop as it was at another time, where all threads that it met at barriers
+    /// meanwhile are too: how often it has come to them makes no difference then, since all have as often.
     fn comes_round(&self, world: &Self::World, earlier: &Self) -> bool {
         self.repeats(world, earlier)
     }
 
-    /// Takes for unknown what differs from another thread that stands at the same place, so that it stands for both; `false` where
-    /// they stand at different places, or that is not possible. How often they have gone round their loops makes no difference, nor,
-    /// if all threads of their block are `together`, how often they have come to its barriers.
+    /// Takes for unknown what differs from another thread that stands at the same place, so that it stands for both;
+    /// `false` where they stand at different places, or that is not possible. How often they have gone round their
+    /// loops makes no difference, nor, if all threads of their block are `together`, how often they have come to its
+    /// barriers.
     fn widen(&mut self, _world: &Self::World, _other: &Self, _together: bool) -> bool {
         false
     }
@@ -265,11 +266,12 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// Whether it holds a value that is not known.
     fn any_pending(&self) -> bool;
 
-    /// Marks the values that are not known, each with another mark, so that it is the same value wherever the mark is found again: it
-    /// has only been kept or copied.
+    /// Marks the values that are not known, each with another mark, so that it is the same value wherever the mark is
+    /// found again: it has only been kept or copied.
     fn mark_pending(&mut self) {}
 
-    /// Whether it holds a value that is not known and has no mark: it may be another one than that of a state which is equal otherwise.
+    /// Whether it holds a value that is not known and has no mark: it may be another one than that of a state which is
+    /// equal otherwise.
     fn any_unmarked(&self) -> bool {
         self.any_pending()
     }
@@ -281,8 +283,8 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// answer is `false`, the fewer ways the search tries in vain.
     fn may_write(&self, world: &Self::World, address: Address) -> bool;
 
-    /// Whether an access of this statement, whose place depends on what is read, may be to the cell. The more often the answer is
-    /// `false`, the fewer ways the search tries in vain.
+    /// Whether an access of this statement, whose place depends on what is read, may be to the cell. The more often the
+    /// answer is `false`, the fewer ways the search tries in vain.
     fn may_reach(&self, _world: &Self::World, _source: u32, _address: Address) -> bool {
         true
     }

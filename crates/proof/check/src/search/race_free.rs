@@ -1,5 +1,5 @@
-//! What the search leaves out where a data race makes the rest uninteresting ([`Setup::assume_race_free`]): a plain read
-//! that nothing new can come to happen before reads what happens before it.
+//! What the search leaves out where a data race makes the rest uninteresting ([`Setup::assume_race_free`]): a plain
+//! read that nothing new can come to happen before reads what happens before it.
 //!
 //! [`Setup::assume_race_free`]: super::Setup::assume_race_free
 
@@ -46,9 +46,9 @@ impl Search<'_, '_> {
 /// The order of sequentially consistent fences is found last, and may order more events before the read: all that comes
 /// before a fence that may come to stand before one of its past. Where they order nothing, as in Rust's model, they
 /// still forbid values: that two threads store and both read what was there before. Fences that are not there yet do
-/// not matter. What a thread has run past without its place, as one that the result of its warp decides, may be anything
-/// yet. If one of the fences orders a write before the read, the execution in which it comes later in the order goes
-/// on from the same graph, and in it the write and the read race.
+/// not matter. What a thread has run past without its place, as one that the result of its warp decides, may be
+/// anything yet. If one of the fences orders a write before the read, the execution in which it comes later in the
+/// order goes on from the same graph, and in it the write and the read race.
 fn is_closed(state: &SearchState<'_>, analysis: &Analysis, read: EventId) -> bool {
     let graph = &state.graph;
     let is_before = |&event: &EventId| analysis.happens_before.has(event, read);

@@ -1,22 +1,24 @@
 //! Iterations of loops that threads repeat together.
 //!
-//! A loop may wait although none of its threads waits alone: the lanes of a warp poll and vote, or the first thread of a block
-//! polls and stores what it saw in shared memory, where the others read it behind a barrier. Each thread sees what the others do in
-//! an iteration, so that each iteration has an effect. And a thread alone may store the same again in each turn.
+//! A loop may wait although none of its threads waits alone: the lanes of a warp poll and vote, or the first thread of
+//! a block polls and stores what it saw in shared memory, where the others read it behind a barrier. Each thread sees
+//! what the others do in an iteration, so that each iteration has an effect. And a thread alone may store the same
+//! again in each turn.
 //!
 //! An iteration is a *round* of a set of threads if
 //! - each of them is at its end as it was at the head of the loop;
 //! - all that have come to a barrier or warp operation of the iteration are in the set;
-//! - they have read, written back what they read, or stored what the cell held before, in a cell that no other thread touches.
+//! - they have read, written back what they read, or stored what the cell held before, in a cell that no other thread
+//!   touches.
 //!
-//! **A round can be left out**, as an iteration of one thread can (`failed`). Nothing depends on its reads. What reads a store of
-//! it can read the store of the round before, which has the same value and thread. The barriers that stay have the same threads in
-//! the same order. Fewer events synchronize less, and a race that this shows is one of an execution without the round. For updates
-//! that write back what they read, the cell must not be mixed (`failed`).
+//! **A round can be left out**, as an iteration of one thread can (`failed`). Nothing depends on its reads. What reads
+//! a store of it can read the store of the round before, which has the same value and thread. The barriers that stay
+//! have the same threads in the same order. Fewer events synchronize less, and a race that this shows is one of an
+//! execution without the round. For updates that write back what they read, the cell must not be mixed (`failed`).
 //!
-//! **The accesses and faults of a round count.** A race is between two accesses, in at most two rounds of a loop, and a fault is in
-//! one. So the first [`MOST_ROUNDS`] rounds of a loop are built. Then the threads spin ([`Status::Spins`]): they are stuck if no
-//! thread writes another value to what they read, and else the candidate is abandoned.
+//! **The accesses and faults of a round count.** A race is between two accesses, in at most two rounds of a loop, and a
+//! fault is in one. So the first [`MOST_ROUNDS`] rounds of a loop are built. Then the threads spin ([`Status::Spins`]):
+//! they are stuck if no thread writes another value to what they read, and else the candidate is abandoned.
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, Model, ThreadId};
 

@@ -16,8 +16,8 @@ const MOST_ENDING_ITERATIONS: u32 = 256;
 /// reads memory would occupy the search for ever.
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
-/// The same for a loop whose exit depends on memory, of iterations in a row in which the thread neither looks at it nor does
-/// anything that others see: such a loop never ends. A lane that is alone in its warp has one where a vote was to
+/// The same for a loop whose exit depends on memory, of iterations in a row in which the thread neither looks at it nor
+/// does anything that others see: such a loop never ends. A lane that is alone in its warp has one where a vote was to
 /// bring it what another lane reads.
 const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
 
@@ -376,8 +376,8 @@ impl<'w> Turn<'_, '_, 'w> {
         })
     }
 
-    /// Takes back the accesses that an earlier run has added behind the place where the thread ends: they turned out to be out of
-    /// bounds, or belong to an iteration that never begins.
+    /// Takes back the accesses that an earlier run has added behind the place where the thread ends: they turned out to
+    /// be out of bounds, or belong to an iteration that never begins.
     fn skip_rest(&mut self, status: Status) {
         if !matches!(status, Status::Done | Status::Halted | Status::Spins) {
             return;
@@ -388,13 +388,13 @@ impl<'w> Turn<'_, '_, 'w> {
         }
     }
 
-    /// The next event of the thread: the one added by an earlier run, a promised one, or a new one. `what` is the address
-    /// of a read or store, and the value that is stored.
+    /// The next event of the thread: the one added by an earlier run, a promised one, or a new one. `what` is the
+    /// address of a read or store, and the value that is stored.
     fn event(&mut self, label: Label, source: u32, what: Option<(Address, Option<u64>)>) -> (EventId, bool) {
         let (state, thread, at) = (&mut *self.state, self.thread, self.run.at);
         let mut known = state.runners[thread].trail.get(at).copied();
-        // The thread does not perform an access that it ran ahead to with an unknown index which turned out to be out of
-        // bounds.
+        // The thread does not perform an access that it ran ahead to with an unknown index which turned out to be out
+        // of bounds.
         while let Some(skipped) = known.filter(|&known| state.graph.event(known).source != source) {
             state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);
             state.runners[thread].trail.remove(at);

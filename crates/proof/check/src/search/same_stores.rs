@@ -1,17 +1,18 @@
 //! Plain stores of one value to the memory of a block by one statement of the lanes of a warp.
 //!
-//! Compilers for warps have all lanes store what all of them hold. Nothing orders these stores, so that they are in a data race, and
-//! it has no effect: a read behind all of them finds the value, whichever comes last. PTX gives a program with such races its
-//! meaning (PTX ISA 8.7.2 "Limitations on Mixed-size Data-races": the axioms "are sufficient to describe the behavior of a PTX
-//! program with only uniform-size data-races"), and CUDA says of the stores of one warp that one of them is performed (CUDA C++
-//! Programming Guide, "SIMT Architecture"). In C++, Rust and Vulkan they are an error. So are others in practice: two warps, or
-//! two threads in the memory of the device, that store one value to one place mostly do so because they have been given equal data.
+//! Compilers for warps have all lanes store what all of them hold. Nothing orders these stores, so that they are in a
+//! data race, and it has no effect: a read behind all of them finds the value, whichever comes last. PTX gives a
+//! program with such races its meaning (PTX ISA 8.7.2 "Limitations on Mixed-size Data-races": the axioms "are
+//! sufficient to describe the behavior of a PTX program with only uniform-size data-races"), and CUDA says of the
+//! stores of one warp that one of them is performed (CUDA C++ Programming Guide, "SIMT Architecture"). In C++, Rust and
+//! Vulkan they are an error. So are others in practice: two warps, or two threads in the memory of the device, that
+//! store one value to one place mostly do so because they have been given equal data.
 use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Placement};
 
 use super::Setup;
 
-/// The threads of a block, one behind the other, whose plain stores of one value by one statement to the memory of the block are no
-/// race.
+/// The threads of a block, one behind the other, whose plain stores of one value by one statement to the memory of the
+/// block are no race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes(pub u32);
 

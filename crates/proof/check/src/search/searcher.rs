@@ -52,8 +52,8 @@ pub(super) struct Global<'s> {
     pub mixed: MixedCells,
     /// The cells that this search has found to be mixed.
     pub found_mixed: Arc<Mutex<FxHashSet<Address>>>,
-    /// The events that are left to the steps of a search of the executions that are cut off at the bounds of loops; `None` for
-    /// the search of all others.
+    /// The events that are left to the steps of a search of the executions that are cut off at the bounds of loops;
+    /// `None` for the search of all others.
     pub cut_off: Option<AtomicU32>,
 }
 
@@ -146,7 +146,8 @@ impl<'s, 'w> Search<'s, 'w> {
         Err(Halt::Stopped(limit))
     }
 
-    /// Fails where a limit has been reached. It is asked before each copy of a state: one state may have thousands of branches.
+    /// Fails where a limit has been reached. It is asked before each copy of a state: one state may have thousands of
+    /// branches.
     pub fn is_within_limits(&mut self) -> Result<(), Halt> {
         self.watch.check().map_or(Ok(()), |limit| Err(Halt::Stopped(limit)))
     }
@@ -156,8 +157,8 @@ impl<'s, 'w> Search<'s, 'w> {
         self.shared.cut_off.is_some()
     }
 
-    /// Counts a step of a graph with these events; fails where a search of executions that are cut off has seen as many as it
-    /// may.
+    /// Counts a step of a graph with these events; fails where a search of executions that are cut off has seen as many
+    /// as it may.
     pub fn count_step(&self, events: usize) -> Result<(), Halt> {
         let less = |left: u32| left.checked_sub(events as u32);
         let count = |left: &AtomicU32| left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);

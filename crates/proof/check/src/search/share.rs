@@ -23,8 +23,8 @@ pub struct Reading {
     pub abandoned: u64,
     /// The number of events of the finished executions together.
     pub events: u64,
-    /// The share of the present search's tree that has been searched, from 0 to 1: at each branching, every branch counts
-    /// for as much as the others (Knuth, "Estimating the efficiency of backtrack programs", 1975).
+    /// The share of the present search's tree that has been searched, from 0 to 1: at each branching, every branch
+    /// counts for as much as the others (Knuth, "Estimating the efficiency of backtrack programs", 1975).
     pub share: f64,
 }
 

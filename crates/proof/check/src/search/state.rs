@@ -27,8 +27,8 @@ pub(super) enum Status {
     AtBarrier(usize),
     /// It has come back to the head of a loop and nothing has changed.
     Spins,
-    /// It has come back to the head of a loop, and has changed nothing but what the threads see that it met at barriers: where
-    /// they have come back too, all of them spin ([`super::rounds`]).
+    /// It has come back to the head of a loop, and has changed nothing but what the threads see that it met at
+    /// barriers: where they have come back too, all of them spin ([`super::rounds`]).
     GoesRound,
     /// It has iterated a loop more often than the loop bound allows.
     Bounded,
@@ -164,8 +164,8 @@ pub(super) struct SearchState<'w> {
     pub early: Vec<EarlyUpdate>,
     /// The changes of read-modify-writes that have not read yet, by their reads.
     pub changes: Vec<(EventId, Change)>,
-    /// Pairs of reads that a compiler has merged: they read from the same write. Or a store and a read that a compiler has
-    /// given its value: it reads from it.
+    /// Pairs of reads that a compiler has merged: they read from the same write. Or a store and a read that a compiler
+    /// has given its value: it reads from it.
     pub ties: Vec<(EventId, EventId)>,
     /// Whether events were inserted between others, so that an earlier analysis no longer applies.
     pub renumbered: bool,
@@ -423,8 +423,8 @@ impl<'w> SearchState<'w> {
         }
     }
 
-    /// Adds the operations of the system, which are those of the thread `system`, between the threads that have ended and those
-    /// that begin after them.
+    /// Adds the operations of the system, which are those of the thread `system`, between the threads that have ended
+    /// and those that begin after them.
     pub fn begin_after(&mut self, system: ThreadId, ended: &[ThreadId], begins: &[ThreadId]) {
         let available =
             self.graph.add(system, Label { kind: Kind::MakeAvailable, ..Label::fence(Level::System) }, u32::MAX);

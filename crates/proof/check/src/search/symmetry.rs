@@ -1,13 +1,13 @@
 //! Symmetric threads: of executions that differ only in which of them is which, fewer are built.
 //!
 //! Threads of a class run one program, each from a position of its own. Two of them are exchangeable in a state if
-//! exchanging them leaves it as it is: they have the same events (the same accesses of the same cells, with the same values
-//! and sources), no thread has read what they wrote, they stand at the same place with the same values in all that they
-//! may still read, read their position no more, their reads are kept from the same sources, and what they wait to change
-//! they will change alike: the operand of a read-modify-write may be their position, which they read no more. Models know threads by
-//! the groups that they share alone, so exchanging the two takes each execution below such a state to another one below
-//! it, of every model, which leaves the same memory. Cells that one of them alone can touch (its block's) are exchanged
-//! with it.
+//! exchanging them leaves it as it is: they have the same events (the same accesses of the same cells, with the same
+//! values and sources), no thread has read what they wrote, they stand at the same place with the same values in all
+//! that they may still read, read their position no more, their reads are kept from the same sources, and what they
+//! wait to change they will change alike: the operand of a read-modify-write may be their position, which they read no
+//! more. Models know threads by the groups that they share alone, so exchanging the two takes each execution below such
+//! a state to another one below it, of every model, which leaves the same memory. Cells that one of them alone can
+//! touch (its block's) are exchanged with it.
 //!
 //! Of the executions that differ by exchanging such threads those are built in which the one that is branched on first
 //! reads from the first source, in the order in which they are tried.

@@ -43,7 +43,8 @@ impl Values {
         (self.complete && !place.open).then_some(&place.values[..])
     }
 
-    /// Whether all values of all places were found that come of the program's constants, up to [`MOST_VALUES`] of a place.
+    /// Whether all values of all places were found that come of the program's constants, up to [`MOST_VALUES`] of a
+    /// place.
     pub fn are_whole(&self) -> bool {
         self.whole
     }

@@ -45,8 +45,8 @@ pub(super) fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Stat
     }
 }
 
-/// The most events that the steps of the search of executions that are cut off look at: nothing holds any more, so it only looks
-/// for what is wrong.
+/// The most events that the steps of the search of executions that are cut off look at: nothing holds any more, so it
+/// only looks for what is wrong.
 const MOST_CUT_OFF: u32 = 1 << 20;
 
 /// Whether the visitor breaks off at an execution that is cut off where its threads are at the bounds of their loops.

@@ -129,8 +129,8 @@ impl Simulator {
         }
     }
 
-    /// The value that an access reads, and which of its bytes nobody has written: the lowest bit is the lowest byte's, and all bits are set
-    /// where none of them is written.
+    /// The value that an access reads, and which of its bytes nobody has written: the lowest bit is the lowest byte's,
+    /// and all bits are set where none of them is written.
     fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> (u64, u8) {
         // Bytes that are none of an element's are padding of a struct.
         let all = u8::MAX >> (8 - access.target.bytes.min(8));
@@ -187,8 +187,8 @@ impl Simulator {
         }
     }
 
-    /// Passes on, records and keeps what an access does to the shadows of its elements. A read-modify-write has a second label,
-    /// that of its write.
+    /// Passes on, records and keeps what an access does to the shadows of its elements. A read-modify-write has a
+    /// second label, that of its write.
     fn take_part(
         &mut self,
         thread: &mut Running,
@@ -310,8 +310,8 @@ impl Simulator {
         }
     }
 
-    /// Adds a finding where an access meets an asynchronous copy that is not complete: the target of one may be accessed again
-    /// only after the wait that completes it.
+    /// Adds a finding where an access meets an asynchronous copy that is not complete: the target of one may be
+    /// accessed again only after the wait that completes it.
     fn look_for_copies(&mut self, thread: &Running, access: &Access<'_>, writes: bool) {
         if !access.run.is_shared(access.target.address.memory) || access.role == Role::BeginsCopy {
             return;
@@ -352,8 +352,8 @@ impl Access<'_> {
     }
 }
 
-/// The scope of a level. That of a subgroup is taken for its block's, so that races of what only a subgroup orders are not
-/// all found.
+/// The scope of a level. That of a subgroup is taken for its block's, so that races of what only a subgroup orders are
+/// not all found.
 fn scope(level: Level) -> Scope {
     match level {
         Level::Thread | Level::Subgroup | Level::Block => Scope::Block,

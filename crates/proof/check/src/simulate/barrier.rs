@@ -135,8 +135,8 @@ impl Simulator {
         }
     }
 
-    /// Reports that threads of a block wait at different barriers, or lanes of a warp at different operations, and can never
-    /// continue.
+    /// Reports that threads of a block wait at different barriers, or lanes of a warp at different operations, and can
+    /// never continue.
     fn mismatch(&mut self, first: u32, second: u32, in_warp: bool) {
         let (Some(Some(x)), Some(Some(y))) = (self.threads.get(first as usize), self.threads.get(second as usize))
         else {
@@ -156,8 +156,8 @@ impl Simulator {
         self.end_launch(number);
     }
 
-    /// Reports that the thread waits at a barrier or an operation of its warp after another thread that it waits for has
-    /// ended, and can never continue.
+    /// Reports that the thread waits at a barrier or an operation of its warp after another thread that it waits for
+    /// has ended, and can never continue.
     fn missed(&mut self, key: u32, in_warp: bool) {
         let Some(Some(thread)) = self.threads.get(key as usize) else { return };
         let Some(Some(block)) = self.blocks.get(thread.block as usize) else { return };

@@ -38,7 +38,8 @@ pub(super) struct Piece {
 pub(super) struct Pieces {
     all: [Piece; WIDEST],
     count: usize,
-    /// The number of bytes that the elements have: fewer than those of the access where it covers the padding of a struct.
+    /// The number of bytes that the elements have: fewer than those of the access where it covers the padding of a
+    /// struct.
     pub bytes: usize,
 }
 

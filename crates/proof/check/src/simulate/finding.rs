@@ -100,8 +100,8 @@ pub enum Finding {
         /// The fault in words, with the names of the kernel.
         what: String,
     },
-    /// What a thread of a module's kernel did wrong, besides what the other findings say: an access outside of its buffer, a
-    /// trap, an access during an asynchronous copy. The first of the launch.
+    /// What a thread of a module's kernel did wrong, besides what the other findings say: an access outside of its
+    /// buffer, a trap, an access during an asynchronous copy. The first of the launch.
     Wrong {
         /// The thread.
         actor: Actor,
@@ -132,8 +132,8 @@ pub enum Finding {
         /// The source line.
         site: Site,
     },
-    /// Threads of a block wait at a barrier, and other threads of the block have ended without reaching it; or so do the
-    /// lanes of a warp at an operation of it.
+    /// Threads of a block wait at a barrier, and other threads of the block have ended without reaching it; or so do
+    /// the lanes of a warp at an operation of it.
     BarrierMissed {
         /// A thread that waits.
         waiting: Actor,

@@ -1,8 +1,8 @@
 //! The barriers of modules, and the operations of their warps: arrivals, and whom they let pass.
 //!
-//! A block of a module has several barriers, for all of its threads or for some, at which a thread may arrive without waiting; the
-//! lanes of a warp meet by any mask. So arrivals are gathered here by what the reader of modules says of each: who must come to
-//! it, and which arrivals belong together.
+//! A block of a module has several barriers, for all of its threads or for some, at which a thread may arrive without
+//! waiting; the lanes of a warp meet by any mask. So arrivals are gathered here by what the reader of modules says of
+//! each: who must come to it, and which arrivals belong together.
 
 use wattle_ir::{Site, Type, WarpOp};
 use wattle_memory::{Classes, Label};
@@ -90,8 +90,8 @@ impl Arrival {
 const FIRST_OF_WARPS: u64 = 16;
 
 impl Gate {
-    /// What has come of the arrivals. `first` is the number of the block's first thread among those of its launch, and `lives`
-    /// says whether a thread of the block has not ended.
+    /// What has come of the arrivals. `first` is the number of the block's first thread among those of its launch, and
+    /// `lives` says whether a thread of the block has not ended.
     fn look(&self, first: usize, lives: &dyn Fn(u32) -> bool) -> Found {
         let in_block = |thread: &usize| (thread - first) as u32;
         let has_come = |thread: u32| self.arrivals.iter().any(|arrival| arrival.number == thread);
@@ -199,7 +199,8 @@ impl Simulator {
         self.look_at_gate(block_key, place);
     }
 
-    /// A thread of a launch that waits at an operation which lanes may miss, and why: it may be that it does not wait at all.
+    /// A thread of a launch that waits at an operation which lanes may miss, and why: it may be that it does not wait
+    /// at all.
     pub(super) fn may_not_wait(&self, launch: usize) -> Option<(u32, &'static str)> {
         let launch = self.launches.get(launch)?;
         let blocks = launch.running.iter().filter_map(|&key| self.blocks.get(key as usize)?.as_ref());

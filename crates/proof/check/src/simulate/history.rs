@@ -8,8 +8,8 @@ use wattle_memory::Scope;
 
 use super::sync::{Member, ThreadSync, strong};
 
-/// The bytes of an access, counted from the first byte of an element. An access that is wider than the element may begin in
-/// front of it, and end behind it.
+/// The bytes of an access, counted from the first byte of an element. An access that is wider than the element may
+/// begin in front of it, and end behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub first: i8,
@@ -40,12 +40,13 @@ pub(super) struct Event {
     pub scope: Option<Scope>,
     pub write: bool,
     pub extent: Extent,
-    /// Whether nothing but the boundaries of launches orders it with accesses of other threads: a private one of Vulkan.
+    /// Whether nothing but the boundaries of launches orders it with accesses of other threads: a private one of
+    /// Vulkan.
     pub private: bool,
 }
 
-/// Whether two accesses are morally strong: both atomic, each one's scope including the other's thread, and of the same bytes
-/// (PTX ISA 8.8, 8.7: "if both operations are memory operations, then they overlap completely").
+/// Whether two accesses are morally strong: both atomic, each one's scope including the other's thread, and of the same
+/// bytes (PTX ISA 8.8, 8.7: "if both operations are memory operations, then they overlap completely").
 fn strong_events(x: &Event, y: &Event) -> bool {
     x.extent == y.extent && strong(&x.member, x.scope, &y.member, y.scope)
 }

@@ -6,11 +6,11 @@
 //! fences, atomics and barriers promise within their scopes. Two conflicting accesses that these do not order are a
 //! data race, even if this run shows no wrong value.
 //!
-//! Kernels that are read from modules run beside Wattle's own ([`Simulator::launch_module`]). Their threads address bytes; an element
-//! of which some access covers only a part is judged byte by byte from then on. What their reader calls private or atomic, and at which
-//! scope, is judged as it is of Wattle's own. Of Vulkan's model this knows scopes and storage classes; it does not follow availability
-//! and visibility operations, and a subgroup's scope is taken for its workgroup's. So a module of SPIR-V may have races that no
-//! seed shows.
+//! Kernels that are read from modules run beside Wattle's own ([`Simulator::launch_module`]). Their threads address
+//! bytes; an element of which some access covers only a part is judged byte by byte from then on. What their reader
+//! calls private or atomic, and at which scope, is judged as it is of Wattle's own. Of Vulkan's model this knows scopes
+//! and storage classes; it does not follow availability and visibility operations, and a subgroup's scope is taken for
+//! its workgroup's. So a module of SPIR-V may have races that no seed shows.
 //!
 //! ```
 //! use std::sync::Arc;

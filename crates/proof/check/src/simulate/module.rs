@@ -25,7 +25,8 @@ pub trait SimulatedModule: fmt::Debug + Send + Sync {
     /// The variables in the shared memory of a block, by ascending addresses.
     fn shared(&self) -> Vec<SharedVariable>;
 
-    /// The sizes in bytes of the ranges that stand behind those of the buffers: memory of zeros that the launch alone has.
+    /// The sizes in bytes of the ranges that stand behind those of the buffers: memory of zeros that the launch alone
+    /// has.
     fn own_ranges(&self) -> Vec<u64>;
 
     /// The source line of a statement.
@@ -43,19 +44,19 @@ pub trait SimulatedModule: fmt::Debug + Send + Sync {
     /// Whether release and acquire patterns go on through all accesses of a thread to one place, as PTX has it.
     fn extends_patterns(&self) -> bool;
 
-    /// Whether fences and barriers say of buffers and of the memory of blocks, each by itself, that they order them, as Vulkan has
-    /// it.
+    /// Whether fences and barriers say of buffers and of the memory of blocks, each by itself, that they order them, as
+    /// Vulkan has it.
     fn separates_classes(&self) -> bool;
 
-    /// Why lanes may miss an operation of their warp, if they may: where some have ended, or where they only have not come. Then
-    /// it cannot be judged whether the others wait.
+    /// Why lanes may miss an operation of their warp, if they may: where some have ended, or where they only have not
+    /// come. Then it cannot be judged whether the others wait.
     fn why_lanes_may_miss(&self, have_ended: bool) -> Option<&'static str>;
 }
 
 /// A thread of a module's kernel.
 ///
-/// Its world has this launch alone, so that threads are numbered from 0: block by block, and in each in the order of the
-/// threads there. All values that it is given are known.
+/// Its world has this launch alone, so that threads are numbered from 0: block by block, and in each in the order of
+/// the threads there. All values that it is given are known.
 pub trait SimulatedThread: Any + Send {
     /// Runs to the next action.
     fn next(&mut self) -> Action;
@@ -63,12 +64,13 @@ pub trait SimulatedThread: Any + Send {
     /// Answers the last read, update or exchange.
     fn answer(&mut self, value: u64);
 
-    /// Answers the last read, which has found bytes that nobody has written, the lowest bit for the lowest byte; returns whether the
-    /// thread takes that along, and reports a fault where it matters. Otherwise the read is the error.
+    /// Answers the last read, which has found bytes that nobody has written, the lowest bit for the lowest byte;
+    /// returns whether the thread takes that along, and reports a fault where it matters. Otherwise the read is the
+    /// error.
     fn answer_unwritten(&mut self, word: u64, bytes: u8) -> bool;
 
-    /// Why what it has done cannot be judged, if so: a value that nothing fixes matters, or an instruction has no meaning for
-    /// the reader.
+    /// Why what it has done cannot be judged, if so: a value that nothing fixes matters, or an instruction has no
+    /// meaning for the reader.
     fn why_not_judged(&self) -> Option<String>;
 
     /// The source line of its instruction.

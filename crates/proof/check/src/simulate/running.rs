@@ -22,8 +22,8 @@ pub(super) const READS: usize = 8;
 pub(super) struct Running {
     pub machine: Machine,
     pub sync: ThreadSync,
-    /// Where buffers and the memory of blocks are ordered each by itself, as Vulkan has it, what is known of the latter; `sync`
-    /// is about buffers then.
+    /// Where buffers and the memory of blocks are ordered each by itself, as Vulkan has it, what is known of the
+    /// latter; `sync` is about buffers then.
     pub block_sync: Option<Box<ThreadSync>>,
     /// The launch's position among those of this generation.
     pub launch: usize,
@@ -122,8 +122,8 @@ pub(super) struct Launch {
     pub resident: u64,
     /// The clock of everything that was done before the launch.
     pub start: Clock,
-    /// The clocks of its threads that have ended beside another launch: what they acquired from it is known to what comes
-    /// behind this one.
+    /// The clocks of its threads that have ended beside another launch: what they acquired from it is known to what
+    /// comes behind this one.
     pub known: Clock,
     pub steps: u64,
     pub step_limit: Option<u64>,

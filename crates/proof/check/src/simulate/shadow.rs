@@ -1,9 +1,9 @@
-//! The shadow of an element: its accesses since the last time that no launch was in flight, and what its latest write passes
-//! on.
+//! The shadow of an element: its accesses since the last time that no launch was in flight, and what its latest write
+//! passes on.
 //!
-//! An element has one track for all its bytes as long as each access covers all of them, as those of Wattle's own kernels do.
-//! The first access that covers a part of them, by a module's kernel, divides it: from then on each byte has its own, so that
-//! accesses of different bytes never race, and those of any sizes that share a byte do.
+//! An element has one track for all its bytes as long as each access covers all of them, as those of Wattle's own
+//! kernels do. The first access that covers a part of them, by a module's kernel, divides it: from then on each byte
+//! has its own, so that accesses of different bytes never race, and those of any sizes that share a byte do.
 
 use std::collections::BTreeMap;
 
@@ -106,8 +106,8 @@ impl Shadow {
         }
     }
 
-    /// Handles the read half of an atomic operation on the whole element; returns whether it and the write that it observes
-    /// are morally strong.
+    /// Handles the read half of an atomic operation on the whole element; returns whether it and the write that it
+    /// observes are morally strong.
     #[inline]
     pub fn observe(&mut self, thread: &mut ThreadSync, passing: Passing) -> bool {
         let (first, others) = match &mut self.bytes {
@@ -162,8 +162,8 @@ impl Track {
         })
     }
 
-    /// Handles the read half of an atomic operation that is morally strong with the write that it observes. An acquire read is
-    /// itself ordered after what it acquires, so this comes before its access is recorded.
+    /// Handles the read half of an atomic operation that is morally strong with the write that it observes. An acquire
+    /// read is itself ordered after what it acquires, so this comes before its access is recorded.
     pub fn observe(&mut self, thread: &mut ThreadSync, passing: Passing) {
         if passing.reduces {
             return;

@@ -328,9 +328,9 @@ impl Simulator {
         }
     }
 
-    /// Makes up to `runs` runs of steps, each a few requests of one thread, and fewer where a launch ends: what comes behind
-    /// that one on its queue runs beside the others. Returns whether a thread can continue. If none can, the launches in
-    /// flight wait: for another launch, or for ever, which [`Simulator::end_stuck`] reports.
+    /// Makes up to `runs` runs of steps, each a few requests of one thread, and fewer where a launch ends: what comes
+    /// behind that one on its queue runs beside the others. Returns whether a thread can continue. If none can, the
+    /// launches in flight wait: for another launch, or for ever, which [`Simulator::end_stuck`] reports.
     pub fn step_for(&mut self, runs: u64) -> bool {
         let results = self.results.len();
         for _ in 0..runs {

@@ -5,10 +5,11 @@
 //! one of the elements read changes. Such a thread is set aside until then: spinning costs nothing, and when all
 //! threads are set aside nothing will ever change.
 //!
-//! What one thread does there the threads of a block do together at its barriers, and the lanes of a warp at its operations:
-//! when all of them are where they were an earlier time that they met, and no value has changed meanwhile, they will meet
-//! so again until one changes. How many meetings lie between is not known, so that the one that is kept is the latest whose
-//! number is a power of two (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980).
+//! What one thread does there the threads of a block do together at its barriers, and the lanes of a warp at its
+//! operations: when all of them are where they were an earlier time that they met, and no value has changed meanwhile,
+//! they will meet so again until one changes. How many meetings lie between is not known, so that the one that is kept
+//! is the latest whose number is a power of two (R. P. Brent, "An improved Monte Carlo factorization algorithm", BIT
+//! 20, 1980).
 
 use wattle_ir::Label;
 
@@ -64,8 +65,8 @@ impl Simulator {
         None
     }
 
-    /// Lets the threads continue that have met, at the barrier of their block or, with its number there, at an operation of
-    /// their warp. If they do nothing but meet, they are set aside until a value changes.
+    /// Lets the threads continue that have met, at the barrier of their block or, with its number there, at an
+    /// operation of their warp. If they do nothing but meet, they are set aside until a value changes.
     pub(super) fn part(&mut self, block: u32, warp: Option<usize>, keys: &[u32]) {
         let spin = self.meet_as_before(block, warp, keys);
         for &key in keys {

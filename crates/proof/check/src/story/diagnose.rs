@@ -62,15 +62,15 @@ pub(super) fn hop(names: &Names<'_>, hop: &Hop, reasons: &mut Reasons) -> Option
     met
 }
 
-/// The operations with which a release pattern of a thread can begin that brings along what it did before, and that ends in a
-/// write: the write itself, and the fences between.
+/// The operations with which a release pattern of a thread can begin that brings along what it did before, and that
+/// ends in a write: the write itself, and the fences between.
 pub fn releases(graph: &Graph, before: EventId, write: EventId) -> Vec<EventId> {
     let own = graph.event(write).label.release.then_some(write);
     own.into_iter().chain(fences(graph, before, write, |graph, event| graph.event(event).label.release)).collect()
 }
 
-/// The operations with which an acquire pattern of a thread can end that begins in a read, before what it does after: the
-/// read itself, and the fences between. With that of a reduction none begins.
+/// The operations with which an acquire pattern of a thread can end that begins in a read, before what it does after:
+/// the read itself, and the fences between. With that of a reduction none begins.
 pub fn acquires(graph: &Graph, read: EventId, after: EventId) -> Vec<EventId> {
     if graph.event(read).label.reduces {
         return Vec::new();

@@ -334,7 +334,8 @@ fn buffered(names: &Names<'_>, cycle: &[cycle::Step], draft: &mut Draft) {
     }
 }
 
-/// Says which value a read saw, and which one it missed. An update misses nothing: it comes right behind the write that it reads.
+/// Says which value a read saw, and which one it missed. An update misses nothing: it comes right behind the write that
+/// it reads.
 fn stale_text(names: &Names<'_>, read: EventId, newer: EventId) -> String {
     let graph = &names.witness.graph;
     if let Some(own) = graph.other_half(read) {
@@ -435,8 +436,8 @@ fn fault(names: &Names<'_>, what: &str) -> Draft {
     draft
 }
 
-/// Shows where the values come from that the threads have read until the events that are kept: the writes of other threads,
-/// and what led to them.
+/// Shows where the values come from that the threads have read until the events that are kept: the writes of other
+/// threads, and what led to them.
 fn origins(names: &Names<'_>, cast: &mut Cast) {
     let graph = &names.witness.graph;
     let mut ends: Vec<EventId> = cast.keep.iter().copied().collect();

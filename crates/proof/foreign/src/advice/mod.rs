@@ -1,8 +1,9 @@
 //! Advice on a launch of a kernel that is violated: which fence, barrier or atomic access mends it.
 //!
-//! A change is one of the module, in the words of the language that it was compiled from: CUDA C++ for PTX, and for SPIR-V
-//! GLSL, OpenCL C or SPIR-V's own. Whatever is advised has been tried: the changed module is judged as the first one was, with
-//! every change of the advice in it. The search for changes is one for all languages; a [`Language`] has the changes.
+//! A change is one of the module, in the words of the language that it was compiled from: CUDA C++ for PTX, and for
+//! SPIR-V GLSL, OpenCL C or SPIR-V's own. Whatever is advised has been tried: the changed module is judged as the first
+//! one was, with every change of the advice in it. The search for changes is one for all languages; a [`Language`] has
+//! the changes.
 
 mod change;
 mod ptx;
@@ -53,8 +54,8 @@ fn language(world: &World) -> Option<Box<dyn Launches + '_>> {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Advice {
-    /// Changes with which the launch holds, made all together. Without one of them it does not, unless the time was up before
-    /// that was tried.
+    /// Changes with which the launch holds, made all together. Without one of them it does not, unless the time was up
+    /// before that was tried.
     pub fixes: Vec<Change>,
     /// How many variants were tried.
     pub tried: u64,
@@ -107,7 +108,8 @@ impl<'w> Trials<'w> {
         self.advice
     }
 
-    /// The report on the launch with these changes; `None` where there is none: the time is up, or the changed module is refused.
+    /// The report on the launch with these changes; `None` where there is none: the time is up, or the changed module
+    /// is refused.
     fn report(&mut self, changes: &[&Change]) -> Option<Report> {
         let now = Instant::now();
         let reached = Watch::new(&self.options.limits).check().is_some();
@@ -179,8 +181,8 @@ impl<'w> Trials<'w> {
         found.or_else(|| self.together(&kinds.into_iter().flatten().collect::<Vec<_>>()))
     }
 
-    /// Fences and scopes come first: a barrier can hide a mistake between blocks in a launch of one, and a race can always be
-    /// silenced by making it atomic.
+    /// Fences and scopes come first: a barrier can hide a mistake between blocks in a launch of one, and a race can
+    /// always be silenced by making it atomic.
     fn search(&mut self, candidates: &Candidates) -> Option<Vec<Change>> {
         let Candidates { scopes, orders, fences, sc_fences, visible, increments, block, warp } = candidates;
         if let Some(found) = self.kinds([scopes, orders, fences, visible]) {
@@ -208,8 +210,8 @@ impl<'w> Trials<'w> {
             .or_else(|| self.pairs(&[increments, ordered, block].concat()))
     }
 
-    /// Makes the accesses of one race after another atomic, reads that acquire and writes that release, and then as weak as
-    /// they may be.
+    /// Makes the accesses of one race after another atomic, reads that acquire and writes that release, and then as
+    /// weak as they may be.
     fn atomic(&mut self) -> Option<Vec<Change>> {
         let mut changes: Vec<Change> = Vec::new();
         for _ in 0..MOST_RACES {
@@ -245,8 +247,9 @@ impl<'w> Trials<'w> {
     }
 }
 
-/// Finds changes of a module with which a launch of its kernel holds, and the claim and the assertions about it, that is violated
-/// as it is, within `budget`. `took` is how long the search took that found it violated. There is none for several launches.
+/// Finds changes of a module with which a launch of its kernel holds, and the claim and the assertions about it, that
+/// is violated as it is, within `budget`. `took` is how long the search took that found it violated. There is none for
+/// several launches.
 pub fn advise(
     world: &World,
     claim: Option<&Claim>,

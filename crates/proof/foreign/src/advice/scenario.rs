@@ -1,7 +1,7 @@
 //! Advice on the modules that a scenario launches: the whole scenario is checked again with changed modules.
 //!
-//! The checker knows nothing of the changes. It passes a [`Variant`] on to the searches of its trials, which take the changed
-//! modules from it and leave there what they found.
+//! The checker knows nothing of the changes. It passes a [`Variant`] on to the searches of its trials, which take the
+//! changed modules from it and leave there what they found.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;

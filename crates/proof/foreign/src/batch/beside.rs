@@ -1,7 +1,7 @@
 //! Host parts: threads of Wattle's own that run beside those of modules.
 //!
-//! A host part is searched as its intermediate representation. Its elements are cells of the bytes that modules access, and its
-//! statements are numbered behind those of modules.
+//! A host part is searched as its intermediate representation. Its elements are cells of the bytes that modules access,
+//! and its statements are numbered behind those of modules.
 
 use wattle_check::checker::Batch;
 use wattle_check::program::{KernelThread, LaunchWorld, World as KernelWorld};

@@ -1,6 +1,7 @@
 //! Launches of the checker's: modules' kernels that a scenario launches, and Wattle's own kernels as they are emitted.
 //!
-//! The buffers of the checker's device become ranges of global memory; what an execution leaves there goes back as elements.
+//! The buffers of the checker's device become ranges of global memory; what an execution leaves there goes back as
+//! elements.
 
 pub(crate) mod beside;
 mod emitted;
@@ -329,8 +330,8 @@ impl Prepared {
         }
     }
 
-    /// Classes of threads that are interchangeable once they read their positions no more: those of a launch, where each is
-    /// alone in its block; otherwise those of one block whose scopes tell no threads apart.
+    /// Classes of threads that are interchangeable once they read their positions no more: those of a launch, where
+    /// each is alone in its block; otherwise those of one block whose scopes tell no threads apart.
     fn symmetric(&self, progress: Progress, schedule: Option<&Schedule>) -> Vec<Vec<ThreadId>> {
         // These progress models tell blocks apart by their numbers.
         if matches!(progress, Progress::Hsa | Progress::HsaObe) {

@@ -1,7 +1,7 @@
 //! Launches of modules' kernels on the simulated device: one interleaving, in which all values are known.
 //!
-//! A thread is the one that the checker searches with. What the checker can find out only by beginning its search again, a run
-//! does not judge: values that nothing fixes, where they matter.
+//! A thread is the one that the checker searches with. What the checker can find out only by beginning its search
+//! again, a run does not judge: values that nothing fixes, where they matter.
 
 use std::any::Any;
 use std::sync::Arc;

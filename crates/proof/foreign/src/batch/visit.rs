@@ -110,7 +110,8 @@ impl<'b> Collector<'b> {
         self.judged.violations.push(story);
     }
 
-    /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is not.
+    /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is
+    /// not.
     fn report_unless_doubtful(
         &mut self,
         execution: &Execution<'_>,

@@ -51,8 +51,8 @@ pub(crate) struct Judge<'w> {
     pub(crate) waits: Waits,
 }
 
-/// The most executions with doubtful races behind which something certain is looked for: there may be as many as there are orders of
-/// the accesses that race.
+/// The most executions with doubtful races behind which something certain is looked for: there may be as many as there
+/// are orders of the accesses that race.
 const MOST_DOUBTFUL: u32 = 512;
 
 /// The most ends of one execution that are looked at.
@@ -83,7 +83,8 @@ impl<'w> Judge<'w> {
 }
 
 impl Judge<'_> {
-    /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is not.
+    /// Ends the search with what an execution shows, unless that is doubtful: another one may show something that is
+    /// not.
     fn report(&mut self, execution: &Execution<'_>, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
         match self.doubt(execution, &violation) {
             Some(why) => {
@@ -183,7 +184,8 @@ impl Judge<'_> {
         opencl::doubt(self.world, execution, &races, &[])
     }
 
-    /// An assertion that does not hold at some end of the execution, beyond doubt: several writes may be the last of a cell.
+    /// An assertion that does not hold at some end of the execution, beyond doubt: several writes may be the last of a
+    /// cell.
     fn asserts(&mut self, execution: &Execution<'_>) -> Option<Violation> {
         for condition in self.asserted {
             let (addresses, locations) = cells_of(execution, condition);
@@ -211,8 +213,8 @@ impl Judge<'_> {
         None
     }
 
-    /// The operation of a warp at which a thread waits although the specification lets it pass: it waits for the lanes in
-    /// its mask that have not exited (PTX ISA 8.8, 9.7.9.6 "shfl.sync"), which the search does not know.
+    /// The operation of a warp at which a thread waits although the specification lets it pass: it waits for the lanes
+    /// in its mask that have not exited (PTX ISA 8.8, 9.7.9.6 "shfl.sync"), which the search does not know.
     pub(crate) fn waits_for_the_ended(&self, execution: &Execution<'_>) -> Option<usize> {
         let has_ended = |thread: &&wattle_check::search::Thread<'_>| {
             thread.process::<ModuleThread>().is_some_and(ModuleThread::has_ended)
@@ -239,7 +241,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Whether a thread waits for one that is chosen to be together with it and does not come: then it is not, in this execution.
+    /// Whether a thread waits for one that is chosen to be together with it and does not come: then it is not, in this
+    /// execution.
     pub(crate) fn waits_for_the_chosen(&self, execution: &Execution<'_>) -> bool {
         execution.stuck.iter().any(|stuck| {
             let Why::Barrier(event) = stuck.why else { return false };
@@ -249,7 +252,8 @@ impl Judge<'_> {
         })
     }
 
-    /// The threads that an execution leaves waiting for ever, and what they did: where they are many, one of each place.
+    /// The threads that an execution leaves waiting for ever, and what they did: where they are many, one of each
+    /// place.
     pub(crate) fn held_up(&self, execution: &Execution<'_>) -> HeldUp {
         const MOST: usize = 4;
         let stuck: Vec<_> = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();

@@ -9,8 +9,8 @@ use super::{Report, Verdict, failed, item_value, left_open};
 use crate::condition::{Condition, Item};
 use crate::world::World;
 
-/// The most events of an execution that is shown whole: as many as two blocks of two threads have that wait for each other. The orders
-/// of those that several threads have are far too many for a search soon behind that.
+/// The most events of an execution that is shown whole: as many as two blocks of two threads have that wait for each
+/// other. The orders of those that several threads have are far too many for a search soon behind that.
 const MOST_SHOWN: u64 = 32;
 
 /// What the executions leave, where counters and barriers order all else.

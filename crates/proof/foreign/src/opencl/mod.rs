@@ -1,5 +1,6 @@
-//! What OpenCL's memory model permits or means otherwise than Vulkan's, under which its modules are judged. What holds in all
-//! executions of Vulkan's model holds; what goes wrong in one of them is doubtful where OpenCL's may not have it.
+//! What OpenCL's memory model permits or means otherwise than Vulkan's, under which its modules are judged. What holds
+//! in all executions of Vulkan's model holds; what goes wrong in one of them is doubtful where OpenCL's may not have
+//! it.
 
 mod scopeless;
 mod sequence;
@@ -12,8 +13,8 @@ use crate::world::World;
 
 pub(crate) use scopeless::is_doubtful;
 
-/// Why what goes wrong in an execution may be impossible in OpenCL's model, or may rest on what the module does not show: its
-/// races, if that is what goes wrong, or that it leaves these values.
+/// Why what goes wrong in an execution may be impossible in OpenCL's model, or may rest on what the module does not
+/// show: its races, if that is what goes wrong, or that it leaves these values.
 pub(crate) fn doubt(
     world: &World,
     execution: &Execution<'_>,

@@ -1,6 +1,6 @@
-//! Atomic functions without a scope, such as OpenCL C's `atomic_add`: they are atomic for the whole device, and compilers write
-//! the work-group's scope for them (as `llvm-spirv` does), which is also that of `memory_scope_work_group`. A module of OpenCL
-//! C 2.0 or later does not show which of the two was written.
+//! Atomic functions without a scope, such as OpenCL C's `atomic_add`: they are atomic for the whole device, and
+//! compilers write the work-group's scope for them (as `llvm-spirv` does), which is also that of
+//! `memory_scope_work_group`. A module of OpenCL C 2.0 or later does not show which of the two was written.
 
 use wattle_check::search::Execution;
 use wattle_memory::{EventId, Level};

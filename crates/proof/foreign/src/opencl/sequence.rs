@@ -6,8 +6,9 @@ use wattle_memory::{EventId, Kind};
 use crate::spirv::SpirvLaunch;
 use crate::world::World;
 
-/// Why what an execution shows may be impossible in the OpenCL environment: there a later store of the thread that has released
-/// continues what that released (OpenCL API 3.0, 3.3.6.1 "Release sequence"; C11 5.1.2.4), and in Vulkan's model it does not.
+/// Why what an execution shows may be impossible in the OpenCL environment: there a later store of the thread that has
+/// released continues what that released (OpenCL API 3.0, 3.3.6.1 "Release sequence"; C11 5.1.2.4), and in Vulkan's
+/// model it does not.
 pub(super) fn longer(world: &World, execution: &Execution<'_>) -> Option<String> {
     let graph = execution.graph;
     let is_opencl = world.parts.iter().any(|part| part.spirv.as_ref().is_some_and(SpirvLaunch::is_opencl));

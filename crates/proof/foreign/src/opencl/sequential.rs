@@ -1,8 +1,8 @@
-//! OpenCL's sequentially consistent operations, which stand in one order. Vulkan's model, under which its modules are judged, has
-//! no such order: there they release and acquire, and more executions are possible.
+//! OpenCL's sequentially consistent operations, which stand in one order. Vulkan's model, under which its modules are
+//! judged, has no such order: there they release and acquire, and more executions are possible.
 //!
-//! What goes wrong in an execution that is an interleaving goes wrong in OpenCL too, where the interleaving is that order
-//! (OpenCL API 3.0, 3.3.6.4 "Memory ordering rules: sequential consistency").
+//! What goes wrong in an execution that is an interleaving goes wrong in OpenCL too, where the interleaving is that
+//! order (OpenCL API 3.0, 3.3.6.4 "Memory ordering rules: sequential consistency").
 
 use wattle_check::search::{Execution, last_values};
 use wattle_memory::{LocationId, Model};
@@ -12,8 +12,8 @@ use crate::world::World;
 /// The maximum number of events of an execution for which an interleaving is looked for.
 const MOST_EVENTS: usize = 1000;
 
-/// Why an execution that leaves these values may be impossible in OpenCL's model although Vulkan's permits it: a launch has
-/// sequentially consistent operations, and no interleaving gives it.
+/// Why an execution that leaves these values may be impossible in OpenCL's model although Vulkan's permits it: a launch
+/// has sequentially consistent operations, and no interleaving gives it.
 pub(super) fn doubt(world: &World, execution: &Execution<'_>, left: &[(LocationId, u64)]) -> Option<String> {
     let at = world.parts.iter().find_map(|part| part.spirv.as_ref()?.sequential)?;
     if is_interleaving(execution, left) {
@@ -27,8 +27,8 @@ pub(super) fn doubt(world: &World, execution: &Execution<'_>, left: &[(LocationI
     ))
 }
 
-/// Whether some interleaving gives an execution and leaves these values. Where it leaves open which writes of two cells are the
-/// last, that is not decided: not every choice of them is that of one interleaving.
+/// Whether some interleaving gives an execution and leaves these values. Where it leaves open which writes of two cells
+/// are the last, that is not decided: not every choice of them is that of one interleaving.
 fn is_interleaving(execution: &Execution<'_>, left: &[(LocationId, u64)]) -> bool {
     let graph = execution.graph;
     if graph.len() > MOST_EVENTS {

@@ -1,5 +1,5 @@
-//! The accesses of a thread, cell by cell: what is read of global and shared memory is asked of the search, what is in local
-//! memory the thread has itself.
+//! The accesses of a thread, cell by cell: what is read of global and shared memory is asked of the search, what is in
+//! local memory the thread has itself.
 
 use wattle_check::search::{Action, Change};
 use wattle_ir::{AtomicOp, Type};

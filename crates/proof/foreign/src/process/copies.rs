@@ -1,11 +1,12 @@
 //! Copies that a thread begins and waits for later, `cp.async` (PTX ISA 8.8, 9.7.9.25.3 "Non-bulk copy").
 //!
-//! A copy is a weak read of its source and a weak write to its target that happen at any time between its instruction and the
-//! wait that completes it, ordered with nothing else that the thread does meanwhile. Here it has events at both ends. At its
-//! instruction it reads the source and writes a mark to the target; at the wait it looks for the mark, reads the source again
-//! and writes to the target what it has read. So whoever accesses the same memory unordered with either end races with it.
-//! Whoever comes between the two, ordered with both, is found by the marks: only the look of the same copy may read one, and
-//! it must find one ([`crate::copies`]). A source that has changed between the two reads is a fault of the thread.
+//! A copy is a weak read of its source and a weak write to its target that happen at any time between its instruction
+//! and the wait that completes it, ordered with nothing else that the thread does meanwhile. Here it has events at both
+//! ends. At its instruction it reads the source and writes a mark to the target; at the wait it looks for the mark,
+//! reads the source again and writes to the target what it has read. So whoever accesses the same memory unordered with
+//! either end races with it. Whoever comes between the two, ordered with both, is found by the marks: only the look of
+//! the same copy may read one, and it must find one ([`crate::copies`]). A source that has changed between the two
+//! reads is a fault of the thread.
 //!
 //! Copies that nobody waits for end with their thread: what they would write to, nobody may read any more.
 
@@ -71,10 +72,12 @@ impl Copies {
         self.groups = self.groups.saturating_add(1);
     }
 
-    /// Does what is done at a barrier object; returns the number of the first copy that stays open, if some are completed.
+    /// Does what is done at a barrier object; returns the number of the first copy that stays open, if some are
+    /// completed.
     ///
-    /// The phase of the object is not over before the thread arrives there itself and the copies are complete. Here they are completed
-    /// when it arrives; that nobody accesses their targets before the phase is over is asked of executions ([`crate::copies`]).
+    /// The phase of the object is not over before the thread arrives there itself and the copies are complete. Here
+    /// they are completed when it arrives; that nobody accesses their targets before the phase is over is asked of
+    /// executions ([`crate::copies`]).
     pub fn at_object(&mut self, object: u64, does: AtObject) -> Option<u32> {
         if self.all.is_empty() && self.tracked.is_empty() {
             self.begun = 0;
@@ -241,8 +244,8 @@ impl ModuleThread {
     }
 }
 
-/// An item of a source, from what was read of its cells, of which the first ones hold the lowest bytes; 0 where it was not
-/// read.
+/// An item of a source, from what was read of its cells, of which the first ones hold the lowest bytes; 0 where it was
+/// not read.
 fn word(cells: &Cells, read: &[Deferred], item: u32) -> Deferred {
     let parts = cells.all.iter().zip(read).filter(|((of, ..), _)| *of == item).rev();
     parts.fold(Deferred::Known(0), |whole, (&(_, _, width), &part)| whole.above(8 * u32::from(width), part))

@@ -192,8 +192,8 @@ impl ModuleThread {
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
         let resource = self.warp_barrier(world, &lanes);
-        // CUDA C++ Programming Guide, "Warp Synchronization": of the lanes that the mask names, those that have not exited
-        // come to it.
+        // CUDA C++ Programming Guide, "Warp Synchronization": of the lanes that the mask names, those that have not
+        // exited come to it.
         let may_have_ended = self.lanes_may_have_ended(world);
         let members = if may_have_ended { Members::Remaining(members) } else { Members::Threads(members) };
         let barrier = self.barrier(world, at, resource, members, true);
@@ -235,8 +235,9 @@ impl ModuleThread {
     /// The threads that a barrier of the block waits for: all of them, or a number of them.
     fn barrier_members(&self, world: &World, count: Option<u64>) -> Members {
         let of = self.part(world).members(self.block);
-        // PTX ISA 9.7.13.1: arrivals are counted by whole warps, "not the number of active threads in the warp". So a count
-        // of all warps is every thread; where threads end early, of a block of one warp every thread that is left.
+        // PTX ISA 9.7.13.1: arrivals are counted by whole warps, "not the number of active threads in the warp". So a
+        // count of all warps is every thread; where threads end early, of a block of one warp every thread that is
+        // left.
         let is_whole = |count: u64| count == (of.len() as u64).next_multiple_of(PTX_WARP);
         let ends_apart = self.part(world).flow.exits_early && of.len() as u64 > PTX_WARP;
         match count.filter(|&count| !is_whole(count) || ends_apart) {

@@ -1,9 +1,10 @@
-//! What a lane finds out about the others of its warp by `match.sync`, `activemask`, `elect.sync`, and the reductions and scans of SPIR-V.
+//! What a lane finds out about the others of its warp by `match.sync`, `activemask`, `elect.sync`, and the reductions
+//! and scans of SPIR-V.
 //!
-//! A match is a shuffle from each lane of the mask in turn, and a comparison with the lane's own value, so that its result
-//! depends on all of theirs. So is a reduction or a scan for which the search has no operation of its own, and what it makes
-//! of the values. At an `activemask` the lanes that the choice of this search has together wait for each other
-//! ([`crate::active`]).
+//! A match is a shuffle from each lane of the mask in turn, and a comparison with the lane's own value, so that its
+//! result depends on all of theirs. So is a reduction or a scan for which the search has no operation of its own, and
+//! what it makes of the values. At an `activemask` the lanes that the choice of this search has together wait for each
+//! other ([`crate::active`]).
 
 use wattle_check::search::{self, Action, Members};
 use wattle_ir::{Type, WarpOp};
@@ -152,8 +153,8 @@ impl ModuleThread {
         Some(Action::Exchange { barrier, exchange, source: self.statement(at) })
     }
 
-    /// The lanes with which this one is together, in this search: it waits for them, which orders nothing. `None` where it is
-    /// alone.
+    /// The lanes with which this one is together, in this search: it waits for them, which orders nothing. `None` where
+    /// it is alone.
     pub(super) fn find_active(&mut self, world: &World, at: u32, to: Reg) -> Option<Action> {
         let own = self.thread % self.part(world).warp();
         let mask = world.active.together(self.statement(at), self.first_of_warp(world), own);

@@ -92,8 +92,8 @@ impl ModuleThread {
             Exchange::Match(_) | Exchange::Barrier => {}
         }
         let members = lanes.iter().map(|&(_, thread)| thread).collect();
-        // PTX ISA 9.7.9.6 "shfl.sync", 9.7.13.10 "vote.sync", "redux.sync": "wait until all non-exited threads corresponding to
-        // membermask have executed" it.
+        // PTX ISA 9.7.9.6 "shfl.sync", 9.7.13.10 "vote.sync", "redux.sync": "wait until all non-exited threads
+        // corresponding to membermask have executed" it.
         let members = if self.lanes_may_have_ended(world) && !takes_all(how) {
             Members::Remaining(members)
         } else {
@@ -115,8 +115,8 @@ impl ModuleThread {
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }
 
-    /// What a barrier gathers from the predicates of all threads of the block, once they have passed it: the barrier orders
-    /// them, so this is an exchange of its own.
+    /// What a barrier gathers from the predicates of all threads of the block, once they have passed it: the barrier
+    /// orders them, so this is an exchange of its own.
     pub(super) fn gather(&mut self, world: &World, at: u32, holds: Deferred) -> Action {
         let Op::BarrierReduce { how, .. } = self.part(world).kernel().steps[at as usize].op else {
             return Action::Halt;
@@ -133,8 +133,8 @@ impl ModuleThread {
         Action::Exchange { barrier, exchange, source: self.statement(at) }
     }
 
-    /// The next arrival at a barrier, whose arrivals are counted for each mask of lanes by themselves: what the lanes of one
-    /// mask do does not count for another, whose lanes have not been there.
+    /// The next arrival at a barrier, whose arrivals are counted for each mask of lanes by themselves: what the lanes
+    /// of one mask do does not count for another, whose lanes have not been there.
     pub(super) fn barrier(
         &mut self,
         world: &World,
@@ -152,13 +152,13 @@ impl ModuleThread {
         };
         *arrivals += 1;
         let arrival = u64::from(*arrivals);
-        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`), and "in
-        // conditionally executed code" only "if it is known that all threads in the warp evaluate the condition identically": in the
-        // same iterations of the loops around it, where these are known. The lanes of
-        // a mask execute operations "with the same qualifiers and same membermask value" (9.7.9.6, 9.7.13.2, 9.7.13.10), which
-        // may stand at different places; "for .target sm_6x or below" at the same one.
-        // SPIR-V has all threads of the barrier's scope come to the same dynamic instance: the same one, on the same path of
-        // calls, in the same iterations of the loops around it (SPIR-V 2.2.5 "Dynamic Instance"). Calls have been put in place.
+        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`),
+        // and "in conditionally executed code" only "if it is known that all threads in the warp evaluate the condition
+        // identically": in the same iterations of the loops around it, where these are known. The lanes of a mask
+        // execute operations "with the same qualifiers and same membermask value" (9.7.9.6, 9.7.13.2, 9.7.13.10), which
+        // may stand at different places; "for .target sm_6x or below" at the same one. SPIR-V has all threads of the
+        // barrier's scope come to the same dynamic instance: the same one, on the same path of calls, in the same
+        // iterations of the loops around it (SPIR-V 2.2.5 "Dynamic Instance"). Calls have been put in place.
         let iterations = self.part(world).flow.structure.around(at, &self.iterations);
         let converges = if self.part(world).spirv.is_some() {
             Convergence { group: 0, instance: world.instance(at, iterations) }
@@ -173,14 +173,15 @@ impl ModuleThread {
             };
             Convergence { group: self.thread / self.part(world).warp(), instance: place << 32 | arrival }
         };
-        // How often the barrier has opened counts where only some warps come to it, and not how often each has been there.
+        // How often the barrier has opened counts where only some warps come to it, and not how often each has been
+        // there.
         let opening = if let Members::Groups { .. } = members { 0 } else { arrival };
         Barrier { instance: resource << 32 | opening, resource, members, waits, converges: Some(converges) }
     }
 }
 
-/// Whether all lanes of a mask have to come to an operation of PTX: whom the others elect, and whether all are of one mind, is
-/// not known here without those that have ended.
+/// Whether all lanes of a mask have to come to an operation of PTX: whom the others elect, and whether all are of one
+/// mind, is not known here without those that have ended.
 pub(crate) fn takes_all(how: Exchange) -> bool {
     matches!(how, Exchange::Elect | Exchange::Vote(Vote::Same))
 }

@@ -45,7 +45,8 @@ pub struct ModuleThread {
     thread: u32,
     /// How often it has come to each barrier, by the mask of the lanes where it is one of a warp.
     arrivals: Vec<((u64, u64), u32)>,
-    /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first instruction.
+    /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first
+    /// instruction.
     iterations: Vec<(u32, u32)>,
     /// The copies that it has begun and not waited for.
     copies: Copies,
@@ -56,8 +57,9 @@ pub struct ModuleThread {
     ended: bool,
     /// Whether it has accessed memory, where others come from a barrier, since its way parted last.
     behind: bool,
-    /// Whether it has loaded or updated at a place that it does not know yet, which may be none: it would have ended there, so that
-    /// it is not known whether it goes round. (A store has an effect, and its iteration is built anyhow.)
+    /// Whether it has loaded or updated at a place that it does not know yet, which may be none: it would have ended
+    /// there, so that it is not known whether it goes round. (A store has an effect, and its iteration is built
+    /// anyhow.)
     unplaced: bool,
     /// The number of writes before it is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
@@ -147,8 +149,8 @@ impl ModuleThread {
         self.statement(self.cursor.at) as usize
     }
 
-    /// Whether it has ended behind a barrier to which another thread of its block has come, and it has not: it has gone on where the
-    /// other would go on, and has not left early.
+    /// Whether it has ended behind a barrier to which another thread of its block has come, and it has not: it has gone
+    /// on where the other would go on, and has not left early.
     pub(crate) fn has_gone_past(&self, other: &ModuleThread) -> bool {
         self.ended && self.behind && (self.part, self.block) == (other.part, other.block)
     }
@@ -158,9 +160,9 @@ impl ModuleThread {
         self.ended
     }
 
-    /// Whether it will do what it did from an earlier time on, in a run in which other threads are as they were then. How often it
-    /// has come to its barriers, and in which iterations of the loops around them it is, says which arrivals belong together; all
-    /// of them are as many further on.
+    /// Whether it will do what it did from an earlier time on, in a run in which other threads are as they were then.
+    /// How often it has come to its barriers, and in which iterations of the loops around them it is, says which
+    /// arrivals belong together; all of them are as many further on.
     pub(crate) fn goes_round(&self, earlier: &ModuleThread) -> bool {
         self.cursor == earlier.cursor
             && self.registers == earlier.registers
@@ -179,8 +181,8 @@ impl ModuleThread {
         Action::Done
     }
 
-    /// The fault of an instruction, behind which the thread does nothing: nothing says what it would do. Where addresses are sums,
-    /// as for the claims of a corpus, it goes on.
+    /// The fault of an instruction, behind which the thread does nothing: nothing says what it would do. Where
+    /// addresses are sums, as for the claims of a corpus, it goes on.
     fn fault(&mut self, world: &World, at: u32, wrong: Wrong) -> Action {
         let fault = Action::Fault { fault: world.number_of(wrong), source: self.statement(at) };
         if self.ends_at_faults(world) {
@@ -298,8 +300,8 @@ impl Process for ModuleThread {
         self.answer_unwritten_bytes(world, word, u8::MAX);
     }
 
-    /// Compilers load early what only some paths need, and more bytes than they need, where that is no fault. What Wattle emits
-    /// loads nothing in vain.
+    /// Compilers load early what only some paths need, and more bytes than they need, where that is no fault. What
+    /// Wattle emits loads nothing in vain.
     fn carries_unwritten(&self, world: &World) -> bool {
         matches!(self.open, Some(Open::Load { .. })) && self.part(world).spirv.is_none() && !world.is_compiled
     }
@@ -327,8 +329,8 @@ impl Process for ModuleThread {
             && same_registers()
     }
 
-    /// The dependencies of a module are those of its instructions, so both outcomes of a branch are never explored; those
-    /// of what Wattle emits are those that a compiler of it keeps.
+    /// The dependencies of a module are those of its instructions, so both outcomes of a branch are never explored;
+    /// those of what Wattle emits are those that a compiler of it keeps.
     fn ways(&self, world: &World) -> Option<Vec<ModuleThread>> {
         let guard = self.part(world).kernel().steps.get(self.cursor.at as usize)?.guard;
         let is_open = guard.reg != NO_REG && self.registers[guard.reg as usize].is_pending();

@@ -99,8 +99,8 @@ impl ModuleThread {
         Action::BackEdge { label: head as u32, source: self.statement(from), waits, ends }
     }
 
-    /// Records that it may have ended at a load or update whose place it does not know yet: that may be out of bounds. What
-    /// Wattle emits has looked at each index itself.
+    /// Records that it may have ended at a load or update whose place it does not know yet: that may be out of bounds.
+    /// What Wattle emits has looked at each index itself.
     pub(super) fn note_place(&mut self, world: &World, address: Deferred) {
         self.unplaced |= address.known().is_none() && !world.is_compiled && self.ends_at_faults(world);
     }
@@ -119,7 +119,8 @@ impl ModuleThread {
         self.behind |= acts && self.part(world).flow.is_behind_barriers(at as usize);
     }
 
-    /// Whether a generic address that is still open hides the storage class of an access, which is a part of its label in SPIR-V.
+    /// Whether a generic address that is still open hides the storage class of an access, which is a part of its label
+    /// in SPIR-V.
     fn waits_for_space(&self, world: &World, step: &Step) -> bool {
         let generic = |access: &&Access| access.space == Space::Generic;
         let access = step.op.outline(|_| {}, |_| {}).access.filter(generic);

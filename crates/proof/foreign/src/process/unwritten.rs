@@ -1,10 +1,10 @@
-//! Registers and bytes of local memory that a thread of PTX has not written, and what it loads from shared or global memory
-//! that nobody has written. PTX leaves their values open, and compilers copy and select between such values where nothing comes
-//! of it: `i < n ? tile[i] : 0` may become a load and a selection. So a thread carries them along
-//! ([`Deferred::Unwritten`](wattle_modules::Deferred)), and has gone wrong where one matters. Where a register is put together of
-//! several, or memory is read in other pieces than it was written in, each byte is what it was; a computation with some
-//! unwritten byte gives an unwritten value. A store of a whole structure takes its padding along, which is unwritten in the copy too
-//! ([`Label::unwritten`](wattle_memory::Label)).
+//! Registers and bytes of local memory that a thread of PTX has not written, and what it loads from shared or global
+//! memory that nobody has written. PTX leaves their values open, and compilers copy and select between such values
+//! where nothing comes of it: `i < n ? tile[i] : 0` may become a load and a selection. So a thread carries them along
+//! ([`Deferred::Unwritten`](wattle_modules::Deferred)), and has gone wrong where one matters. Where a register is put
+//! together of several, or memory is read in other pieces than it was written in, each byte is what it was; a
+//! computation with some unwritten byte gives an unwritten value. A store of a whole structure takes its padding along,
+//! which is unwritten in the copy too ([`Label::unwritten`](wattle_memory::Label)).
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -51,10 +51,10 @@ impl ModuleThread {
         }
     }
 
-    /// The register or byte that the thread has not written, if its value matters to a step: as the condition under which the
-    /// step runs, as its address, or as what it gives to other threads. A store gives its
-    /// value to other threads only where it is to memory that they share, which is known once its address is; so the value of
-    /// a store is looked at when it is made.
+    /// The register or byte that the thread has not written, if its value matters to a step: as the condition under
+    /// which the step runs, as its address, or as what it gives to other threads. A store gives its value to other
+    /// threads only where it is to memory that they share, which is known once its address is; so the value of a store
+    /// is looked at when it is made.
     pub(super) fn lets_unwritten_matter(&self, world: &World, step: &Step) -> Option<u32> {
         let (kernel, lanes_meet) = (self.part(world).kernel(), self.part(world).flow.meets());
         let carries = world.carries_unwritten.load(Ordering::Relaxed);
@@ -106,8 +106,8 @@ impl ModuleThread {
         Cow::Owned(read.iter().map(padding).collect())
     }
 
-    /// Whether a store of memory that nobody has written is one of padding: it copies along with it what somebody has written, or
-    /// stores beside it do.
+    /// Whether a store of memory that nobody has written is one of padding: it copies along with it what somebody has
+    /// written, or stores beside it do.
     pub(super) fn is_copied_along(&self, world: &World, at: u32, values: &[Deferred], number: u32) -> bool {
         let kernel = self.part(world).kernel();
         // What is computed from it is no padding.
@@ -126,8 +126,8 @@ impl ModuleThread {
         (is_padding || is_local) && has_written() || self.fills_a_word(kernel, at as usize)
     }
 
-    /// Whether a store is to a part of a word of 4 bytes of which a store near it writes another part, with what somebody has written: a
-    /// structure is copied in pieces, and padding that is less than a word may be one of them.
+    /// Whether a store is to a part of a word of 4 bytes of which a store near it writes another part, with what
+    /// somebody has written: a structure is copied in pieces, and padding that is less than a word may be one of them.
     fn fills_a_word(&self, kernel: &Kernel, at: usize) -> bool {
         const NEAR: usize = 8;
         let stored = |step: &Step| {
@@ -166,13 +166,14 @@ impl ModuleThread {
         self.fault(world, at, wrong)
     }
 
-    /// The number by which the value of lane 0 goes, where it took no part in a shuffle; behind it are those of the others.
+    /// The number by which the value of lane 0 goes, where it took no part in a shuffle; behind it are those of the
+    /// others.
     pub(super) fn first_lane(&self, kernel: &Kernel) -> u32 {
         kernel.registers.len() as u32 + kernel.local as u32
     }
 
-    /// The number by which what the first instruction loads from unwritten memory goes; behind it are those of the others, and then
-    /// those by which it goes where the instruction has read what somebody has written too.
+    /// The number by which what the first instruction loads from unwritten memory goes; behind it are those of the
+    /// others, and then those by which it goes where the instruction has read what somebody has written too.
     pub(super) fn first_load(&self, kernel: &Kernel) -> u32 {
         self.first_lane(kernel) + MOST_LANES
     }

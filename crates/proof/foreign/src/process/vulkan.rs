@@ -13,8 +13,8 @@ use crate::unfixed::Storer;
 use crate::world::World;
 
 impl ModuleThread {
-    /// Records what a value that nothing fixes decides at a step: whether it runs, its address, what it compares or gives
-    /// to other threads.
+    /// Records what a value that nothing fixes decides at a step: whether it runs, its address, what it compares or
+    /// gives to other threads.
     pub(super) fn note_unfixed(&self, world: &World, at: u32, step: &Step) {
         let is_any = |register: Reg| self.registers[register as usize].is_any();
         if step.guard.reg != NO_REG && is_any(step.guard.reg) {

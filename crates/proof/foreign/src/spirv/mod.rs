@@ -61,7 +61,8 @@ pub struct SpirvLaunch {
     fill: u64,
     /// For each step that accesses memory, the number of the variable, where the text shows which.
     roots: HashMap<usize, Option<usize>>,
-    /// The first step that is sequentially consistent where the environment means more by that than acquire and release.
+    /// The first step that is sequentially consistent where the environment means more by that than acquire and
+    /// release.
     pub(crate) sequential: Option<usize>,
     /// The language whose promise some barrier or fence of buffers rests on.
     pub(crate) promised_by: Option<SourceLanguage>,
@@ -99,8 +100,8 @@ impl SpirvLaunch {
         registers
     }
 
-    /// Whether stores to a buffer may be left unordered: nobody reads it, so their order shows at most in which one is the
-    /// last.
+    /// Whether stores to a buffer may be left unordered: nobody reads it, so their order shows at most in which one is
+    /// the last.
     pub(crate) fn is_left_unordered(&self, buffer: u32) -> bool {
         self.unordered.contains(&buffer)
     }
@@ -235,8 +236,8 @@ fn contents_of(argument: &Argument) -> Contents {
     }
 }
 
-/// The setting, with the module's names of variables for those of the only members of blocks, and for those that only the source
-/// has.
+/// The setting, with the module's names of variables for those of the only members of blocks, and for those that only
+/// the source has.
 fn by_variables(module: &Spirv, entry: Option<&str>, setting: &Setting) -> Setting {
     let mut setting = setting.clone();
     let names: Vec<String> = setting.inputs.keys().cloned().collect();
@@ -387,8 +388,9 @@ fn scalar(of: Number) -> Option<Scalar> {
     NUMBERS.iter().find(|(number, ..)| *number == of).map(|&(_, kind, bits)| Scalar { kind, bits })
 }
 
-/// The type of the items of a variable: the module's, and of integers the one that its contents are given as, where that has their
-/// size, since OpenCL's SPIR-V does not say whether they have a sign (SPIR-V environment specification of OpenCL, 2.2).
+/// The type of the items of a variable: the module's, and of integers the one that its contents are given as, where
+/// that has their size, since OpenCL's SPIR-V does not say whether they have a sign (SPIR-V environment specification
+/// of OpenCL, 2.2).
 fn items(types: &Types, variable: &Variable) -> Option<Number> {
     let own = types.only_scalar(variable.ty).and_then(number_of);
     let given = variable.scalars.and_then(number_of);

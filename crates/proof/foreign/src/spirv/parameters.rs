@@ -1,5 +1,5 @@
-//! The parameters that a SPIR-V entry point has for a host that launches it: its buffers, in the order of their descriptor
-//! sets and bindings, and behind them the members of its push constants.
+//! The parameters that a SPIR-V entry point has for a host that launches it: its buffers, in the order of their
+//! descriptor sets and bindings, and behind them the members of its push constants.
 
 use wattle_core::{ModuleNumber, ModuleParam, lasting};
 use wattle_modules::spirv::{BoundBuffer, Given, Interface, Kind, PushMember, Spirv};

@@ -9,8 +9,8 @@ use wattle_core::lock;
 use super::World;
 
 impl World {
-    /// A byte at the end, from the values of the cells that were written; `None` where nobody has written it, or some thread has
-    /// copied there what nobody has.
+    /// A byte at the end, from the values of the cells that were written; `None` where nobody has written it, or some
+    /// thread has copied there what nobody has.
     pub(crate) fn final_byte(&self, memory: u32, offset: u64, value: &dyn Fn(Address) -> Option<u64>) -> Option<u8> {
         let cell = u64::from(self.widths.at(memory, offset));
         let element = offset / cell * cell;
@@ -31,8 +31,8 @@ impl World {
         lock(&self.left_unwritten)
     }
 
-    /// Why values that nothing fixes may change what a search has found, if they may; as addresses of the steps that are
-    /// excused they do not.
+    /// Why values that nothing fixes may change what a search has found, if they may; as addresses of the steps that
+    /// are excused they do not.
     pub(crate) fn why_unfixed(&self, is_excused: &dyn Fn(usize) -> bool) -> Option<String> {
         let (decided, addressed) = self.unfixed.decided();
         let mut addressed = addressed.iter().filter(|at| !is_excused(**at as usize));

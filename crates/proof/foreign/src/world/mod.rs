@@ -1,9 +1,9 @@
 //! What all threads of a launch share: the kernel, the layout of memory, and what they found wrong.
 //!
-//! Every variable and every buffer has a range of addresses of its own, far from the others, so a pointer belongs to the
-//! range that it points into or next to. Memory is cut into cells, which are the locations of the models: as wide as the
-//! narrowest access to them, which a search finds out, and then begins again. A wider access is an event for each of its
-//! cells, which is right where nothing races with it; a strong one must be a cell.
+//! Every variable and every buffer has a range of addresses of its own, far from the others, so a pointer belongs to
+//! the range that it points into or next to. Memory is cut into cells, which are the locations of the models: as wide
+//! as the narrowest access to them, which a search finds out, and then begins again. A wider access is an event for
+//! each of its cells, which is right where nothing races with it; a strong one must be a cell.
 
 mod left_open;
 mod names;
@@ -61,7 +61,8 @@ pub struct World {
     pub(crate) parts: Vec<Part>,
     ranges: Vec<Range>,
     pub(crate) widths: Widths,
-    /// Whether an access of each item is one access, of whatever size: where a run is one interleaving, memory is bytes.
+    /// Whether an access of each item is one access, of whatever size: where a run is one interleaving, memory is
+    /// bytes.
     pub(crate) takes_whole: bool,
     /// Host parts that run at the same time.
     pub(crate) beside: Option<Beside>,
@@ -279,7 +280,8 @@ impl World {
         }
     }
 
-    /// Records the other sizes of subgroups with which a launch of a SPIR-V module is judged, so that advice holds with each.
+    /// Records the other sizes of subgroups with which a launch of a SPIR-V module is judged, so that advice holds with
+    /// each.
     pub fn also_with_subgroups_of(&mut self, sizes: &[u32]) {
         if let [Part { spirv: Some(spirv), .. }] = &mut self.parts[..]
             && let Some(origin) = &mut spirv.origin
@@ -377,8 +379,8 @@ impl World {
         self.is_outgrown() || lock(&self.refused).is_some()
     }
 
-    /// Whether a run has met cells that are wider than what it accesses, or values that nothing fixes where none were known,
-    /// so that it has to begin again.
+    /// Whether a run has met cells that are wider than what it accesses, or values that nothing fixes where none were
+    /// known, so that it has to begin again.
     pub(crate) fn is_outgrown(&self) -> bool {
         self.widths.are_unfit() || self.unfixed.has_grown()
     }

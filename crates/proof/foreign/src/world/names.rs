@@ -67,8 +67,8 @@ impl World {
         .filter(is_whole)
     }
 
-    /// The name of a place in the shared memory of a PTX module's block: `tile[3]`, or `tile, byte 12` where the text does not show
-    /// what the items are.
+    /// The name of a place in the shared memory of a PTX module's block: `tile[3]`, or `tile, byte 12` where the text
+    /// does not show what the items are.
     fn shared_name(&self, address: Address) -> String {
         let element = address.element;
         let variables = &self.part_of_block(address.memory - self.ranges.len() as u32).kernel().shared_variables;
@@ -86,9 +86,9 @@ impl World {
         }
     }
 
-    /// The place in the source that an instruction comes from: the line that `.loc` names, else that of the module. Of a
-    /// function that was inlined it is the innermost place in the kernel's own file: calls into libraries are where the
-    /// kernel's author looks.
+    /// The place in the source that an instruction comes from: the line that `.loc` names, else that of the module. Of
+    /// a function that was inlined it is the innermost place in the kernel's own file: calls into libraries are where
+    /// the kernel's author looks.
     pub fn place_of(&self, at: usize) -> String {
         if let Some(site) = self.beside.as_ref().and_then(|beside| beside.site(at)) {
             return site.to_string();

@@ -73,7 +73,8 @@ pub(crate) struct Part {
     pub(crate) workspace: Option<u64>,
     /// Which of its barriers wait also for threads that have ended.
     pub(crate) waits: WaitsForEnded,
-    /// The memory whose updates only order, as emitted for a sequentially consistent fence: nothing reads what they write.
+    /// The memory whose updates only order, as emitted for a sequentially consistent fence: nothing reads what they
+    /// write.
     pub(crate) hidden: Option<u32>,
 }
 
@@ -199,8 +200,9 @@ impl Part {
         self.spirv.as_ref().map_or(WARP, |spirv| spirv.shape.subgroup.max(1))
     }
 
-    /// How many threads of a block, one behind the other, have the same place to all that they do: those of a warp, whose
-    /// barriers converge; of SPIR-V those of a subgroup, if the kernel names its scope, else those of a workgroup.
+    /// How many threads of a block, one behind the other, have the same place to all that they do: those of a warp,
+    /// whose barriers converge; of SPIR-V those of a subgroup, if the kernel names its scope, else those of a
+    /// workgroup.
     pub(crate) fn together(&self) -> u32 {
         let of_subgroup = |label: &Label| label.level == Level::Subgroup;
         let names_subgroup = |step: &Step| {
@@ -247,8 +249,8 @@ impl Part {
         })
     }
 
-    /// Whether that many bytes at an address of constant memory are in one of its variables. One that has no value there, and
-    /// that the host has not been said to give one, is noted.
+    /// Whether that many bytes at an address of constant memory are in one of its variables. One that has no value
+    /// there, and that the host has not been said to give one, is noted.
     pub(crate) fn place_constant(&self, world: &World, address: u64, bytes: u64) -> Result<(), Wrong> {
         let variables = &self.module.constant_variables;
         place_in(variables, 0, "constant memory", address, bytes)?;
@@ -259,8 +261,9 @@ impl Part {
         Ok(())
     }
 
-    /// Whether that many bytes at an address of the parameter space are in one of the kernel's parameters, which are separate
-    /// variables (PTX ISA 8.8, 5.1.6.1 "Kernel Function Parameters"). SPIR-V has push constants there, which are one.
+    /// Whether that many bytes at an address of the parameter space are in one of the kernel's parameters, which are
+    /// separate variables (PTX ISA 8.8, 5.1.6.1 "Kernel Function Parameters"). SPIR-V has push constants there, which
+    /// are one.
     pub(crate) fn place_parameter(&self, address: u64, bytes: u64) -> Result<(), Wrong> {
         let params = &self.kernel().params;
         let end = address.saturating_add(bytes);
@@ -303,8 +306,8 @@ impl Part {
     }
 }
 
-/// Whether that many bytes at an address of a space are in one of its variables, of which those without a size have `dynamic`
-/// bytes; where there is none, the space has `name`.
+/// Whether that many bytes at an address of a space are in one of its variables, of which those without a size have
+/// `dynamic` bytes; where there is none, the space has `name`.
 fn place_in(variables: &[PlacedVariable], dynamic: u64, name: &str, address: u64, bytes: u64) -> Result<(), Wrong> {
     let size = |variable: &PlacedVariable| variable.bytes.unwrap_or(dynamic);
     let holds = |variable: &PlacedVariable| {

@@ -41,8 +41,8 @@ impl Range {
             .or_else(|| self.item.filter(|item| offset.is_multiple_of(u64::from(item.size()))))
     }
 
-    /// The type that a number of this type is looked at as: the one that its buffer is given as, where the module does not say that
-    /// integers have a sign, and where floats stand for integers or these for floats, all of one type.
+    /// The type that a number of this type is looked at as: the one that its buffer is given as, where the module does
+    /// not say that integers have a sign, and where floats stand for integers or these for floats, all of one type.
     fn shown_as(&self, own: Number) -> Number {
         let is_mixed = self.parts.as_ref().is_some_and(|parts| parts.scalar().is_none());
         let decides = |item: &Number| match own.is_float() || item.is_float() {

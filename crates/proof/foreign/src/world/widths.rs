@@ -1,5 +1,6 @@
-//! The widths of the cells that memory is cut into. They are as narrow as the narrowest access, but for words that a strong access
-//! takes whole: plain reads of a part of such a cell read all of it. A search finds out while it runs, and then begins again.
+//! The widths of the cells that memory is cut into. They are as narrow as the narrowest access, but for words that a
+//! strong access takes whole: plain reads of a part of such a cell read all of it. A search finds out while it runs,
+//! and then begins again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +17,8 @@ const WIDEST: u8 = 8;
 /// The number of words of a memory with cells of their own, beyond which all of it gets narrower cells.
 const MOST_SINGLE: usize = 8;
 
-/// A word of 8 bytes: the numbers of its memory, which is the same for all blocks' shared memories, and of the word there.
+/// A word of 8 bytes: the numbers of its memory, which is the same for all blocks' shared memories, and of the word
+/// there.
 type Word = (usize, u64);
 
 /// The width of the cells of a word.
@@ -75,8 +77,8 @@ impl Widths {
         usual.chain(own).min().unwrap_or(WIDEST)
     }
 
-    /// Records that a word is accessed in pieces of another width than its cells have, which a strong access takes whole; returns
-    /// whether it can have them.
+    /// Records that a word is accessed in pieces of another width than its cells have, which a strong access takes
+    /// whole; returns whether it can have them.
     pub(crate) fn wants(&self, memory: u32, offset: u64, bytes: u8, is_strong: bool) -> bool {
         let word = self.word(memory, offset);
         if self.of_words.get(&word).is_some_and(|own| own.is_whole) {

@@ -206,8 +206,9 @@ fn written(threads: &[Thread], addresses: &[Address]) -> Vec<Address> {
     written.into_iter().collect()
 }
 
-/// The claim that the end of a run is one of these. Where they are too many, it is that each place has one of its values, of
-/// those places that have few, and at the least what is always so: a file has to claim something. `None` without a place.
+/// The claim that the end of a run is one of these. Where they are too many, it is that each place has one of its
+/// values, of those places that have few, and at the least what is always so: a file has to claim something. `None`
+/// without a place.
 fn claim(outcomes: &BTreeSet<Vec<(Address, u64)>>, addresses: &[Address], most: usize) -> Option<Claim> {
     let place = |address: Address| {
         let location: LocationId = addresses.iter().position(|&known| known == address)?;

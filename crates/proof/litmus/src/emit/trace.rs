@@ -75,7 +75,8 @@ impl TracedThread {
         thread
     }
 
-    /// The thread of a kernel in which one register's value is not known; the others hold the first value that they can.
+    /// The thread of a kernel in which one register's value is not known; the others hold the first value that they
+    /// can.
     fn without(&self, launches: &Launches, unknown: RegisterId) -> KernelThread {
         self.thread(launches, &|register| if register == unknown { None } else { self.first(register) })
     }

@@ -1,7 +1,7 @@
 //! Which two events in the arms of a branch are one event for a compiler.
 //!
-//! A compiler makes one instruction of two equal ones in the arms of a branch, and an event that all arms have depends on
-//! none of them. Equal are instructions, and not what a kernel's author has written: the lowering table gives one
+//! A compiler makes one instruction of two equal ones in the arms of a branch, and an event that all arms have depends
+//! on none of them. Equal are instructions, and not what a kernel's author has written: the lowering table gives one
 //! instruction to several scopes and orders, each target to others.
 
 use crate::{Kind, Label, Level};
@@ -11,7 +11,8 @@ pub(super) fn if_equal(one: Label, other: Label) -> Option<Label> {
     (one == other).then_some(one)
 }
 
-/// What two events are together where one instruction does the accesses of all scopes, as the host's processor does them.
+/// What two events are together where one instruction does the accesses of all scopes, as the host's processor does
+/// them.
 pub(super) fn of_any_scope(one: Label, other: Label) -> Option<Label> {
     match one.kind {
         Kind::Read | Kind::Write => if_equal(narrowed(one, other), narrowed(other, one)),
@@ -19,9 +20,9 @@ pub(super) fn of_any_scope(one: Label, other: Label) -> Option<Label> {
     }
 }
 
-/// What two events are together where they are one instruction on some target: Vulkan widens block scope to the device's
-/// and the host the device's to the system's, and PTX before sm_90 has one fence that is not sequentially consistent. What
-/// becomes of two fences keeps the order that both have.
+/// What two events are together where they are one instruction on some target: Vulkan widens block scope to the
+/// device's and the host the device's to the system's, and PTX before sm_90 has one fence that is not sequentially
+/// consistent. What becomes of two fences keeps the order that both have.
 pub(super) fn on_some_target(one: Label, other: Label) -> Option<Label> {
     let weakened = |one: Label, other: Label| match one.kind {
         Kind::Fence => Label {

@@ -47,13 +47,14 @@ struct Rules {
     has_classes: bool,
     /// Whether a thread's accesses to cells that no other thread uses can order its other accesses.
     private_cells_order: bool,
-    /// Whether vector clocks that know program order, barriers, launches, and the releases of additions to a counter tell what is ordered
-    /// in each execution, where nothing else synchronizes.
+    /// Whether vector clocks that know program order, barriers, launches, and the releases of additions to a counter
+    /// tell what is ordered in each execution, where nothing else synchronizes.
     clocks_order_counters: bool,
-    /// Whether all additions to a counter come before whatever the thread of the last one does next, plain writes of the counter included.
+    /// Whether all additions to a counter come before whatever the thread of the last one does next, plain writes of
+    /// the counter included.
     orders_observed_additions: bool,
-    /// Whether two threads synchronize by a read of what the other wrote, as far as that follows from the scopes and orders of
-    /// the two accesses and of the fences around them.
+    /// Whether two threads synchronize by a read of what the other wrote, as far as that follows from the scopes and
+    /// orders of the two accesses and of the fences around them.
     observed: Observed,
     /// Whether the read, which happens before the event `last`, reads from nothing that `last`'s thread does behind it.
     excludes_later_writes: fn(&Graph, EventId, EventId) -> bool,
@@ -70,11 +71,11 @@ struct Rules {
 pub enum Observed {
     /// Nothing: no read orders anything, everything is ordered anyhow, or more decides it.
     Undecided,
-    /// A release and an acquire in each other's scope synchronize, and so does whatever lets a weak read see a write without a
-    /// race.
+    /// A release and an acquire in each other's scope synchronize, and so does whatever lets a weak read see a write
+    /// without a race.
     Decided,
-    /// The same, but for a weak read of a strong write: that it does not race does not say that what comes before the write
-    /// comes before it.
+    /// The same, but for a weak read of a strong write: that it does not race does not say that what comes before the
+    /// write comes before it.
     DecidedExceptStrong,
 }
 
@@ -164,9 +165,10 @@ impl Model {
         (self.rules().orders_writes)(graph, a, b)
     }
 
-    /// Whether a read that is made again and again sees a write in the end. They are atomic with regard to each other where the
-    /// model permits races; where it does not, nothing is said of what a racing read would see. No specification says that a
-    /// weak load, which may be made once for all of them, or a load out of the store's scope ever finds what was written.
+    /// Whether a read that is made again and again sees a write in the end. They are atomic with regard to each other
+    /// where the model permits races; where it does not, nothing is said of what a racing read would see. No
+    /// specification says that a weak load, which may be made once for all of them, or a load out of the store's scope
+    /// ever finds what was written.
     pub fn comes_to_see(self, graph: &Graph, read: EventId, write: EventId) -> bool {
         self.forbids_races() || self.orders_writes(graph, read, write)
     }
@@ -191,8 +193,8 @@ impl Model {
         self.rules().has_references
     }
 
-    /// Whether synchronization is about storage classes, each by itself, as in Vulkan's model: a barrier that is about the memory
-    /// of blocks orders no accesses of buffers.
+    /// Whether synchronization is about storage classes, each by itself, as in Vulkan's model: a barrier that is about
+    /// the memory of blocks orders no accesses of buffers.
     pub fn has_classes(self) -> bool {
         self.rules().has_classes
     }
@@ -208,26 +210,27 @@ impl Model {
         self.rules().private_cells_order
     }
 
-    /// Whether vector clocks that know program order, barriers of blocks, launches, and what additions to a counter have released tell
-    /// what is ordered in each execution, if nothing else synchronizes there.
+    /// Whether vector clocks that know program order, barriers of blocks, launches, and what additions to a counter
+    /// have released tell what is ordered in each execution, if nothing else synchronizes there.
     pub fn clocks_order_counters(self) -> bool {
         self.rules().clocks_order_counters
     }
 
-    /// Whether all additions to a counter come before what the thread of the last one does next to that counter, by whichever accesses:
-    /// in PTX, what an operation observes comes before it in causality order (PTX ISA 8.8, 8.9.5 "Causality Order").
+    /// Whether all additions to a counter come before what the thread of the last one does next to that counter, by
+    /// whichever accesses: in PTX, what an operation observes comes before it in causality order (PTX ISA 8.8, 8.9.5
+    /// "Causality Order").
     pub fn orders_observed_additions(self) -> bool {
         self.rules().orders_observed_additions
     }
 
-    /// Whether a read, which happens before the event `last`, can read from nothing that `last`'s thread does behind it, where
-    /// no accesses race that may not.
+    /// Whether a read, which happens before the event `last`, can read from nothing that `last`'s thread does behind
+    /// it, where no accesses race that may not.
     pub fn excludes_later_writes(self, graph: &Graph, read: EventId, last: EventId) -> bool {
         (self.rules().excludes_later_writes)(graph, read, last)
     }
 
-    /// What two events in the arms of a branch are together if they are one instruction: with the narrower scope, and the
-    /// order that both have. `None` if they are two.
+    /// What two events in the arms of a branch are together if they are one instruction: with the narrower scope, and
+    /// the order that both have. `None` if they are two.
     pub fn merged(self, one: Label, other: Label) -> Option<Label> {
         (self.rules().merged)(one, other)
     }

@@ -82,8 +82,8 @@ const MORALLY_STRONG: Clause = clause(
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let analysis = axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))?;
-    // 8.7.1 asks of causality order, not of base causality order, whether operations race: what observes an atomic operation has it
-    // before what follows in its thread (8.9.5). A read-modify-write is one operation.
+    // 8.7.1 asks of causality order, not of base causality order, whether operations race: what observes an atomic
+    // operation has it before what follows in its thread (8.9.5). A read-modify-write is one operation.
     let ordered = &analysis.causality | &graph.rmw().then(&analysis.causality);
     Ok(Analysis { ordered, ..analysis })
 }
@@ -144,8 +144,8 @@ pub(super) fn synchronizes(graph: &Graph, end: PatternEnd) -> Synchronization {
         let synchronizes = barrier_hops(graph, &po) | system_hops(graph, &po);
         return Synchronization { po, observation, synchronizes };
     }
-    // 8.8: an acquire pattern begins with a strong read, and "while atomic reductions conceptually perform a strong read as
-    // part of its read-modify-write sequence, this strong read does not form an acquire pattern".
+    // 8.8: an acquire pattern begins with a strong read, and "while atomic reductions conceptually perform a strong
+    // read as part of its read-modify-write sequence, this strong read does not form an acquire pattern".
     let (reads, writes) =
         (&graph.reads() & &graph.set(|event| event.label.atomic && !event.label.reduces), graph.writes());
     let mut release_pattern = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&writes);
@@ -183,10 +183,10 @@ pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, 
 }
 
 /// The orders of two sequentially consistent fences that are not chosen, and that every choice has: the other order
-/// breaks an axiom. `communication` is rf ∪ co ∪ fr. Let it relate `x` to `y`, let base causality put a fence before `x`,
-/// and causality put `y` before another fence. Were the latter fence first, causality would put `y` before `x`: against
-/// 8.10.6 where `x` is read by `y` or reads before it, against 8.10.1 where coherence orders them. The two are ordered
-/// in one of the two ways if they are morally strong (8.9.3 "Fence-SC order").
+/// breaks an axiom. `communication` is rf ∪ co ∪ fr. Let it relate `x` to `y`, let base causality put a fence before
+/// `x`, and causality put `y` before another fence. Were the latter fence first, causality would put `y` before `x`:
+/// against 8.10.6 where `x` is read by `y` or reads before it, against 8.10.1 where coherence orders them. The two are
+/// ordered in one of the two ways if they are morally strong (8.9.3 "Fence-SC order").
 fn forced_fences(graph: &Graph, analysis: &Analysis, communication: &Relation) -> Relation {
     let fences = graph.set(|event| event.label.sc);
     if fences.len() < 2 {
@@ -213,8 +213,8 @@ fn given(graph: &Graph, with: &Synchronization, base: &Relation) -> Result<(Anal
     let strong = |a: EventId, b: EventId| morally_strong(graph, a, b);
     let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong, |_, _| true);
 
-    // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write. Where one does,
-    // coherence has a cycle, so this is asked first.
+    // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write. Where one
+    // does, coherence has a cycle, so this is asked first.
     let (rf, fr, rmw) = (graph.rf(), from_reads(graph, &co), graph.rmw());
     let atomic = rmw.pairs().all(|(read, write)| {
         fr.after(read).all(|between| !(co.has(between, write) && strong(read, between) && strong(between, write)))

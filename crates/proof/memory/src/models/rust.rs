@@ -2,10 +2,10 @@
 //!
 //! Of scopes it knows the block, whose threads take turns on one thread of the processor's, and all others, which reach
 //! everywhere. Atomics and fences of block scope are for their block alone: C++ has them as `atomic_signal_fence`
-//! ([atomics.fences]/5), and as accesses that are atomic because nothing comes between. Load buffering of relaxed accesses is allowed, values out of thin air are not (see the
-//! module above). The formal shape is that of Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency in
-//! C/C++11", PLDI 2017, which C++20 adopted for its fences; sequentially consistent accesses do not occur, since Wattle
-//! has split each into a fence and a weaker access.
+//! ([atomics.fences]/5), and as accesses that are atomic because nothing comes between. Load buffering of relaxed
+//! accesses is allowed, values out of thin air are not (see the module above). The formal shape is that of Lahav,
+//! Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017, which C++20 adopted for its
+//! fences; sequentially consistent accesses do not occur, since Wattle has split each into a fence and a weaker access.
 
 use super::coherence::{from_reads, saturate};
 use super::{
@@ -109,8 +109,8 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let atomic = |a: EventId, b: EventId| a != b && atomic_together(graph, a, b);
     let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic, |_, _| true);
 
-    // [atomics.order]/10: a read-modify-write reads the last value before its own, but for what is atomic only to others.
-    // Where it does not, the modification order has a cycle, so this is asked first.
+    // [atomics.order]/10: a read-modify-write reads the last value before its own, but for what is atomic only to
+    // others. Where it does not, the modification order has a cycle, so this is asked first.
     let fr = from_reads(graph, &mo);
     let divides = |read, write, between| {
         mo.has(between, write) && (in_scope(graph, read, between) || !both_atomic(graph, read, between))
@@ -126,9 +126,9 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let coherent = eco.pairs().all(|(a, b)| a != b && !happens_before.has(b, a));
     require(coherent, "coherence", "[intro.races]/16 to 18")?;
 
-    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before. The threads of a
-    // block take turns on one thread of the processor's, so that a fence of the block's has behind it, at the next fence of
-    // another of its threads, all that came before it, however far that one reaches.
+    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before. The threads
+    // of a block take turns on one thread of the processor's, so that a fence of the block's has behind it, at the next
+    // fence of another of its threads, all that came before it, however far that one reaches.
     let fences = graph.set(|event| event.label.sc);
     let (mut before, mixed) = (happens_before.clone(), fences.iter().any(|fence| !is_wide(graph, fence)));
     while !fences.is_empty() {

@@ -2,12 +2,12 @@
 //! and visibility chains.
 //!
 //! Khronos' formal model gives racing plain reads no meaning at all. Racy programs are refused here too, yet a litmus
-//! file may ask for their outcomes: those follow Dartagnan's `cat/vulkan.cat` (github.com/hernanponcedeleon/Dat3M). A plain
-//! read may read from a write that nothing orders with it, and comes before the writes that location-order puts after
-//! its source only if it is itself location-ordered after that source; so two reads that race with two writes of one
-//! thread may see them in either order. Two differences are left: values out of thin air are forbidden, which no published
-//! model of Vulkan does; and the release sequence goes through read-modify-writes that read from one another, and not through
-//! those that follow immediately in the modification order, which a growing graph does not know.
+//! file may ask for their outcomes: those follow Dartagnan's `cat/vulkan.cat` (github.com/hernanponcedeleon/Dat3M). A
+//! plain read may read from a write that nothing orders with it, and comes before the writes that location-order puts
+//! after its source only if it is itself location-ordered after that source; so two reads that race with two writes of
+//! one thread may see them in either order. Two differences are left: values out of thin air are forbidden, which no
+//! published model of Vulkan does; and the release sequence goes through read-modify-writes that read from one another,
+//! and not through those that follow immediately in the modification order, which a growing graph does not know.
 //!
 //! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
 //! system-synchronizes-with, `asmo` a location's scoped modification order.
@@ -135,9 +135,9 @@ fn read_before(graph: &Graph, analysis: &Analysis, (write, read): (EventId, Even
     graph.event(write).thread.is_none() || mutually_ordered(graph, write, other) || analysis.ordered.has(write, read)
 }
 
-/// Whether a read that happens before `last` happens before what follows `last` in its thread and accesses the read's location,
-/// where no access races. Happens-before goes on behind an acquire fence or barrier about the location's class; the read does
-/// not synchronize itself, so all that orders it with `last` is about its own class.
+/// Whether a read that happens before `last` happens before what follows `last` in its thread and accesses the read's
+/// location, where no access races. Happens-before goes on behind an acquire fence or barrier about the location's
+/// class; the read does not synchronize itself, so all that orders it with `last` is about its own class.
 fn excludes_later_writes(graph: &Graph, read: EventId, last: EventId) -> bool {
     let (read, last) = (graph.event(read).label, graph.event(last).label);
     let goes_on = matches!(last.kind, Kind::Fence | Kind::Barrier) && last.acquire;

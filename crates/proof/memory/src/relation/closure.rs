@@ -1,13 +1,14 @@
 //! Transitive closures, and whether there is a cycle.
 //!
-//! In a relation without a cycle each event's row is made once, of the rows of those that it is related to: an event that has
-//! been reached need not be looked at again. Most graphs are such, and what a program orders is much of it threads' own order.
+//! In a relation without a cycle each event's row is made once, of the rows of those that it is related to: an event
+//! that has been reached need not be looked at again. Most graphs are such, and what a program orders is much of it
+//! threads' own order.
 
 use super::{BITS, Relation, Set, ends_early, events};
 
 impl Relation {
-    /// The composition `self ; next` with a transitive relation: what an event leads to need not be looked at again where it
-    /// has been reached.
+    /// The composition `self ; next` with a transitive relation: what an event leads to need not be looked at again
+    /// where it has been reached.
     pub fn then_transitive(&self, next: &Relation) -> Relation {
         if self.width == 1 {
             return self.then(next);
@@ -19,8 +20,8 @@ impl Relation {
         relation
     }
 
-    /// Adds what the events of the words `from` are related to, where this relation holds all that follows from the pairs of
-    /// what it relates them to, and `reached` has none of it or all.
+    /// Adds what the events of the words `from` are related to, where this relation holds all that follows from the
+    /// pairs of what it relates them to, and `reached` has none of it or all.
     fn reach(&self, from: &[u64], reached: &mut [u64]) {
         for (word, &all) in from.iter().enumerate() {
             let mut left = all & !reached[word];

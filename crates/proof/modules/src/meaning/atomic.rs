@@ -60,8 +60,8 @@ pub fn apply(how: Rmw, bytes: u8, old: u64, a: u64) -> u64 {
     }
 }
 
-/// The sum of two numbers of 16 bits. A double holds it exactly, or with enough bits for the rounding to 16 bits to be the only one that
-/// shows.
+/// The sum of two numbers of 16 bits. A double holds it exactly, or with enough bits for the rounding to 16 bits to be
+/// the only one that shows.
 fn halves(sort: Sort, a: u64, b: u64) -> u64 {
     let format = Format::of(Type { sort, bits: 16 });
     format.nearest(format.number(a) + format.number(b))

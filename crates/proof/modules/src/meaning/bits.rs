@@ -6,8 +6,8 @@ use crate::types::{Sort, Type};
 
 const LOW: u64 = 0xFFFF_FFFF;
 
-/// The function of `shf`: 64 bits, of which `a` is the low half and `b` the high one, shifted; to the left the high half is
-/// the result, to the right the low one. The amount wraps at 32, or clamps to it (9.7.8.8).
+/// The function of `shf`: 64 bits, of which `a` is the low half and `b` the high one, shifted; to the left the high
+/// half is the result, to the right the low one. The amount wraps at 32, or clamps to it (9.7.8.8).
 pub fn funnel(left: bool, wrap: bool) -> Tern {
     fn amount<const WRAP: bool>(c: u64) -> u64 {
         if WRAP { c & 31 } else { c.min(32) }
@@ -24,8 +24,8 @@ pub fn funnel(left: bool, wrap: bool) -> Tern {
     }
 }
 
-/// The function of `lop3`: each bit of the result is the bit of the table that the three operands' bits choose, of which the
-/// first operand's is the highest (9.7.8.6).
+/// The function of `lop3`: each bit of the result is the bit of the table that the three operands' bits choose, of
+/// which the first operand's is the highest (9.7.8.6).
 pub fn lop3(a: u64, b: u64, c: u64, table: u64) -> u64 {
     let rows = (0..8u64).filter(|row| table >> row & 1 == 1);
     let chosen = |bits: u64, one: bool| if one { bits } else { !bits };
@@ -45,8 +45,8 @@ pub enum Packing {
     },
 }
 
-/// What `cvt.pack` does for a type of its result: numbers with a sign are limited to the field's range, and the second one
-/// is the low field (9.7.9.22).
+/// What `cvt.pack` does for a type of its result: numbers with a sign are limited to the field's range, and the second
+/// one is the low field (9.7.9.22).
 pub fn packing(word: &str) -> Option<Packing> {
     fn two<const BITS: u32, const SIGNED: bool>(a: u64, b: u64) -> u64 {
         let (least, most) = if SIGNED { (-1i64 << (BITS - 1), (1 << (BITS - 1)) - 1) } else { (0, (1 << BITS) - 1) };
@@ -69,8 +69,8 @@ pub fn packing(word: &str) -> Option<Packing> {
     })
 }
 
-/// The function of `prmt`, by its mode: which of the bytes of `b` and `a`, from `a`'s lowest on, each byte of the result is
-/// (9.7.9.7).
+/// The function of `prmt`, by its mode: which of the bytes of `b` and `a`, from `a`'s lowest on, each byte of the
+/// result is (9.7.9.7).
 pub fn permute(mode: Option<&str>) -> Option<Tern> {
     fn byte(a: u64, b: u64, which: u64) -> u64 {
         (b << 32 | a) >> (8 * (which & 7)) & 0xFF
@@ -117,8 +117,8 @@ pub fn dot4(a_signed: bool, b_signed: bool) -> Tern {
     }
 }
 
-/// The function of `dp2a`: the sum of the products of the two halves of `a` with the low or the high two bytes of `b`, and
-/// `c` (9.7.1.24).
+/// The function of `dp2a`: the sum of the products of the two halves of `a` with the low or the high two bytes of `b`,
+/// and `c` (9.7.1.24).
 pub fn dot2(a_signed: bool, b_signed: bool, high: bool) -> Tern {
     fn of<const A: bool, const B: bool, const HIGH: bool>(a: u64, b: u64, c: u64) -> u64 {
         let first = if HIGH { 16 } else { 0 };
@@ -196,8 +196,8 @@ pub fn distance(ty: Type) -> Tern {
     }
 }
 
-/// The function of `slct`: the first operand where the third one is not negative, else the second one. A NaN is taken for
-/// negative, and a flushed number for zero, which -0 equals (9.7.6.4).
+/// The function of `slct`: the first operand where the third one is not negative, else the second one. A NaN is taken
+/// for negative, and a flushed number for zero, which -0 equals (9.7.6.4).
 pub fn choose(by: Type, flush: bool) -> Tern {
     match (by.is_float(), flush) {
         (false, _) => |a, b, c| if (c as i32) < 0 { b } else { a },
@@ -229,8 +229,8 @@ pub fn mask(wrap: bool) -> Bin {
     if wrap { |a, b| of(a & 31, b & 31) } else { of }
 }
 
-/// The function of `szext`: `a` from its low `b` bits, extended by zeros or by their sign; the number of bits clamps at 32,
-/// or wraps there (9.7.1.25).
+/// The function of `szext`: `a` from its low `b` bits, extended by zeros or by their sign; the number of bits clamps at
+/// 32, or wraps there (9.7.1.25).
 pub fn extend(signed: bool, wrap: bool) -> Bin {
     fn of<const SIGNED: bool, const WRAP: bool>(a: u64, b: u64) -> u64 {
         let width = if WRAP { b & 31 } else { b.min(32) } as u32;
@@ -244,8 +244,8 @@ pub fn extend(signed: bool, wrap: bool) -> Bin {
     }
 }
 
-/// `fns`: the position of the bit that is set as the `offset`-th, counted from the base upwards, or downwards if the offset is
-/// negative; all bits set if there is none (9.7.1.17).
+/// `fns`: the position of the bit that is set as the `offset`-th, counted from the base upwards, or downwards if the
+/// offset is negative; all bits set if there is none (9.7.1.17).
 pub fn nth(mask: u64, base: u64, offset: u64) -> u64 {
     let (base, offset) = (base & 31, offset as i32);
     let is_set = |bit: &u64| mask >> bit & 1 == 1;
@@ -257,8 +257,8 @@ pub fn nth(mask: u64, base: u64, offset: u64) -> u64 {
     found.unwrap_or(LOW)
 }
 
-/// The function of `bfind.shiftamt`: by how much a number has to be shifted to the left so that the bit that `bfind` finds is
-/// the topmost one (9.7.1.16).
+/// The function of `bfind.shiftamt`: by how much a number has to be shifted to the left so that the bit that `bfind`
+/// finds is the topmost one (9.7.1.16).
 pub fn shift_amount(ty: Type) -> Un {
     match (ty.sort == Sort::Signed, ty.bits) {
         (false, 32) => |a| found(u64::from((a as u32).leading_zeros()), 32),

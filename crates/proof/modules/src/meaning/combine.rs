@@ -6,8 +6,8 @@ use crate::code::{Combine, CombinedLanes, Combiner};
 /// The bits of a float that are its number; the rest is its exponent and its sign.
 const FRACTION: i32 = 24;
 
-/// The result of a lane, given the values of the lanes that there are. `None` where it is left to the device: a sum of floats that
-/// depends on the order in which it is made.
+/// The result of a lane, given the values of the lanes that there are. `None` where it is left to the device: a sum of
+/// floats that depends on the order in which it is made.
 pub fn result(how: Combine, lane: usize, values: &[Option<u64>]) -> Option<u64> {
     let lanes = match how.of {
         CombinedLanes::All => 0..values.len(),
@@ -40,8 +40,8 @@ pub fn result(how: Combine, lane: usize, values: &[Option<u64>]) -> Option<u64> 
     Some(combined.unwrap_or_else(|| identity(how)))
 }
 
-/// Whether each sum of some of these floats of 32 bits is one, so that their order makes no difference: all are multiples of one
-/// power of two, and so small that no sum of them needs more bits than a float has.
+/// Whether each sum of some of these floats of 32 bits is one, so that their order makes no difference: all are
+/// multiples of one power of two, and so small that no sum of them needs more bits than a float has.
 fn is_exact(values: &[u64]) -> bool {
     let floats = values.iter().map(|&bits| f32::from_bits(bits as u32));
     let (mut lowest, mut sum) = (f64::INFINITY, 0.0f64);
@@ -58,7 +58,8 @@ fn is_exact(values: &[u64]) -> bool {
     sum == 0.0 || sum <= lowest * f64::from(1 << FRACTION)
 }
 
-/// Whether each order of these floats has the same least and greatest one: all are numbers, and no zero has another sign.
+/// Whether each order of these floats has the same least and greatest one: all are numbers, and no zero has another
+/// sign.
 fn has_one_least(values: &[u64]) -> bool {
     let negative_zero = u64::from((-0.0f32).to_bits());
     let is_nan = |bits: &u64| f32::from_bits(*bits as u32).is_nan();

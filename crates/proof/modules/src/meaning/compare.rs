@@ -47,8 +47,8 @@ fn signed<const BITS: u32>(name: &str) -> Option<Test> {
     })
 }
 
-/// Ordered comparisons are false with a NaN, unordered ones (`equ` to `geu`) true; `num` asks for two numbers, `nan` for
-/// a NaN.
+/// Ordered comparisons are false with a NaN, unordered ones (`equ` to `geu`) true; `num` asks for two numbers, `nan`
+/// for a NaN.
 fn float(name: &str, is_single: bool) -> Option<Test> {
     fn s(a: u64) -> f32 {
         f32::from_bits(a as u32)

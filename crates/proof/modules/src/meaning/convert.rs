@@ -47,7 +47,8 @@ fn integer(how: &Convert, value: i128) -> u64 {
     value as u64 & how.to.mask()
 }
 
-/// What happens to a result before it is rounded, which gives the same as afterwards: 0 and 1 are numbers of all formats.
+/// What happens to a result before it is rounded, which gives the same as afterwards: 0 and 1 are numbers of all
+/// formats.
 fn finish(how: &Convert) -> Finish {
     match (how.saturate, how.relu) {
         (true, _) => Finish::Saturate,

@@ -1,5 +1,5 @@
-//! Floating-point instructions with any rounding (PTX ISA 8.8, 9.7.3, the modifiers `.rn`, `.rz`, `.rm`, `.rp`): the exact
-//! result is computed in integers and rounded once.
+//! Floating-point instructions with any rounding (PTX ISA 8.8, 9.7.3, the modifiers `.rn`, `.rz`, `.rm`, `.rp`): the
+//! exact result is computed in integers and rounded once.
 
 use super::float::flushed;
 use crate::types::{Sort, Type};
@@ -59,8 +59,8 @@ pub struct Rounded {
     pub saturate: bool,
 }
 
-/// A number that is not rounded yet: `magnitude * 2^exponent` with a sign. The lowest bit of a magnitude of more than 100 bits
-/// may stand for all bits below it.
+/// A number that is not rounded yet: `magnitude * 2^exponent` with a sign. The lowest bit of a magnitude of more than
+/// 100 bits may stand for all bits below it.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact {
     negative: bool,

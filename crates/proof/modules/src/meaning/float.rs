@@ -169,8 +169,8 @@ pub fn one64(name: &str) -> Option<Un> {
     })
 }
 
-/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of a double they take and give the high 32 bits, the low ones being zero
-/// (9.7.3.14, 9.7.3.18), which is one of the results that an approximation permits.
+/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: of a double they take and give the high 32 bits, the low ones being
+/// zero (9.7.3.14, 9.7.3.18), which is one of the results that an approximation permits.
 pub fn one64_flushed(name: &str) -> Option<Un> {
     fn high(value: f64) -> u64 {
         let value = if value.is_subnormal() { 0.0f64.copysign(value) } else { value };
@@ -191,8 +191,8 @@ pub fn sum(a: u64, b: u64) -> u64 {
     (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits().into()
 }
 
-/// Whether the sum of two floats of 32 bits is not exact: the error of a sum is a float, which follows from it (Knuth, The Art of
-/// Computer Programming, 4.2.2, theorem B).
+/// Whether the sum of two floats of 32 bits is not exact: the error of a sum is a float, which follows from it (Knuth,
+/// The Art of Computer Programming, 4.2.2, theorem B).
 pub fn sum_rounds(a: u64, b: u64) -> bool {
     let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
     let sum = a + b;

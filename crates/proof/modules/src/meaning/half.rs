@@ -164,7 +164,8 @@ pub fn two(which: Two, ty: Type, finish: Finish) -> Option<Bin> {
     way!(two_of, ty, finish, which)
 }
 
-/// The instruction with one operand, if there is one: of `neg` and `abs` the sign alone changes, the others approximate.
+/// The instruction with one operand, if there is one: of `neg` and `abs` the sign alone changes, the others
+/// approximate.
 pub fn one(name: &str, ty: Type) -> Option<Un> {
     fn of<W: Way>(name: &str) -> Option<Un> {
         Some(match name {

@@ -130,8 +130,9 @@ pub fn two(which: Two, ty: Type) -> Bin {
     }
 }
 
-/// Whether `div` and `rem` of that type leave their result open for two operands: "Division by zero yields an unspecified,
-/// machine-specific value" (PTX ISA 9.7.1.7), and nothing is said of the quotient that the type cannot hold.
+/// Whether `div` and `rem` of that type leave their result open for two operands: "Division by zero yields an
+/// unspecified, machine-specific value" (PTX ISA 9.7.1.7), and nothing is said of the quotient that the type cannot
+/// hold.
 pub fn leaves_open(ty: Type) -> fn(u64, u64) -> bool {
     match (ty.sort == Sort::Signed, ty.bits) {
         (false, 16) => |_, b| b as u16 == 0,
@@ -264,8 +265,9 @@ pub fn bfe(ty: Type) -> Tern {
 
 /// Adds or subtracts with the carry flag; returns the result and the new flag.
 ///
-/// A difference is the sum with the other bits and one more, and the flag is the carry of that sum: set where nothing is borrowed.
-/// The text of PTX (ISA 8.8, 9.7.2) leaves open what a sum takes behind a difference; nvcc's divisions of `__int128` rest on this.
+/// A difference is the sum with the other bits and one more, and the flag is the carry of that sum: set where nothing
+/// is borrowed. The text of PTX (ISA 8.8, 9.7.2) leaves open what a sum takes behind a difference; nvcc's divisions of
+/// `__int128` rest on this.
 pub fn carry(how: Carry, a: u64, b: u64, flag: bool) -> (u64, bool) {
     let bits = if how.wide { 64 } else { 32 };
     let mask = u128::from(u64::MAX) >> (64 - bits);

@@ -23,8 +23,9 @@ pub struct Part {
     pub c: u64,
 }
 
-/// The result of a lane, and its predicate: of a shuffle, whether its source was in range; of a match, whether all matched.
-/// `parts` are those of the lanes in the member mask; a shuffle from another lane is undefined, for which there is `None`.
+/// The result of a lane, and its predicate: of a shuffle, whether its source was in range; of a match, whether all
+/// matched. `parts` are those of the lanes in the member mask; a shuffle from another lane is undefined, for which
+/// there is `None`.
 pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) -> Option<(u64, bool)> {
     let own = parts[lane as usize].unwrap_or_default();
     let mut values = parts.iter().flatten().map(|part| part.a);

@@ -47,7 +47,8 @@ pub struct Copied {
 /// What a thread does at a barrier object that has to do with its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtObject {
-    /// `cp.async.mbarrier.arrive`: the phase of the object is not over before the copies that the thread has begun are complete.
+    /// `cp.async.mbarrier.arrive`: the phase of the object is not over before the copies that the thread has begun are
+    /// complete.
     Tracks,
     /// The thread is about to arrive at it.
     Arrives,

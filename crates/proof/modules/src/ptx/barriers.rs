@@ -1,14 +1,16 @@
-//! Barrier objects in memory as atomic operations on a word (PTX ISA 8.8, 9.7.13.15 "mbarrier"): `cuda::barrier` of a block.
+//! Barrier objects in memory as atomic operations on a word (PTX ISA 8.8, 9.7.13.15 "mbarrier"): `cuda::barrier` of a
+//! block.
 //!
 //! The ISA leaves open what an object's 64 bits are. Here the upper 20 are the number of arrivals that complete a
-//! phase, and the others all arrivals so far: an arrival adds to them, and the quotient of the two is the number of the phase
-//! that is under way. That is also the state which an arrival returns. A phase that is complete begins the next one in the same
-//! step, as the ISA has it (9.7.13.15.3), since one more arrival makes the quotient one greater.
+//! phase, and the others all arrivals so far: an arrival adds to them, and the quotient of the two is the number of the
+//! phase that is under way. That is also the state which an arrival returns. A phase that is complete begins the next
+//! one in the same step, as the ISA has it (9.7.13.15.3), since one more arrival makes the quotient one greater.
 //!
-//! Some of what the ISA gives no meaning to ends the thread: operations on what was never initialized, counts out of range, more
-//! arrivals than a phase has left, waits for a phase that is over for longer. That an object is initialized anew without having been
-//! made invalid, and plain accesses to one, are not looked at. A wait acquires also where it finds that the phase is not over, which
-//! the ISA has for one that finds that it is: whoever goes on without waiting is found where it looks before the others have come.
+//! Some of what the ISA gives no meaning to ends the thread: operations on what was never initialized, counts out of
+//! range, more arrivals than a phase has left, waits for a phase that is over for longer. That an object is initialized
+//! anew without having been made invalid, and plain accesses to one, are not looked at. A wait acquires also where it
+//! finds that the phase is not over, which the ISA has for one that finds that it is: whoever goes on without waiting
+//! is found where it looks before the others have come.
 
 use std::borrow::Cow;
 
@@ -28,8 +30,8 @@ const OVERRUN: &str = "barrier overrun";
 const COMPLETED: &str = "barrier completed";
 const TOO_LATE: &str = "barrier too late";
 
-/// What ends a thread that uses an object as the ISA does not allow: the names, which no text has, of instructions, and what
-/// happened.
+/// What ends a thread that uses an object as the ISA does not allow: the names, which no text has, of instructions, and
+/// what happened.
 pub const WRONG: [(&str, &str); 5] = [
     (OUT_OF_RANGE, "a count of a barrier object (mbarrier) that is not in the range 1 to 2^20 - 1, which is undefined"),
     (NOT_INITIALIZED, "an operation on a barrier object (mbarrier) that is not initialized, which is undefined"),

@@ -64,8 +64,8 @@ const MOST_CALLS: usize = 64;
 /// The places that a kernel's `.loc` directives name.
 pub(super) struct Places {
     files: HashMap<u32, Arc<str>>,
-    /// The call in whose place each position stood when it was named last: a function that is inlined into one that is inlined
-    /// itself has a `.loc` of that one in front of its own (11.5.5).
+    /// The call in whose place each position stood when it was named last: a function that is inlined into one that is
+    /// inlined itself has a `.loc` of that one in front of its own (11.5.5).
     calls: HashMap<Position, Option<Arc<Source>>>,
 }
 

@@ -1,7 +1,8 @@
-//! Atomic operations on several numbers as one on each: packed ones (`.f16x2`, `.bf16x2`) and vectors (PTX ISA 8.8, 9.7.13.5 "atom",
-//! 9.7.13.6 "red").
+//! Atomic operations on several numbers as one on each: packed ones (`.f16x2`, `.bf16x2`) and vectors (PTX ISA 8.8,
+//! 9.7.13.5 "atom", 9.7.13.6 "red").
 //!
-//! The ISA guarantees atomicity for each element by itself, and not for all of them together: others may see one without the next.
+//! The ISA guarantees atomicity for each element by itself, and not for all of them together: others may see one
+//! without the next.
 
 use std::borrow::Cow;
 

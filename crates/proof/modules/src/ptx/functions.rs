@@ -1,4 +1,5 @@
-//! Functions as values (PTX ISA 8.8, 9.7.12.4 "call", 9.7.9.22 "mov"): their addresses, and those that a call by address may reach.
+//! Functions as values (PTX ISA 8.8, 9.7.12.4 "call", 9.7.9.22 "mov"): their addresses, and those that a call by
+//! address may reach.
 
 use std::collections::HashSet;
 

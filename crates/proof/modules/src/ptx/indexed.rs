@@ -1,7 +1,7 @@
 //! Indexed branches as comparisons and branches (PTX ISA 8.8, 9.7.12.3 "brx.idx", 11.3.1 ".branchtargets").
 //!
-//! `brx.idx i, list` becomes a comparison and a branch for each label of the list. Behind them the index is beyond the list,
-//! for which the behaviour is undefined: the thread has gone wrong.
+//! `brx.idx i, list` becomes a comparison and a branch for each label of the list. Behind them the index is beyond the
+//! list, for which the behaviour is undefined: the thread has gone wrong.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Functions in the place of their calls (PTX ISA 7 "Abstracting the ABI", 9.7.12.4 "call"), and scopes within bodies.
 //!
-//! Each call gets a copy of the function's statements with names of its own: `f#3%r1` is the register `%r1` of `f` in the
-//! third copy. A `.param` variable of a body, through which a call passes values, is memory of the thread, which the caller
-//! and the copy name alike. A function's shared variables are one for all copies.
+//! Each call gets a copy of the function's statements with names of its own: `f#3%r1` is the register `%r1` of `f` in
+//! the third copy. A `.param` variable of a body, through which a call passes values, is memory of the thread, which
+//! the caller and the copy name alike. A function's shared variables are one for all copies.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,15 +14,15 @@ use crate::Refused;
 use crate::refused::MOST_CALLS;
 use crate::types::{Space, Type};
 
-/// The opcodes of instructions that no text has, since a space is in them: what a call of `__assertfail` is, and what stands
-/// behind the branches of a `brx.idx` and behind the functions that a call by address may reach.
+/// The opcodes of instructions that no text has, since a space is in them: what a call of `__assertfail` is, and what
+/// stands behind the branches of a `brx.idx` and behind the functions that a call by address may reach.
 pub const FAILED_ASSERTION: &str = "failed assertion";
 pub const BEYOND_TARGETS: &str = "beyond targets";
 pub const NO_FUNCTION: &str = "no function";
 
 /// The functions of the CUDA runtime that a module may call without having them (CUDA C++ Programming Guide, 10.34
-/// "Assertion", 10.35 "Formatted Output"), and what stands in the place of their calls: printing has no effect on memory that
-/// threads share, and what it returns is left unwritten.
+/// "Assertion", 10.35 "Formatted Output"), and what stands in the place of their calls: printing has no effect on
+/// memory that threads share, and what it returns is left unwritten.
 const RUNTIME: [(&str, Option<&str>); 2] = [("__assertfail", Some(FAILED_ASSERTION)), ("vprintf", None)];
 
 /// Why something that a call is given is none that it can be given.
@@ -109,7 +109,8 @@ impl<'t> Inliner<'t> {
         Ok(())
     }
 
-    /// Adds the statements of a body, whose names are the last of `scopes`. `end` is the label to which a function returns.
+    /// Adds the statements of a body, whose names are the last of `scopes`. `end` is the label to which a function
+    /// returns.
     fn body(&mut self, body: &'t [Statement], scopes: &mut Vec<Names>, end: Option<&str>) -> Parsed<()> {
         for statement in body {
             match statement {
@@ -224,8 +225,8 @@ impl<'t> Inliner<'t> {
         self.put(call, scopes, function, (results.unwrap_or_default(), arguments.unwrap_or_default()))
     }
 
-    /// Puts each function that a call by address may reach behind a comparison with its address: those of its type whose address
-    /// the module takes.
+    /// Puts each function that a call by address may reach behind a comparison with its address: those of its type
+    /// whose address the module takes.
     fn call_by_address(
         &mut self,
         call: &Instruction,

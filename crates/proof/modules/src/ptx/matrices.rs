@@ -1,9 +1,9 @@
-//! Loads and stores of matrices by warps as shuffles of addresses, and loads and stores (PTX ISA 8.8, 9.7.14.5.15 "ldmatrix",
-//! 9.7.14.5.16 "stmatrix").
+//! Loads and stores of matrices by warps as shuffles of addresses, and loads and stores (PTX ISA 8.8, 9.7.14.5.15
+//! "ldmatrix", 9.7.14.5.16 "stmatrix").
 //!
-//! A matrix has 8 rows of 8 items of 16 bits. Lane `8 i + r` gives the address of row `r` of matrix `i`. In its register for
-//! matrix `i` lane `t` holds the items `2 (t % 4)` and `2 (t % 4) + 1` of row `t / 4`; with `.trans` it holds those of column
-//! `t / 4`.
+//! A matrix has 8 rows of 8 items of 16 bits. Lane `8 i + r` gives the address of row `r` of matrix `i`. In its
+//! register for matrix `i` lane `t` holds the items `2 (t % 4)` and `2 (t % 4) + 1` of row `t / 4`; with `.trans` it
+//! holds those of column `t / 4`.
 
 use std::borrow::Cow;
 

@@ -65,8 +65,8 @@ pub fn read_each(
     Ok((module.map_err(|refused| refused.within(file, text))?, others))
 }
 
-/// Reads a module as [`read`] does, but only one kernel of it, so that what is refused in others does not matter. If there is
-/// none of that name, all are read.
+/// Reads a module as [`read`] does, but only one kernel of it, so that what is refused in others does not matter. If
+/// there is none of that name, all are read.
 ///
 /// # Errors
 /// The text is refused.

@@ -199,7 +199,8 @@ impl Parser<'_> {
         Ok(params)
     }
 
-    /// A function, or a declaration of one whose definition stands elsewhere: `.func (results) name (parameters) { … }`.
+    /// A function, or a declaration of one whose definition stands elsewhere: `.func (results) name (parameters) { …
+    /// }`.
     fn function(&mut self, line: u32, functions: &mut Vec<Function>) -> Parsed<()> {
         let results = self.params()?;
         let name = self.word()?;

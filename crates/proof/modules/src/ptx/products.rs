@@ -1,12 +1,13 @@
-//! Products of matrices by warps as shuffles, and products and sums of numbers (PTX ISA 8.8, 9.7.14.5 "Matrix multiply-accumulate
-//! operation using mma instruction").
+//! Products of matrices by warps as shuffles, and products and sums of numbers (PTX ISA 8.8, 9.7.14.5 "Matrix
+//! multiply-accumulate operation using mma instruction").
 //!
-//! `mma.m16n8kK` adds a matrix of 16 rows and K columns times one of K rows and 8 columns to one of 16 rows and 8 columns. Lane
-//! `4 g + t` holds of the first the rows `g` and `g + 8`, of the second the column `g`, of the sum the columns `2 t` and `2 t + 1` of
-//! the rows `g` and `g + 8`: it gets the rows of the first from the lanes of its own `g`, and the columns of the second from the lanes
-//! of `2 t` and `2 t + 1`.
+//! `mma.m16n8kK` adds a matrix of 16 rows and K columns times one of K rows and 8 columns to one of 16 rows and 8
+//! columns. Lane `4 g + t` holds of the first the rows `g` and `g + 8`, of the second the column `g`, of the sum the
+//! columns `2 t` and `2 t + 1` of the rows `g` and `g + 8`: it gets the rows of the first from the lanes of its own
+//! `g`, and the columns of the second from the lanes of `2 t` and `2 t + 1`.
 //!
-//! In which order and with which roundings a device adds up is left to it (9.7.14.5.14): a sum that has to round may be anything.
+//! In which order and with which roundings a device adds up is left to it (9.7.14.5.14): a sum that has to round may be
+//! anything.
 
 use super::expansion::Expansion;
 use super::parse::Parsed;
@@ -84,7 +85,8 @@ pub fn expand(mut expansion: Expansion<'_>) -> Parsed<()> {
     let skip = expansion.guarded();
     let lane = expansion.lane();
     let (row, column) = (expansion.register(), expansion.register());
-    // The first lane that has these rows of the first matrix, and the one that has the first of these columns of the second.
+    // The first lane that has these rows of the first matrix, and the one that has the first of these columns of the
+    // second.
     expansion.act("and.b32", vec![row.clone(), lane.clone(), Expansion::number(!3)]);
     expansion.act("and.b32", vec![column.clone(), lane, Expansion::number(3)]);
     expansion.act("shl.b32", vec![column.clone(), column.clone(), Expansion::number(3)]);
@@ -108,8 +110,8 @@ pub fn expand(mut expansion: Expansion<'_>) -> Parsed<()> {
     Ok(())
 }
 
-/// The numbers of a row of the first matrix, or of a column of the second, which four lanes from `first + behind` on hold in these
-/// registers.
+/// The numbers of a row of the first matrix, or of a column of the second, which four lanes from `first + behind` on
+/// hold in these registers.
 fn line<'o>(
     expansion: &mut Expansion<'_>,
     items: Items,

@@ -58,7 +58,8 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
     Ok(Variable { name, space, ty, align, bytes, dynamic, initial, addresses, line })
 }
 
-/// Skips `.attribute(.managed)` and its like: the host may use the variable too, which a launch does not see (PTX ISA 8.8, 5.4.8).
+/// Skips `.attribute(.managed)` and its like: the host may use the variable too, which a launch does not see (PTX ISA
+/// 8.8, 5.4.8).
 fn attribute(parser: &mut Parser<'_>) -> Parsed<()> {
     parser.must('(')?;
     let mut depth = 1;

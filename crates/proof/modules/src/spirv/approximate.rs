@@ -1,6 +1,7 @@
-//! The extended instructions of which the specifications give an error bound and no result (Vulkan 1.3, "Precision and Operation
-//! of SPIR-V Instructions"; OpenCL C 3.0, 7.4 "Relative Error as ULPs"), or whose definition leaves the rounding open. They
-//! have the value that the machine computes on which the checker runs, and nothing fixes it: what it decides is not known.
+//! The extended instructions of which the specifications give an error bound and no result (Vulkan 1.3, "Precision and
+//! Operation of SPIR-V Instructions"; OpenCL C 3.0, 7.4 "Relative Error as ULPs"), or whose definition leaves the
+//! rounding open. They have the value that the machine computes on which the checker runs, and nothing fixes it: what
+//! it decides is not known.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
 

@@ -65,7 +65,8 @@ macro_rules! floats {
 
 pub(super) use {floats, ints};
 
-/// Floats of 16 bits, which are computed with as those of 32: what is exact there, or a root, is rounded once all the same.
+/// Floats of 16 bits, which are computed with as those of 32: what is exact there, or a root, is rounded once all the
+/// same.
 pub(super) struct F16;
 /// Floats of 32 bits.
 pub(super) struct F32;

@@ -1,7 +1,7 @@
 //! Changes of a module: other semantics and scopes, barriers that are added, accesses that become atomic.
 //!
-//! [`Spirv::edited`] makes the changed module; its instructions keep their lines, so that what is found in it is at the same
-//! places. What can be changed at an instruction is in [`Spirv::synchronization`] and [`Spirv::plain_access`].
+//! [`Spirv::edited`] makes the changed module; its instructions keep their lines, so that what is found in it is at the
+//! same places. What can be changed at an instruction is in [`Spirv::synchronization`] and [`Spirv::plain_access`].
 
 use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, Scope};
 
@@ -32,7 +32,8 @@ pub enum Edit {
     Scope(u32),
     /// A plain load or store as an atomic one, with scope and semantics.
     Atomic(u32, u32),
-    /// A plain load or store as an update that reads or writes the same: what there is where atomic loads and stores are not.
+    /// A plain load or store as an update that reads or writes the same: what there is where atomic loads and stores
+    /// are not.
     Update(u32),
     /// A plain load as an atomic sum with this value, at a scope.
     Add(u32, Id),
@@ -134,8 +135,8 @@ impl Spirv {
         Some(Synchronization { orders, scope: constant(scope), semantics: constant(semantics) })
     }
 
-    /// Whether an instruction is a plain load, or a plain store, of an integer of 32 or 64 bits, or of another scalar: whether
-    /// it is a load, and whether it is an integer.
+    /// Whether an instruction is a plain load, or a plain store, of an integer of 32 or 64 bits, or of another scalar:
+    /// whether it is a load, and whether it is an integer.
     pub fn plain_access(&self, at: usize) -> Option<(bool, bool)> {
         let instruction = self.listing.instructions.get(at)?;
         let (ty, is_load) = match instruction.op {
@@ -151,8 +152,8 @@ impl Spirv {
         }
     }
 
-    /// A sum that begins with a plain load, `x = x + v`, and ends with the store: the value that is added, and the store's
-    /// number. The value is there before the load.
+    /// A sum that begins with a plain load, `x = x + v`, and ends with the store: the value that is added, and the
+    /// store's number. The value is there before the load.
     pub fn increment(&self, load: usize) -> Option<(Id, usize)> {
         let (true, true) = self.plain_access(load)? else { return None };
         let read = &self.listing.instructions[load];

@@ -1,4 +1,5 @@
-//! Floats as texts write them: in decimal digits, or as `spirv-dis` writes those of 16 bits, infinities and what is no number.
+//! Floats as texts write them: in decimal digits, or as `spirv-dis` writes those of 16 bits, infinities and what is no
+//! number.
 
 use crate::meaning::half;
 use crate::types::{Sort, Type};
@@ -33,7 +34,8 @@ fn hexadecimal(text: &str) -> Option<f64> {
     Some(sign * value as f64 * 2f64.powi(exponent - 4 * places))
 }
 
-/// The bits of what a format has no number for: its greatest exponent and one more, for an infinity or what is no number.
+/// The bits of what a format has no number for: its greatest exponent and one more, for an infinity or what is no
+/// number.
 fn beyond(value: f64, fraction: u32, greatest: i32) -> Option<u64> {
     let part = value.abs() / 2f64.powi(greatest + 1) - 1.0;
     let is_beyond = (0.0..1.0).contains(&part);

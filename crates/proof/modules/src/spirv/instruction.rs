@@ -1,5 +1,5 @@
-//! Instructions as words, and the binary form of a module (SPIR-V specification, 2.3 "Physical Layout of a SPIR-V Module
-//! and Instruction").
+//! Instructions as words, and the binary form of a module (SPIR-V specification, 2.3 "Physical Layout of a SPIR-V
+//! Module and Instruction").
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -93,8 +93,8 @@ impl Listing {
     }
 }
 
-/// The kinds of the operands of an instruction, without its result; the last one is that of all further operands, where there may be
-/// several.
+/// The kinds of the operands of an instruction, without its result; the last one is that of all further operands, where
+/// there may be several.
 pub(super) fn operand_kinds(instruction: &Instruction) -> impl Iterator<Item = OperandKind> {
     let known = grammar().get(instruction.name().trim_start_matches("Op"));
     let is_operand = |kind| !matches!(kind, OperandKind::IdResultType | OperandKind::IdResult);
@@ -153,9 +153,9 @@ pub fn binary(bytes: &[u8]) -> Result<Listing, Refused> {
     Ok(listing)
 }
 
-/// The names that `OpName` has for results; a variable without one has that of the structure that it is, as a buffer block of
-/// GLSL. A name that several have ends with the number of all but the first, or of all but a
-/// variable, which has a type's in HLSL.
+/// The names that `OpName` has for results; a variable without one has that of the structure that it is, as a buffer
+/// block of GLSL. A name that several have ends with the number of all but the first, or of all but a variable, which
+/// has a type's in HLSL.
 pub(super) fn source_names(listing: &Listing) -> HashMap<Id, String> {
     let mut given: HashMap<Id, String> = HashMap::new();
     let (mut pointees, mut variables) = (HashMap::new(), Vec::new());

@@ -2,12 +2,13 @@
 //! specification, 3.26 "Memory Semantics", 3.27 "Memory Operands", 3.28 "Scope").
 //!
 //! A module with the GLSL450 memory model means what SPIRV-Tools' `--upgrade-memory-model` makes of it: accesses of
-//! variables that are `Coherent`, and of workgroup memory, are non-private and make their location available or visible,
-//! and releases and acquires are of what they apply to. Where the language that it was compiled from promises more, accesses of
-//! buffers are so within a workgroup ([`Spirv::orders_buffers_within_groups`](super::Spirv::orders_buffers_within_groups)).
+//! variables that are `Coherent`, and of workgroup memory, are non-private and make their location available or
+//! visible, and releases and acquires are of what they apply to. Where the language that it was compiled from promises
+//! more, accesses of buffers are so within a workgroup
+//! ([`Spirv::orders_buffers_within_groups`](super::Spirv::orders_buffers_within_groups)).
 //!
-//! In the OpenCL environment, whose model is that of C11 with scopes and a happens-before of its own for each of global and
-//! local memory (OpenCL C 3.0, 6.15.12; OpenCL API 3.0, 3.3.6), every plain access is non-private, a release makes
+//! In the OpenCL environment, whose model is that of C11 with scopes and a happens-before of its own for each of global
+//! and local memory (OpenCL C 3.0, 6.15.12; OpenCL API 3.0, 3.3.6), every plain access is non-private, a release makes
 //! everything before it available and an acquire everything behind it visible, in the memory that its flags name.
 
 use rspirv::spirv::{MemoryAccess, MemoryModel, MemorySemantics, StorageClass};
@@ -30,7 +31,8 @@ pub fn space(class: StorageClass, model: MemoryModel) -> Option<(Space, Classes)
         StorageClass::Workgroup => (Space::Shared, Classes::BLOCK),
         StorageClass::Private | StorageClass::Function | StorageClass::Input => (Space::Local, Classes::NONE),
         StorageClass::PushConstant => (Space::Param, Classes::NONE),
-        // What it points to shows while it runs, and so does the class; constant memory is a buffer, or each thread's own.
+        // What it points to shows while it runs, and so does the class; constant memory is a buffer, or each thread's
+        // own.
         StorageClass::Generic | StorageClass::UniformConstant => (Space::Generic, Classes::NONE),
         _ => return None,
     })
@@ -61,7 +63,8 @@ pub struct Semantics {
     makes_available: bool,
     makes_visible: bool,
     is_opencl: bool,
-    /// Whether they say more than that they acquire and release: OpenCL's sequentially consistent operations have one order.
+    /// Whether they say more than that they acquire and release: OpenCL's sequentially consistent operations have one
+    /// order.
     pub sequential: bool,
 }
 
@@ -122,8 +125,9 @@ impl Semantics {
         self.on(Label::fence(level), acquire, release)
     }
 
-    /// The labels of an atomic operation's read and write. One in the OpenCL environment that names no memory orders that of its
-    /// own object (OpenCL API 3.0, 3.3.6.3: global-synchronizes-with is of global objects, and local- of local ones).
+    /// The labels of an atomic operation's read and write. One in the OpenCL environment that names no memory orders
+    /// that of its own object (OpenCL API 3.0, 3.3.6.3: global-synchronizes-with is of global objects, and local- of
+    /// local ones).
     pub fn atomic(&self, level: Level, storage: Classes) -> [Label; 2] {
         let is_silent = self.is_opencl && self.classes == Classes::NONE;
         let named = Semantics { classes: if is_silent { storage } else { self.classes }, ..*self };
@@ -148,8 +152,8 @@ pub struct Operands {
 }
 
 impl Operands {
-    /// What an older memory model makes of accesses of a class, to a variable that is `Coherent` or not; `within_groups` where the
-    /// language promises that all buffers are ordered within workgroups.
+    /// What an older memory model makes of accesses of a class, to a variable that is `Coherent` or not;
+    /// `within_groups` where the language promises that all buffers are ordered within workgroups.
     pub fn implied(model: MemoryModel, class: StorageClass, coherent: bool, within_groups: bool) -> Operands {
         let level = match (model, class) {
             (MemoryModel::GLSL450, StorageClass::Workgroup) => Some(Level::Block),

@@ -1,5 +1,5 @@
-//! The extended instructions of `GLSL.std.450` and `OpenCL.std`: here are those whose results the specifications fix; those
-//! with an error bound (sines, powers) are [`approximate`](super::approximate)'s.
+//! The extended instructions of `GLSL.std.450` and `OpenCL.std`: here are those whose results the specifications fix;
+//! those with an error bound (sines, powers) are [`approximate`](super::approximate)'s.
 
 #![expect(clippy::useless_conversion, reason = "the functions are written once for all widths, and one of them is 64")]
 
@@ -12,8 +12,8 @@ use super::undefined::Undefined;
 use crate::meaning::half;
 use crate::types::{Sort, Type};
 
-/// The function of an extended instruction on operands of a type, and what they may leave undefined; `None` where it is not
-/// supported.
+/// The function of an extended instruction on operands of a type, and what they may leave undefined; `None` where it is
+/// not supported.
 pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<(Meaning, Option<Undefined>)> {
     let names = match set {
         "GLSL.std.450" => GLSL,
@@ -26,8 +26,8 @@ pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<(Meaning, Option<Un
     }
 }
 
-/// OpenCL's `select` for operands of a type: the second one where the third says so, a vector's part by its highest bit, a scalar by
-/// not being 0 (OpenCL C 3.0, 6.15.6 "Relational Functions").
+/// OpenCL's `select` for operands of a type: the second one where the third says so, a vector's part by its highest
+/// bit, a scalar by not being 0 (OpenCL C 3.0, 6.15.6 "Relational Functions").
 pub fn select(is_vector: bool, ty: Scalar) -> Option<Meaning> {
     Some(if is_vector {
         ints!(ty.bits, Three, |U, S| |a, b, c| if (c as S) < 0 { b } else { a })
@@ -110,8 +110,8 @@ fn undefined(name: Name, ty: Scalar) -> Option<Undefined> {
         | Name::FDim
         | Name::RoundAway
         | Name::Ldexp => return None,
-        // "… only … if the values are in the range …; otherwise the result is implementation-defined" (OpenCL C 3.0, 6.15.3
-        // "Integer Functions").
+        // "… only … if the values are in the range …; otherwise the result is implementation-defined" (OpenCL C 3.0,
+        // 6.15.3 "Integer Functions").
         Name::SMul24 => Meaning::Two(|a, b| (!is_24_signed(a) || !is_24_signed(b)).into()),
         Name::UMul24 => Meaning::Two(|a, b| ((a | b) >> 24 != 0).into()),
         Name::SMad24 => Meaning::Three(|a, b, _| (!is_24_signed(a) || !is_24_signed(b)).into()),

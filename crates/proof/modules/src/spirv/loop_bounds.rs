@@ -1,8 +1,8 @@
-//! The counters with which naga ends every loop after 2⁶⁴ turns, for drivers that take a loop without an end to do anything (naga's
-//! `force_loop_bounding`, on by default).
+//! The counters with which naga ends every loop after 2⁶⁴ turns, for drivers that take a loop without an end to do
+//! anything (naga's `force_loop_bounding`, on by default).
 //!
-//! No run comes to that end, and a counter that changes in each turn of a waiting loop would make all turns different ones. So the
-//! counters are taken out: where the shader waits, it waits.
+//! No run comes to that end, and a counter that changes in each turn of a waiting loop would make all turns different
+//! ones. So the counters are taken out: where the shader waits, it waits.
 
 use std::collections::{HashMap, HashSet};
 

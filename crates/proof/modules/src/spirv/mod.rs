@@ -7,10 +7,10 @@
 //!
 //! # What is assumed and refused
 //! An undefined result, and a thread's own variable that nobody has written, may be anything, which is carried along
-//! ([`Deferred::Any`](crate::Deferred::Any)). Floats are rounded once for each operation: Vulkan lets a quotient be off by 2.5
-//! units in the last place, and a product and a sum be fused, and this is one of the results. Addresses are logical, or of
-//! 64 bits in the OpenCL environment; images, atomic operations on less than 32 bits, pointers whose storage class the text
-//! does not show, and extended instructions without one exact result are refused by line.
+//! ([`Deferred::Any`](crate::Deferred::Any)). Floats are rounded once for each operation: Vulkan lets a quotient be off
+//! by 2.5 units in the last place, and a product and a sum be fused, and this is one of the results. Addresses are
+//! logical, or of 64 bits in the OpenCL environment; images, atomic operations on less than 32 bits, pointers whose
+//! storage class the text does not show, and extended instructions without one exact result are refused by line.
 
 mod approximate;
 mod arithmetic;

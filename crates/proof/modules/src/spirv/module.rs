@@ -240,8 +240,8 @@ impl Spirv {
         named.or_else(|| name.parse().ok().filter(|id| self.listing.names.contains_key(id)))
     }
 
-    /// Whether a launch may give the result of that name contents: a variable, a specialization constant, or a parameter of the
-    /// kernel.
+    /// Whether a launch may give the result of that name contents: a variable, a specialization constant, or a
+    /// parameter of the kernel.
     pub fn takes_contents(&self, name: &str, entry: Option<&str>) -> bool {
         if self.parameter_names(entry).is_ok_and(|names| names.iter().any(|parameter| parameter == name)) {
             return true;
@@ -250,7 +250,8 @@ impl Spirv {
         self.with_contents().any(|instruction| instruction.result == id)
     }
 
-    /// The variable that is a block whose only member has this name: `buffer In { uint src[]; };`, of which sources say `src`.
+    /// The variable that is a block whose only member has this name: `buffer In { uint src[]; };`, of which sources say
+    /// `src`.
     pub fn block_with(&self, member: &str) -> Option<String> {
         let of_block = |instruction: &&Instruction| {
             let pointer = instruction.ty().ok().and_then(|ty| self.defined(ty));
@@ -273,16 +274,16 @@ impl Spirv {
         all.any(|instruction| instruction.operands == by_value)
     }
 
-    /// The variable or specialization constant that the source calls so, where the text of a disassembler has another name for it:
-    /// a number, or `_` for a block without an instance.
+    /// The variable or specialization constant that the source calls so, where the text of a disassembler has another
+    /// name for it: a number, or `_` for a block without an instance.
     pub fn called_by_source(&self, name: &str) -> Option<String> {
         let names = source_names(&self.listing);
         let is_it = |result: &Id| names.get(result).is_some_and(|known| known == name);
         self.with_contents().filter_map(|instruction| instruction.result).find(is_it).map(|result| self.name(result))
     }
 
-    /// The names of what a launch may give contents, apart from what only the device gives (`gl_LocalInvocationID`) and what
-    /// threads have alone.
+    /// The names of what a launch may give contents, apart from what only the device gives (`gl_LocalInvocationID`) and
+    /// what threads have alone.
     pub fn names_with_contents(&self) -> Vec<String> {
         let is_given = |instruction: &&Instruction| {
             let class = instruction.operands.first().copied().and_then(StorageClass::from_u32);

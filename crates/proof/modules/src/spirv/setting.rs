@@ -61,7 +61,8 @@ pub enum Contents {
     List(Vec<Contents>),
     /// Bytes, of scalars of a type where it is given.
     Bytes(Vec<u8>, Option<Scalar>),
-    /// The members of a structure by their names, and its bytes where they are taken in their order, since it has no names.
+    /// The members of a structure by their names, and its bytes where they are taken in their order, since it has no
+    /// names.
     Members {
         /// The contents of each.
         named: Vec<(String, Contents)>,
@@ -81,8 +82,8 @@ impl Contents {
         }
     }
 
-    /// The bytes of a value of a type, whose parts are known where they have names; a runtime array has as many parts as are
-    /// given.
+    /// The bytes of a value of a type, whose parts are known where they have names; a runtime array has as many parts
+    /// as are given.
     pub(super) fn bytes(&self, ty: Id, types: &Types, parts: Option<&Parts>) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         match self {

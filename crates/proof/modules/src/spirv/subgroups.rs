@@ -1,4 +1,5 @@
-//! Whether a module can tell one size of subgroups from another, judged from its instructions alone: where in doubt, it can.
+//! Whether a module can tell one size of subgroups from another, judged from its instructions alone: where in doubt, it
+//! can.
 
 use std::collections::HashSet;
 
@@ -17,8 +18,8 @@ impl Spirv {
         })
     }
 
-    /// Whether it may matter to some kernel which invocations are in a subgroup with which: it has operations or built-in
-    /// variables of subgroups, or an operand that can be their scope.
+    /// Whether it may matter to some kernel which invocations are in a subgroup with which: it has operations or
+    /// built-in variables of subgroups, or an operand that can be their scope.
     pub fn uses_subgroups(&self) -> bool {
         let is_scope = |instruction: &&Instruction| match instruction.op {
             Op::Constant => instruction.operands.first() == Some(&(Scope::Subgroup as u32)),

@@ -1,8 +1,8 @@
 //! The text form of a module, as `spirv-as` reads it: an instruction on each line, `%result = OpName operands`, and
 //! comments from `;` to the end of the line. A string may go over several lines, as the source in an `OpSource` does.
 //!
-//! How a word is written says how it is encoded: `%x` is a result, `"x"` a string, a number a number. A bare name is one
-//! of the enumerations in the instruction's grammar, which rspirv has as tables.
+//! How a word is written says how it is encoded: `%x` is a result, `"x"` a string, a number a number. A bare name is
+//! one of the enumerations in the instruction's grammar, which rspirv has as tables.
 
 use std::collections::HashMap;
 

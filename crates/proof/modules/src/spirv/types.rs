@@ -2,8 +2,9 @@
 //! MatrixStride).
 //!
 //! A type without such decorations has the layout of C: each part at the next multiple of its alignment. In the OpenCL
-//! environment this is its layout, with a vector of three parts as large as one of four, and vectors aligned to their sizes
-//! (OpenCL C 3.0, 6.3.5 "Alignment of Types"); elsewhere SPIR-V leaves it open, so no program that is right depends on it.
+//! environment this is its layout, with a vector of three parts as large as one of four, and vectors aligned to their
+//! sizes (OpenCL C 3.0, 6.3.5 "Alignment of Types"); elsewhere SPIR-V leaves it open, so no program that is right
+//! depends on it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,8 +21,8 @@ pub enum Type {
     Void,
     /// One scalar: a truth value, an integer or a float.
     Scalar(Scalar),
-    /// Several parts of one type, by a distance in bytes: vectors, matrices and arrays. The length of a runtime array is
-    /// `None`.
+    /// Several parts of one type, by a distance in bytes: vectors, matrices and arrays. The length of a runtime array
+    /// is `None`.
     Many {
         /// The type of a part.
         of: Id,
@@ -179,8 +180,8 @@ impl Types {
         laid_out
     }
 
-    /// The type whose parts lie as those of a value of a type do, that is reached as `reached`: of a matrix the structure that it is
-    /// a member of says how its columns lie.
+    /// The type whose parts lie as those of a value of a type do, that is reached as `reached`: of a matrix the
+    /// structure that it is a member of says how its columns lie.
     pub fn layout(&self, reached: Id, ty: Id) -> Id {
         if self.laid_out.contains(&reached) { reached } else { ty }
     }

@@ -18,8 +18,8 @@ pub enum Undefined {
     Behaviour(&'static str, Meaning),
 }
 
-/// What an instruction on operands of a type leaves undefined (SPIR-V 1.6, 3.52.13 "Arithmetic Instructions" and 3.52.14 "Bit
-/// Instructions", each by its name).
+/// What an instruction on operands of a type leaves undefined (SPIR-V 1.6, 3.52.13 "Arithmetic Instructions" and
+/// 3.52.14 "Bit Instructions", each by its name).
 pub fn of(op: Op, ty: Scalar) -> Vec<Undefined> {
     behaviour(op, ty).into_iter().chain(result(op, ty)).collect()
 }
@@ -44,7 +44,8 @@ fn result(op: Op, ty: Scalar) -> Option<Undefined> {
         // "For the OpSRem and OpSMod instructions, if either operand is negative the result is undefined" (Vulkan 1.3,
         // "Precision and Operation of SPIR-V Instructions").
         Op::SRem | Op::SMod => ints!(bits, Two, |U, S| |a, b| ((a as S) < 0 || (b as S) < 0).into()),
-        // "The resulting value is undefined if Shift is greater than or equal to the bit width of the components of Base."
+        // "The resulting value is undefined if Shift is greater than or equal to the bit width of the components of
+        // Base."
         Op::ShiftLeftLogical | Op::ShiftRightLogical | Op::ShiftRightArithmetic => {
             ints!(bits, Two, |U, S| |_, b| (b >= U::BITS.into()).into())
         }
@@ -68,8 +69,8 @@ pub fn beyond(bits: u32) -> fn(u64, u64) -> u64 {
     }
 }
 
-/// Whether a float is none that an integer type can hold once it is rounded toward zero: "Behavior is undefined if Result
-/// Type is not wide enough to hold the converted value" (SPIR-V 1.6, "OpConvertFToU", "OpConvertFToS").
+/// Whether a float is none that an integer type can hold once it is rounded toward zero: "Behavior is undefined if
+/// Result Type is not wide enough to hold the converted value" (SPIR-V 1.6, "OpConvertFToU", "OpConvertFToS").
 pub fn too_wide(from: Scalar, to: Scalar, signed: bool) -> Option<fn(u64) -> u64> {
     macro_rules! to {
         ($number:expr) => {

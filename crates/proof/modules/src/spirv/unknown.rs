@@ -1,5 +1,5 @@
-//! What a module declares and this reader does not know. An instruction that it brings is refused where it stands; what it
-//! changes besides, such as the meaning of a decoration, nobody here can say.
+//! What a module declares and this reader does not know. An instruction that it brings is refused where it stands; what
+//! it changes besides, such as the meaning of a decoration, nobody here can say.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use rspirv::spirv::{Capability, Op};
 
 use super::module::Spirv;
 
-/// Extensions that are known besides those to which the grammar gives instructions: what they allow is in the specification, or is
-/// refused where it is used.
+/// Extensions that are known besides those to which the grammar gives instructions: what they allow is in the
+/// specification, or is refused where it is used.
 const KNOWN: [&str; 39] = [
     "SPV_EXT_descriptor_indexing",
     "SPV_EXT_shader_atomic_float16_add",

@@ -297,8 +297,8 @@ impl Generator<'_> {
         }
     }
 
-    /// The least normal number, times 2 to the width of the fraction and 3: of `f32` 2 to -100. Of `f16`, whose subnormal
-    /// numbers are promised, the least number.
+    /// The least normal number, times 2 to the width of the fraction and 3: of `f32` 2 to -100. Of `f16`, whose
+    /// subnormal numbers are promised, the least number.
     fn tiny(&mut self, ty: Type) -> ExprId {
         if ty == Type::F16 {
             return self.raw(ty, 1);

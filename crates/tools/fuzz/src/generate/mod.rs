@@ -2,10 +2,10 @@
 //!
 //! What makes it so:
 //!
-//! * Each element of memory that threads share is, at any moment, in one of three states: one thread's **own**, **open**
-//!   to all for reading, or a **sum**: of one kind of atomic operation whose order does not show in the end, and whose
-//!   results no thread reads. A state holds for a part of memory and one block, and changes at a barrier. Parts that
-//!   several blocks share are open, or a sum at device scope, for the whole launch.
+//! * Each element of memory that threads share is, at any moment, in one of three states: one thread's **own**,
+//!   **open** to all for reading, or a **sum**: of one kind of atomic operation whose order does not show in the end,
+//!   and whose results no thread reads. A state holds for a part of memory and one block, and changes at a barrier.
+//!   Parts that several blocks share are open, or a sum at device scope, for the whole launch.
 //! * Barriers stand where the control flow is the same for the whole block: it depends on constants, parameters, the
 //!   block's place, and on slots that got such values, or the same element of open memory. Operations of warps stand
 //!   there too, and where it is the same for the whole warp besides: it depends on votes and on the warp's number.

@@ -120,8 +120,8 @@ impl Generator<'_> {
         out.push(Stmt::Loop { label, body, continuing, bounded, site });
     }
 
-    /// Makes a read of an element that another lane owns, between two barriers of the warp: they order what that lane has
-    /// written before, and what it writes afterwards.
+    /// Makes a read of an element that another lane owns, between two barriers of the warp: they order what that lane
+    /// has written before, and what it writes afterwards.
     fn read_of_another_lane(&mut self, out: &mut Vec<Stmt>) {
         let own = |region: &&Region| matches!(region.state, Permission::Own(_)) && !region.fixed;
         let own: Vec<Region> = self.regions.iter().filter(own).cloned().collect();

@@ -58,7 +58,8 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
 /// Enqueues a launch.
 ///
 /// # Safety
-/// The parameters are given as `cuLaunchKernel` takes them: each pointer that is not null is to what the kernel declares.
+/// The parameters are given as `cuLaunchKernel` takes them: each pointer that is not null is to what the kernel
+/// declares.
 unsafe fn run(function: usize, request: Request, from: *const *const u8, extra: *const *const c_void) -> Done {
     let function = module::find(function)?;
     // SAFETY: the caller of the exported function vouches for it.

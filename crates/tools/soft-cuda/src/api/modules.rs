@@ -53,7 +53,8 @@ unsafe fn tell(to: Option<Log>, log: &str) {
 /// Loads a module from PTX.
 ///
 /// # Safety
-/// `to` can be written, `from` is text that ends with a zero byte, and the log's buffers are as long as they are said to be.
+/// `to` can be written, `from` is text that ends with a zero byte, and the log's buffers are as long as they are said
+/// to be.
 unsafe fn load(to: *mut usize, from: *const c_void, log: Option<Log>) -> Done {
     must(!to.is_null())?;
     context::current()?;

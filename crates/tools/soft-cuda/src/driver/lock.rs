@@ -1,7 +1,7 @@
 //! Locks whose holders leave nothing half done, so that a panic of one does not matter to the next.
 //!
-//! `wattle_core` has the same function. It is written once more here because the driver stands for NVIDIA's in tests, and so
-//! shares nothing with the library that is tested but the reader of PTX.
+//! `wattle_core` has the same function. It is written once more here because the driver stands for NVIDIA's in tests,
+//! and so shares nothing with the library that is tested but the reader of PTX.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,5 +1,5 @@
-//! Barriers of a number of threads, whose arrivals are counted by whole warps (PTX ISA 8.8, 9.7.13.1 "bar"): a warp has arrived once
-//! all of its threads have that have not ended, and counts for all of its lanes.
+//! Barriers of a number of threads, whose arrivals are counted by whole warps (PTX ISA 8.8, 9.7.13.1 "bar"): a warp has
+//! arrived once all of its threads have that have not ended, and counts for all of its lanes.
 
 use wattle_modules::meaning::warp::LANES;
 

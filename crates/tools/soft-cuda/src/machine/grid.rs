@@ -295,8 +295,9 @@ impl Block {
         self.meet(at)
     }
 
-    /// Does what the lanes of a thread's warp wait for each other with, once all in the member mask that have not exited are
-    /// there (PTX ISA 8.8, 9.7.9.6 "shfl.sync"). They are one instruction: others would be undefined, or hang.
+    /// Does what the lanes of a thread's warp wait for each other with, once all in the member mask that have not
+    /// exited are there (PTX ISA 8.8, 9.7.9.6 "shfl.sync"). They are one instruction: others would be undefined, or
+    /// hang.
     fn meet(&mut self, at: usize) -> Result<(), Fault> {
         let lanes = LANES as usize;
         let first = at / lanes * lanes;

@@ -50,8 +50,8 @@ pub enum Fault {
     Stuck,
     /// A barrier number beyond 15, or a number of threads that is no multiple of 32.
     Barrier,
-    /// A member mask that lacks the thread itself, or names a lane that has no thread; or lanes of a warp that wait for each
-    /// other at different instructions. All are undefined.
+    /// A member mask that lacks the thread itself, or names a lane that has no thread; or lanes of a warp that wait for
+    /// each other at different instructions. All are undefined.
     Mask {
         /// The mask.
         mask: u32,

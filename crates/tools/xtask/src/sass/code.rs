@@ -28,7 +28,8 @@ pub struct Work {
     pub contains: &'static [&'static str],
     /// The operation whose occurrences are counted.
     pub counted: &'static str,
-    /// The bytes of an element that a counted access to memory reads or writes; `None` where each operation counts as one.
+    /// The bytes of an element that a counted access to memory reads or writes; `None` where each operation counts as
+    /// one.
     pub element: Option<u32>,
     /// How many elements a turn has, where the launch says so; else the turns of the cheapest loop count.
     pub turn: Option<u32>,
@@ -112,8 +113,8 @@ impl Code {
         found.into_iter().map(|(head, blocks)| Loop { head, blocks }).collect()
     }
 
-    /// The instructions for each element along the cheapest way from the loop's head to itself that has all of the work's
-    /// operations (Dijkstra; a state is a block, the operations that were seen, and the number of elements).
+    /// The instructions for each element along the cheapest way from the loop's head to itself that has all of the
+    /// work's operations (Dijkstra; a state is a block, the operations that were seen, and the number of elements).
     fn turn(&self, of: &Loop, work: &Work) -> Option<f64> {
         let facts: HashMap<usize, (u32, u32, u32)> = of.blocks.iter().map(|&at| (at, self.facts(at, work))).collect();
         let all = (1u32 << work.contains.len()) - 1;

@@ -1,7 +1,8 @@
 //! `sass`: the machine code of Wattle's kernels beside nvcc's for CUDA C++ of the same kernels.
 //!
-//! Both are assembled for sm_90 by one ptxas. What is counted is said in [`kernels`]: the instructions along the cheapest
-//! way through a turn of the inner loop, for each element or multiply-add. It is a prediction: no GPU is asked.
+//! Both are assembled for sm_90 by one ptxas. What is counted is said in [`kernels`]: the instructions along the
+//! cheapest way through a turn of the inner loop, for each element or multiply-add. It is a prediction: no GPU is
+//! asked.
 
 mod code;
 mod kernels;
@@ -134,8 +135,9 @@ fn row(said: &str, text: &str, entry: &str, case: &Measured) -> Row {
     Row { per_element: phases.sum(), registers, occupancy: occupancy(case.threads, registers, shared), spilled }
 }
 
-/// The warps that a multiprocessor of compute capability 9.0 holds (CUDA C++ Programming Guide, "Technical Specifications
-/// per Compute Capability"; registers are given to warps by 256, and a block has 1 KiB of shared memory besides its own).
+/// The warps that a multiprocessor of compute capability 9.0 holds (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability"; registers are given to warps by 256, and a block has 1 KiB of shared memory
+/// besides its own).
 fn occupancy(threads: u32, registers: u32, shared: u32) -> u32 {
     let warps = threads.div_ceil(32);
     let by_registers = 65536 / (registers.max(1) * 32).next_multiple_of(256) / warps;

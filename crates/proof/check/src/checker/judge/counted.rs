@@ -20,8 +20,8 @@ pub(super) enum Size {
     Small,
 }
 
-/// The size of launches for whose executions a few runs stand, which are the result in `phase` then; `None` where a search is
-/// needed.
+/// The size of launches for whose executions a few runs stand, which are the result in `phase` then; `None` where a
+/// search is needed.
 pub(super) fn counted_runs_of(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<Option<Size>> {
     let checker = &run.checker;
     // Without symmetry all orders are counted.

@@ -205,8 +205,8 @@ impl Visitor for Judge<'_> {
     }
 }
 
-/// The memories that an execution can leave: one, unless unordered writes leave several; `None` where they are more than
-/// are kept.
+/// The memories that an execution can leave: one, unless unordered writes leave several; `None` where they are more
+/// than are kept.
 pub(in super::super) fn last_memories(execution: &Execution<'_>) -> Option<BTreeSet<Memory>> {
     let own = execution.threads.iter().filter_map(|thread| thread.private()).flat_map(|own| &own.cells);
     let own = own.filter(|(address, _)| !World::is_shared(address.memory));

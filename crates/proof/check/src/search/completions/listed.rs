@@ -11,8 +11,8 @@ use super::{Completions, Given, MOST, MOST_ACTIONS, Outcome, Path};
 
 /// The completions of a thread that waits for a read.
 pub(in super::super) struct Ways {
-    /// What the thread does, and whether it may do more behind that: it waits for others, or is in a loop of which another turn may
-    /// change something.
+    /// What the thread does, and whether it may do more behind that: it waits for others, or is in a loop of which
+    /// another turn may change something.
     pub ways: Vec<(Agreement, bool)>,
     /// Whether these are all.
     pub are_all: bool,

@@ -64,7 +64,8 @@ pub(in super::super) struct Reach<'w> {
     pub meets: FxHashSet<ThreadId>,
     /// Whether it may come to wait for any threads of its block.
     pub meets_block: bool,
-    /// Whether it may come to wait where that orders nothing: at an operation of its warp, or for threads that may end instead.
+    /// Whether it may come to wait where that orders nothing: at an operation of its warp, or for threads that may end
+    /// instead.
     pub unordered: bool,
 }
 
@@ -75,8 +76,8 @@ pub(in super::super) fn reach<'w>(thread: &Thread<'w>, values: &Values, left: &m
     walk.all(left)
 }
 
-/// What a thread that waits for a read may store, wherever it may come to wait for others; `None` where that is not found
-/// out within bounds.
+/// What a thread that waits for a read may store, wherever it may come to wait for others; `None` where that is not
+/// found out within bounds.
 pub(in super::super) fn may_store(state: &SearchState<'_>, thread: usize, values: &Values) -> Option<Vec<MayStore>> {
     let runner = &state.runners[thread];
     let location = state.graph.event(runner.waiting?).location?;

@@ -25,7 +25,8 @@ pub struct Cell<'w> {
     pub is_written: bool,
     /// The last write that is no addition; the clocks order all accesses before it, but for additions.
     writer: Option<Epoch>,
-    /// The writes since that commuted, and the additions before them, once something else was done to the cell: behind all of them.
+    /// The writes since that commuted, and the additions before them, once something else was done to the cell: behind
+    /// all of them.
     settled: Vec<Epoch>,
     /// The reads since, of which the value is known.
     pub reads: Vec<Epoch>,
@@ -36,11 +37,13 @@ pub struct Cell<'w> {
     pub chain: Option<Chain<'w>>,
     /// The additions under [`Answers::Phases`].
     pub phases: Option<Phases<'w>>,
-    /// The operation of atomic writes and updates that leave the same in whatever order they come; `additions` has these then.
+    /// The operation of atomic writes and updates that leave the same in whatever order they come; `additions` has
+    /// these then.
     commuting: Option<Commuting>,
     /// The block whose threads alone have accessed it, or none where several have.
     block: Option<usize>,
-    /// Whether atomic accesses that reach no more than its block have been counted on: an access of another block ends the proof.
+    /// Whether atomic accesses that reach no more than its block have been counted on: an access of another block ends
+    /// the proof.
     is_of_block: bool,
 }
 
@@ -67,15 +70,16 @@ impl<'w> Cell<'w> {
         }
     }
 
-    /// Whether atomic accesses of a level reach all threads that access the cell. Where they reach no more than its block, no
-    /// other block may access it from here on.
+    /// Whether atomic accesses of a level reach all threads that access the cell. Where they reach no more than its
+    /// block, no other block may access it from here on.
     fn claim(&mut self, level: Level) -> bool {
         let is_narrow = !is_wide(level) && level >= Level::Block && self.block.is_some();
         self.is_of_block |= is_narrow;
         is_wide(level) || is_narrow
     }
 
-    /// Whether a point comes after all writes but those that may still have others beside them: additions, and writes that commute.
+    /// Whether a point comes after all writes but those that may still have others beside them: additions, and writes
+    /// that commute.
     pub fn is_after_writer(&self, clock: &Clock) -> bool {
         self.writer.is_none_or(|writer| clock.has(writer)) && clock.has_all(&self.settled)
     }
@@ -86,8 +90,8 @@ impl<'w> Cell<'w> {
         self.is_after_writer(clock) && others.iter().all(|accesses| clock.has_all(accesses))
     }
 
-    /// Takes what one of several threads leaves that have accessed the cell, each behind all accesses so far: one value, or others
-    /// than that in other executions.
+    /// Takes what one of several threads leaves that have accessed the cell, each behind all accesses so far: one
+    /// value, or others than that in other executions.
     pub fn leave(&mut self, left: Left, writers: &[Epoch], readers: &[Epoch]) -> Option<()> {
         let ends_all = self.chain.take().is_none_or(|chain| chain.ends_all());
         (self.phases, self.commuting) = (None, None);
@@ -112,7 +116,8 @@ impl<'w> Cell<'w> {
         ends_all.then_some(())
     }
 
-    /// Takes what updates that commute leave, which several threads have made; `None` for the value where executions differ.
+    /// Takes what updates that commute leave, which several threads have made; `None` for the value where executions
+    /// differ.
     pub fn change(&mut self, commuting: Commuting, value: Option<u64>, writers: &[Epoch]) -> Option<()> {
         if self.commuting != Some(commuting) {
             self.leave(Left::Several(Values::default()), &[], &[])?;
@@ -126,16 +131,16 @@ impl<'w> Cell<'w> {
         Some(())
     }
 
-    /// Whether a write that is no addition comes after all additions: by the clock or, if that is enough, behind the last of
-    /// them in the order of writes.
+    /// Whether a write that is no addition comes after all additions: by the clock or, if that is enough, behind the
+    /// last of them in the order of writes.
     fn is_after_additions(&self, clock: &Clock, behind_last: bool) -> bool {
         let last = self.chain.as_ref().and_then(|chain| chain.last);
         let is_behind = behind_last && (self.chain.is_none() || last.is_some_and(|last| clock.has(last)));
         is_behind || clock.has_all(&self.additions)
     }
 
-    /// Ends the additions to a cell, or the writes to it that commute, at a point of a thread; `None` if they, or the loops that
-    /// have read them, do not all come before it.
+    /// Ends the additions to a cell, or the writes to it that commute, at a point of a thread; `None` if they, or the
+    /// loops that have read them, do not all come before it.
     fn end_batch(&mut self, clock: &Clock) -> Option<()> {
         let has_all = clock.has_all(&self.additions) && clock.has_all(&self.waits);
         let ends_all = self.chain.take().is_none_or(|chain| chain.ends_all());
@@ -271,8 +276,8 @@ impl<'w> CountedState<'w> {
         self.cells.get(&address).is_none_or(|cell| cell.chain.is_none() && cell.phases.is_none())
     }
 
-    /// Does one of several atomic writes or updates that leave the same in whatever order they come, and of which no thread looks at
-    /// the result.
+    /// Does one of several atomic writes or updates that leave the same in whatever order they come, and of which no
+    /// thread looks at the result.
     pub fn commute(
         &mut self,
         runs: &Runs<'_, 'w>,
@@ -317,8 +322,8 @@ impl<'w> CountedState<'w> {
         self.cell(runs, thread, target).is_some_and(|cell| cell.is_after_all(clock)).then_some(())
     }
 
-    /// Whether a thread may make an update at a point that commutes with others: by the clock of that point all other accesses so
-    /// far come before it.
+    /// Whether a thread may make an update at a point that commutes with others: by the clock of that point all other
+    /// accesses so far come before it.
     pub fn may_change(
         &mut self,
         runs: &Runs<'_, 'w>,
@@ -339,15 +344,16 @@ impl<'w> CountedState<'w> {
         (atomic && is_after && cell.varies.is_none() && !cell.unwritten).then_some(())
     }
 
-    /// The value of a counter before the additions of threads that stand at them: by the clock of one of them all accesses so far
-    /// come before it.
+    /// The value of a counter before the additions of threads that stand at them: by the clock of one of them all
+    /// accesses so far come before it.
     pub fn before_tickets(&mut self, thread: ThreadId, address: Address) -> Option<u64> {
         let is_open = self.is_open(thread, address);
         let cell = self.cells.get_mut(&address)?;
         (is_open && cell.is_after_all(&self.runners[thread].clock)).then_some(cell.value)
     }
 
-    /// Whether nothing but additions and reads of loops can happen to a cell at the same time as what a thread does now.
+    /// Whether nothing but additions and reads of loops can happen to a cell at the same time as what a thread does
+    /// now.
     pub fn is_open(&self, thread: ThreadId, address: Address) -> bool {
         let clock = &self.runners[thread].clock;
         let is_after = |cell: &Cell<'w>| {

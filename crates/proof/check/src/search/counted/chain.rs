@@ -32,7 +32,8 @@ impl Addition {
         eval::atomic(self.op, self.ty, value, self.operand)
     }
 
-    /// The value behind another one; `None` where the counter starts again, so that the place does not follow from the value.
+    /// The value behind another one; `None` where the counter starts again, so that the place does not follow from the
+    /// value.
     pub fn next(self, value: u64) -> Option<u64> {
         Some(self.applied(value)).filter(|&next| next > value)
     }

@@ -12,7 +12,8 @@ use super::chain::Addition;
 use super::tickets::looks_at_result;
 use super::{Adding, Answers, CountedState, Head, Runs, Status, Waiting, is_wide, orders_all};
 
-/// The maximum number of iterations of a loop whose exit depends on memory, and of all loops from one ticket to the next.
+/// The maximum number of iterations of a loop whose exit depends on memory, and of all loops from one ticket to the
+/// next.
 pub const MOST_ITERATIONS: u64 = 1 << 16;
 
 /// The number of actions between two looks at the limits.

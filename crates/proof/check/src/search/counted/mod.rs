@@ -1,16 +1,15 @@
-//! Programs whose threads are ordered by barriers, launches and counters: a few runs of the machine stand for all of their
-//! executions.
+//! Programs whose threads are ordered by barriers, launches and counters: a few runs of the machine stand for all of
+//! their executions.
 //!
-//! A *counter* is a cell that threads add the same to, or, where they take tickets, different numbers, with read-modify-writes that are
-//! atomic with regard to each other.
-//! Whoever comes last finds it from what it returns ("the last block adds up"), and whoever waits until it shows that all
-//! have come knows it too (a barrier across the grid). In which order they come decides nothing else, but a search builds
-//! each of these orders.
+//! A *counter* is a cell that threads add the same to, or, where they take tickets, different numbers, with
+//! read-modify-writes that are atomic with regard to each other. Whoever comes last finds it from what it returns ("the
+//! last block adds up"), and whoever waits until it shows that all have come knows it too (a barrier across the grid).
+//! In which order they come decides nothing else, but a search builds each of these orders.
 //!
-//! The threads are run one after another, with vector clocks (Mattern, "Virtual Time and Global States", 1989; Flanagan,
-//! Freund, "FastTrack", PLDI 2009) that know program order, the barriers of whole blocks, which launches end before others
-//! begin, and what every execution's counters synchronize, whatever the order is. Any two conflicting accesses that these
-//! clocks leave unordered end the proof: then a search decides. Otherwise a thread runs on until
+//! The threads are run one after another, with vector clocks (Mattern, "Virtual Time and Global States", 1989;
+//! Flanagan, Freund, "FastTrack", PLDI 2009) that know program order, the barriers of whole blocks, which launches end
+//! before others begin, and what every execution's counters synchronize, whatever the order is. Any two conflicting
+//! accesses that these clocks leave unordered end the proof: then a search decides. Otherwise a thread runs on until
 //!
 //! - it ends or stands at a barrier;
 //! - it reads a counter in a loop;
@@ -19,55 +18,60 @@
 //!
 //! **What has happened then happens in every execution.** What is behind depends on those results and reads: neither a
 //! loop that waits nor a branch on a result that its two sides do not agree on lets anything go ahead (`completions`;
-//! nothing is claimed of [`Dependencies::Ignored`](super::Dependencies)). So take any execution in the order in which the
-//! search builds it, where each event comes after what it depends on and each read after its source. Up to the first of
-//! those results and reads that lets its thread go on, it consists of these events. All additions to a counter are in one
-//! chain, since no two read-modify-writes read from one write, and none but additions has written it since the chain began.
-//! An addition makes the value larger, so that the place in the chain follows from the value: a thread that reads the value
-//! of place `n` reads behind `n` additions.
+//! nothing is claimed of [`Dependencies::Ignored`](super::Dependencies)). So take any execution in the order in which
+//! the search builds it, where each event comes after what it depends on and each read after its source. Up to the
+//! first of those results and reads that lets its thread go on, it consists of these events. All additions to a counter
+//! are in one chain, since no two read-modify-writes read from one write, and none but additions has written it since
+//! the chain began. An addition makes the value larger, so that the place in the chain follows from the value: a thread
+//! that reads the value of place `n` reads behind `n` additions.
 //!
-//! - **The last of `m` additions.** `m` threads stand at an addition. The first `m - 1` places are *quiet* if the thread's
-//!   block, given any of their values, runs to the same end, with the same accesses, none of which is atomic. Then all that
-//!   is left to happen depends on one of the `m` returning the value before place `m`, for which all of them must be in the
-//!   chain before it. So exactly one does: there are `m` ways to go on, one for each thread that can be the last, and in
-//!   which order the others came changes nothing but which of them is ordered before which. The quiet accesses are checked
-//!   with the clocks of their threads from before, so nothing rests on that order.
-//! - **A loop until all have come.** The loop only reads the counter. If it goes on, without an effect, at each value so
-//!   far but the last, and ends at the last one, then the first such loop to end has read the last value, and every other
-//!   one that or a later one. The process goes on without the value ([`Process::ways`](super::Process::ways)), so nothing
-//!   rests on which. In the end all values that the counter came to later are tried too: a loop that would go on at one of
-//!   them could wait for ever. If none would, nobody does: of the threads that wait for ever in some execution take one that
-//!   the run let go first; all additions before are there, and it sees the last value of the counter in the end.
+//! - **The last of `m` additions.** `m` threads stand at an addition. The first `m - 1` places are *quiet* if the
+//!   thread's block, given any of their values, runs to the same end, with the same accesses, none of which is atomic.
+//!   Then all that is left to happen depends on one of the `m` returning the value before place `m`, for which all of
+//!   them must be in the chain before it. So exactly one does: there are `m` ways to go on, one for each thread that
+//!   can be the last, and in which order the others came changes nothing but which of them is ordered before which. The
+//!   quiet accesses are checked with the clocks of their threads from before, so nothing rests on that order.
+//! - **A loop until all have come.** The loop only reads the counter. If it goes on, without an effect, at each value
+//!   so far but the last, and ends at the last one, then the first such loop to end has read the last value, and every
+//!   other one that or a later one. The process goes on without the value ([`Process::ways`](super::Process::ways)), so
+//!   nothing rests on which. In the end all values that the counter came to later are tried too: a loop that would go
+//!   on at one of them could wait for ever. If none would, nobody does: of the threads that wait for ever in some
+//!   execution take one that the run let go first; all additions before are there, and it sees the last value of the
+//!   counter in the end.
 //!
 //! - **Phases.** Threads look at nothing of a counter but the number of its phase, as at a barrier object ([`phases`]).
 //! - **Tickets.** What an addition returns says where its thread writes, or which work it does ([`tickets`]).
 //!
-//! - **Writes that commute.** Atomic writes of one value, or updates of one operation that commutes and whose results nobody is
-//!   given, leave the same in whatever order they come (a flag that several threads set). Whatever else is done to the cell comes
-//!   behind all of them by its clock, and so does whoever reads it; nothing is taken to synchronize by way of them.
+//! - **Writes that commute.** Atomic writes of one value, or updates of one operation that commutes and whose results
+//!   nobody is given, leave the same in whatever order they come (a flag that several threads set). Whatever else is
+//!   done to the cell comes behind all of them by its clock, and so does whoever reads it; nothing is taken to
+//!   synchronize by way of them.
 //!
-//! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are those
-//! that have happened: through a chain of read-modify-writes. This is what the models have in common for events whose
-//! scopes are the device or wider, of threads on one device, and for those whose scope is the block, of a cell that threads of one
-//! block alone access: where another block comes to such a cell, the proof ends. Other fences and synchronization are passed
-//! over, since more order only takes races away, and narrower atomics are treated as plain accesses.
+//! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are
+//! those that have happened: through a chain of read-modify-writes. This is what the models have in common for events
+//! whose scopes are the device or wider, of threads on one device, and for those whose scope is the block, of a cell
+//! that threads of one block alone access: where another block comes to such a cell, the proof ends. Other fences and
+//! synchronization are passed over, since more order only takes races away, and narrower atomics are treated as plain
+//! accesses.
 //!
-//! - `portable`, `ptx`: "observation order" goes through read-modify-writes that are morally strong; a release pattern is a
-//!   release fence before the write, or a release write; an acquire pattern a fence behind the read, or an acquire read. Base
-//!   causality contains synchronization, program order, barriers and the system's order. `ptx` has more release patterns.
+//! - `portable`, `ptx`: "observation order" goes through read-modify-writes that are morally strong; a release pattern
+//!   is a release fence before the write, or a release write; an acquire pattern a fence behind the read, or an acquire
+//!   read. Base causality contains synchronization, program order, barriers and the system's order. `ptx` has more
+//!   release patterns.
 //! - `rust`: release sequences are chains of read-modify-writes; fences and accesses synchronize as above.
 //! - `sc`: each execution is one of `portable`, in which nothing is left to be decided.
-//! - `vulkan` orders accesses by chains of availability and visibility operations, for sets of storage classes. Where all that
-//!   orders is about buffers and the block's memory, makes available what it releases and visible what it acquires, and reaches the
-//!   device ([`orders_all`]), the chains are those of the clocks: an access, a release behind it, what that synchronizes with,
-//!   step by step, an acquire, and an access behind that. Each access is by one name for its cell, and none is private.
+//! - `vulkan` orders accesses by chains of availability and visibility operations, for sets of storage classes. Where
+//!   all that orders is about buffers and the block's memory, makes available what it releases and visible what it
+//!   acquires, and reaches the device ([`orders_all`]), the chains are those of the clocks: an access, a release behind
+//!   it, what that synchronizes with, step by step, an acquire, and an access behind that. Each access is by one name
+//!   for its cell, and none is private.
 //! - `unordered` orders no accesses of a thread to different cells. It is not treated here.
 //!
 //! Where the clocks order all conflicting accesses, each read of a cell that is no counter has the one source that
 //! coherence leaves, by the argument of [`single_run`](super::single_run); and so no execution has a race. A write of a
 //! counter that is not an addition ends its chain. It must come after all reads of it, and after all additions: by the
-//! clocks or, if it is atomic, by coherence, as what comes after the last addition does. Under `ptx` it need not be atomic:
-//! what the last addition observes, all others, comes in causality order before whatever follows it.
+//! clocks or, if it is atomic, by coherence, as what comes after the last addition does. Under `ptx` it need not be
+//! atomic: what the last addition observes, all others, comes in causality order before whatever follows it.
 
 mod cells;
 mod chain;
@@ -102,11 +106,11 @@ const MOST_RUNS: usize = 4096;
 /// The ways of all executions of a program that counters and barriers order.
 #[derive(Debug)]
 pub struct Counted {
-    /// What each of the runs leaves: the cells that were written, in ascending order, with their values. There is one run
-    /// for each choice of the threads that come last.
+    /// What each of the runs leaves: the cells that were written, in ascending order, with their values. There is one
+    /// run for each choice of the threads that come last.
     pub memories: Vec<Vec<(Address, u64)>>,
-    /// The cells in which executions leave different values, of which the runs have one each, with the values that they can be, where
-    /// these are known.
+    /// The cells in which executions leave different values, of which the runs have one each, with the values that they
+    /// can be, where these are known.
     pub varying: BTreeMap<Address, Option<BTreeSet<u64>>>,
     /// The statements that were executed.
     pub executed: BTreeSet<u32>,
@@ -274,9 +278,9 @@ fn is_wide(level: Level) -> bool {
     level >= Level::Device
 }
 
-/// Whether an event orders as its flags say, for each access and each thread of the device; or is a plain access that others order.
-/// Vulkan has operations that do so for some classes of memory, or some threads, alone, and releases that leave out the write that
-/// they are a part of.
+/// Whether an event orders as its flags say, for each access and each thread of the device; or is a plain access that
+/// others order. Vulkan has operations that do so for some classes of memory, or some threads, alone, and releases that
+/// leave out the write that they are a part of.
 fn orders_all(label: Label) -> bool {
     let is_plain = label.is_access() && !label.atomic;
     let about_all = label.semantics.includes(Classes::BOTH);

@@ -1,33 +1,34 @@
 //! Counters of which threads see phases alone.
 //!
-//! A barrier object (`cuda::barrier`, `mbarrier`) and a grid that waits for itself (`grid.sync()` of cooperative groups) have a
-//! word to which each thread adds. Some of its bits are the number of the phase that is under way, which is all that threads
-//! look at. In which order they come does not matter to any of them: whatever an addition returns, its thread does the same, up to the loop that waits until the
-//! phase is over.
+//! A barrier object (`cuda::barrier`, `mbarrier`) and a grid that waits for itself (`grid.sync()` of cooperative
+//! groups) have a word to which each thread adds. Some of its bits are the number of the phase that is under way, which
+//! is all that threads look at. In which order they come does not matter to any of them: whatever an addition returns,
+//! its thread does the same, up to the loop that waits until the phase is over.
 //!
-//! A thread may have read these values, in any execution: an addition *before* the read, by the clocks, is in the value; one
-//! *behind* it is not; of those that are neither, any may be. So they are the sum of those before, and all sums of that and some
-//! of the others.
+//! A thread may have read these values, in any execution: an addition *before* the read, by the clocks, is in the
+//! value; one *behind* it is not; of those that are neither, any may be. So they are the sum of those before, and all
+//! sums of that and some of the others.
 //!
-//! - **An addition** lets its thread go on if the thread does the same next, whatever of these values it has read. The threads
-//!   that it can be then, [`Runner::others`] among them, go on side by side, as long as they do the same, until they differ by
-//!   nothing but what they will not use again.
-//! - **A loop** goes on, without an effect, at each of these values but that of all additions so far; with that it ends. No sum of
-//!   some of them is equal to that of all, so that a thread which has left the loop has read behind each of them, and
-//!   synchronizes with the release of each. No thread stands at an addition to the counter meanwhile.
-//! - **Another read in a loop**, as one of a flag that threads have added to, is one as any read outside of loops is, if all additions
-//!   come before it by its clock; whatever is added later comes behind it by its own.
-//! - **An addition later on** comes behind all that were there when a loop was left: its clock has them, or its thread has left a
-//!   loop behind them. Else it might come in the place of one of them, and end the loop before that one. A read that it does not
-//!   come behind may have found it too: with the values that this brings, the thread of that read does the same next, and is then
-//!   one of those that it was known to be. Loops that have been left end with these values, so that nobody waits for ever. Two
-//!   additions between which nobody has left a loop, and of which neither clock has the other, may each have found the other.
+//! - **An addition** lets its thread go on if the thread does the same next, whatever of these values it has read. The
+//!   threads that it can be then, [`Runner::others`] among them, go on side by side, as long as they do the same, until
+//!   they differ by nothing but what they will not use again.
+//! - **A loop** goes on, without an effect, at each of these values but that of all additions so far; with that it
+//!   ends. No sum of some of them is equal to that of all, so that a thread which has left the loop has read behind
+//!   each of them, and synchronizes with the release of each. No thread stands at an addition to the counter meanwhile.
+//! - **Another read in a loop**, as one of a flag that threads have added to, is one as any read outside of loops is,
+//!   if all additions come before it by its clock; whatever is added later comes behind it by its own.
+//! - **An addition later on** comes behind all that were there when a loop was left: its clock has them, or its thread
+//!   has left a loop behind them. Else it might come in the place of one of them, and end the loop before that one. A
+//!   read that it does not come behind may have found it too: with the values that this brings, the thread of that read
+//!   does the same next, and is then one of those that it was known to be. Loops that have been left end with these
+//!   values, so that nobody waits for ever. Two additions between which nobody has left a loop, and of which neither
+//!   clock has the other, may each have found the other.
 //! - **A write** that is no addition comes behind all additions and all reads, by its clock: then the phases are over.
 //!
-//! So what happens in the run happens in every execution. Take the first event, in the order in which a search builds it, that
-//! does otherwise than in the run: it is an addition, or the read of a loop, with a value that the run does not know of it. Each
-//! addition that was built before it is one of the run. It does not come behind the event; and if it comes later in the run, its
-//! values were looked at then. So the run knows the value.
+//! So what happens in the run happens in every execution. Take the first event, in the order in which a search builds
+//! it, that does otherwise than in the run: it is an addition, or the read of a loop, with a value that the run does
+//! not know of it. Each addition that was built before it is one of the run. It does not come behind the event; and if
+//! it comes later in the run, its values were looked at then. So the run knows the value.
 
 use std::collections::BTreeSet;
 
@@ -45,8 +46,8 @@ const MOST_VALUES: usize = 4096;
 /// The maximum number of threads that one thread can be, before they are the same again.
 const MOST_THREADS: usize = 256;
 
-/// The maximum number of additions of each thread, on the average, to a counter before a loop is left. Threads that add and wait for
-/// nobody see no phases, and each of their additions may have found any of the others.
+/// The maximum number of additions of each thread, on the average, to a counter before a loop is left. Threads that add
+/// and wait for nobody see no phases, and each of their additions may have found any of the others.
 const MOST_BEFORE: usize = 3;
 
 /// The maximum number of reads of one counter.
@@ -90,7 +91,8 @@ struct Read<'w> {
 #[derive(Clone)]
 struct Next<'w> {
     action: Action,
-    /// The threads that it can be then, without what they will not use again, each with the same one before it did that.
+    /// The threads that it can be then, without what they will not use again, each with the same one before it did
+    /// that.
     threads: Vec<(Thread<'w>, Thread<'w>)>,
 }
 
@@ -231,7 +233,8 @@ impl<'w> Phases<'w> {
         Phases { ty, first, additions: Vec::new(), counted: 0, found: vec![0; threads], released, reads: Vec::new() }
     }
 
-    /// Whether an addition comes before what a thread does to the counter at a point: by the clock, or since it has read behind it.
+    /// Whether an addition comes before what a thread does to the counter at a point: by the clock, or since it has
+    /// read behind it.
     fn knows(&self, thread: ThreadId, clock: &Clock, addition: usize) -> bool {
         addition < self.found[thread] || self.additions.get(addition).is_some_and(|&(at, _)| clock.has(at))
     }
@@ -281,8 +284,8 @@ impl<'w> Runs<'_, 'w> {
         if moved {
             return Some(());
         }
-        // A cell to which nobody has added has the one value that the clocks determine. Who does not leave a loop with it waits for
-        // somebody who adds.
+        // A cell to which nobody has added has the one value that the clocks determine. Who does not leave a loop with
+        // it waits for somebody who adds.
         for &(thread, Waiting { target, label }) in waiting {
             if !state.sees_phases(thread, target.address) && state.leaves_loop(thread, target.address) {
                 self.read(state, thread, target, label)?;

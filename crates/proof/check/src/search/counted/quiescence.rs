@@ -1,5 +1,5 @@
-//! What can happen once no thread can go on: threads that have waited for a counter go on, or one of those that add to it
-//! is the last.
+//! What can happen once no thread can go on: threads that have waited for a counter go on, or one of those that add to
+//! it is the last.
 
 use wattle_memory::ThreadId;
 
@@ -142,8 +142,8 @@ impl<'w> Runs<'_, 'w> {
     }
 }
 
-/// The process of a waiting thread behind its loop, if the loop ends at the last value of its counter and goes on at all
-/// others so far. `None` if it does something else than that.
+/// The process of a waiting thread behind its loop, if the loop ends at the last value of its counter and goes on at
+/// all others so far. `None` if it does something else than that.
 fn exit<'w>(
     state: &CountedState<'w>,
     thread: ThreadId,

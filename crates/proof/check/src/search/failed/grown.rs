@@ -15,8 +15,8 @@ pub(super) struct Grown {
     pub chained: bool,
 }
 
-/// Puts iterations into an execution. Where atomicity orders updates of two of them that find the same write, those of the
-/// first come first.
+/// Puts iterations into an execution. Where atomicity orders updates of two of them that find the same write, those of
+/// the first come first.
 pub(super) fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iteration]) -> Grown {
     let mut grown = Grown { graph: graph.clone(), parts: Vec::new(), cells: Vec::new(), chained: false };
     // Insertion goes from the last place to the first, so that the remaining places stay valid.
@@ -101,8 +101,8 @@ pub(super) fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations:
     grown
 }
 
-/// Lets the updates of a part read what those of an earlier part write back, where both found the same write and atomicity
-/// orders them; returns whether there are such.
+/// Lets the updates of a part read what those of an earlier part write back, where both found the same write and
+/// atomicity orders them; returns whether there are such.
 fn chain(graph: &mut Graph, model: Model, before: &[EventId], behind: &[EventId]) -> bool {
     let mut chained = false;
     for &read in behind {

@@ -162,9 +162,9 @@ impl<'w> Ways<'_, 'w> {
             .collect()
     }
 
-    /// Whether an access of the iteration has already found a later write of the cell. Reads of one cell do not go back where they and
-    /// the write that the first one found are atomic for all threads (PTX ISA 8.8, 8.10.6 "SC-per-Location"); of others nothing is
-    /// claimed.
+    /// Whether an access of the iteration has already found a later write of the cell. Reads of one cell do not go back
+    /// where they and the write that the first one found are atomic for all threads (PTX ISA 8.8, 8.10.6
+    /// "SC-per-Location"); of others nothing is claimed.
     fn is_past(&self, write: EventId, label: Label, way: &Way<'w>) -> bool {
         let reaches_all = |label: Label| label.atomic && label.level >= Level::Device;
         let found = |step: &Step| match step.from {
@@ -178,8 +178,8 @@ impl<'w> Ways<'_, 'w> {
         !self.setup.model.has_classes() && reaches_all(label) && way.steps.iter().any(found)
     }
 
-    /// Whether a write has been overwritten by one that has come to the thread before the iteration. What has come to a thread
-    /// of Vulkan's model, availability and visibility decide.
+    /// Whether a write has been overwritten by one that has come to the thread before the iteration. What has come to a
+    /// thread of Vulkan's model, availability and visibility decide.
     fn is_hidden(&self, write: EventId, writes: &[EventId]) -> bool {
         let Some(behind) = self.behind.filter(|_| !self.setup.model.has_classes()) else { return false };
         let has_come = |other: EventId| other == behind || self.analysis.happens_before.has(other, behind);

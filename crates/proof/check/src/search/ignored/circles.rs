@@ -1,11 +1,11 @@
 //! Circles of threads each of which waits for a store of the one before it.
 //!
-//! Each thread of a circle has a read for which it waits, and behind that a store for which the next thread waits. Where a store
-//! and the read of it synchronize, by themselves or by the fences around them, or where the read is plain and nothing races,
-//! the store comes before all that stands behind the read, and so does whatever stands before the store. No model has a circle in which all links but one are
-//! of that kind: the read of the last one would come before the store that it reads from. Nor has any model one in which all links of
-//! another kind are of one cell: behind the read of each comes the store of the next, and coherence would order each of
-//! these stores before itself.
+//! Each thread of a circle has a read for which it waits, and behind that a store for which the next thread waits.
+//! Where a store and the read of it synchronize, by themselves or by the fences around them, or where the read is plain
+//! and nothing races, the store comes before all that stands behind the read, and so does whatever stands before the
+//! store. No model has a circle in which all links but one are of that kind: the read of the last one would come before
+//! the store that it reads from. Nor has any model one in which all links of another kind are of one cell: behind the
+//! read of each comes the store of the next, and coherence would order each of these stores before itself.
 
 use std::iter;
 
@@ -40,8 +40,8 @@ pub(super) struct Link {
     /// The cell, if coherence orders the store and the read.
     pub cell: Option<Address>,
     pub orders: Orders,
-    /// The widest scope of the acquire fences between the read for which the first thread waits and what it releases by the
-    /// store; [`Level::Thread`] where there is none.
+    /// The widest scope of the acquire fences between the read for which the first thread waits and what it releases by
+    /// the store; [`Level::Thread`] where there is none.
     pub acquired: Level,
     /// Whether the store can be made early, with a value that is known.
     pub is_known: bool,
@@ -134,8 +134,8 @@ impl Stored {
         Link { from, to, cell: cell.filter(|_| coheres), orders, acquired, is_known: self.is_known }
     }
 
-    /// The link with a read of the cell, where another thread than the one that waits stores: what it does behind a barrier at
-    /// which it waits for that one, or as it begins when that one has ended, comes behind the read too.
+    /// The link with a read of the cell, where another thread than the one that waits stores: what it does behind a
+    /// barrier at which it waits for that one, or as it begins when that one has ended, comes behind the read too.
     pub fn of_other(
         &self,
         setup: &Setup<'_>,

@@ -155,8 +155,8 @@ fn begins_after(setup: &Setup<'_>, thread: ThreadId, other: ThreadId) -> bool {
     closure(setup, thread, |thread, of| setup.threads[thread].after.contains(&of)).contains(&other)
 }
 
-/// The threads that may wait, at a barrier, at an operation of their warp or for their start, until this one has come there or
-/// has ended; and those that wait for them.
+/// The threads that may wait, at a barrier, at an operation of their warp or for their start, until this one has come
+/// there or has ended; and those that wait for them.
 fn waiting_for(setup: &Setup<'_>, all: &[Reach<'_>], thread: ThreadId) -> Vec<ThreadId> {
     let placement = |thread: ThreadId| &setup.threads[thread].placement;
     closure(setup, thread, |thread, of| {

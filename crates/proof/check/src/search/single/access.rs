@@ -186,8 +186,8 @@ impl Runs<'_, '_> {
             && self.are_before(&cell.alike, thread, cell.class)
     }
 
-    /// Whether a store writes what the statement has stored for other threads, where nothing orders these stores, and nobody has
-    /// read or updated the cell since.
+    /// Whether a store writes what the statement has stored for other threads, where nothing orders these stores, and
+    /// nobody has read or updated the cell since.
     fn is_alike(&self, cell: &Cell, thread: ThreadId, value: u64, label: Label, source: u32) -> bool {
         let is_past = |past: &Past| {
             past.writer.is_none_or(|writer| self.is_before(writer, thread, cell.class))

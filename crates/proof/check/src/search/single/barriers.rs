@@ -10,7 +10,8 @@ use super::super::process::{Barrier, Members};
 use super::{Families, Runs, Setup, Status};
 
 impl Runs<'_, '_> {
-    /// Lets a thread arrive at the barrier of its block, or of one group of its threads; other barriers are not treated.
+    /// Lets a thread arrive at the barrier of its block, or of one group of its threads; other barriers are not
+    /// treated.
     pub(super) fn arrive(&mut self, thread: ThreadId, barrier: Barrier, label: Label, source: u32) -> Option<()> {
         let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return None };
         let whole = **members == *self.blocks[self.runners[thread].block];
@@ -66,8 +67,8 @@ impl Runs<'_, '_> {
         Some(opened)
     }
 
-    /// Lets threads that stand at a barrier pass it together, and returns the storage classes that all of them name; `None` where
-    /// they stand at different ones.
+    /// Lets threads that stand at a barrier pass it together, and returns the storage classes that all of them name;
+    /// `None` where they stand at different ones.
     fn meet_all(&mut self, threads: &[ThreadId]) -> Option<Classes> {
         let arrivals = threads.iter().filter_map(|&thread| self.runners[thread].arrival.take());
         let (arrivals, about): (Vec<Barrier>, Vec<Classes>) = arrivals.unzip();

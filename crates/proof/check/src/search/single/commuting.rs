@@ -17,8 +17,9 @@ pub(in crate::search) struct Commuting {
 }
 
 impl Commuting {
-    /// The operation of an update, if any two of it commute. Sums of floats do where they are exact ([`Exact`]); their least and
-    /// greatest values do, since -0 is less than +0, but for NaNs, of which the payload may be that of either.
+    /// The operation of an update, if any two of it commute. Sums of floats do where they are exact ([`Exact`]); their
+    /// least and greatest values do, since -0 is less than +0, but for NaNs, of which the payload may be that of
+    /// either.
     pub fn of(change: Change, level: Level) -> Option<Commuting> {
         let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
         let (operand, of_floats) = match op.law() {
@@ -52,8 +53,8 @@ fn is_number(ty: Type, bits: u64) -> bool {
     }
 }
 
-/// The operation of an update, and what it and those that commute with it have added up, where that is floats; no operation where an
-/// order of their sums might round.
+/// The operation of an update, and what it and those that commute with it have added up, where that is floats; no
+/// operation where an order of their sums might round.
 pub(super) fn with_sum(
     commuting: Option<Commuting>,
     change: Change,

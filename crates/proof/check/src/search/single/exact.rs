@@ -1,5 +1,5 @@
-//! Sums of floats that are exact in whatever order they are made: multiples of one power of two whose magnitudes together have no
-//! more digits than the format.
+//! Sums of floats that are exact in whatever order they are made: multiples of one power of two whose magnitudes
+//! together have no more digits than the format.
 
 use wattle_ir::{FloatFormat, Type, eval};
 
@@ -14,8 +14,8 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    /// A number of a type; `None` where it is no float, none that is finite, or below the normal ones, which some operations take for
-    /// zero.
+    /// A number of a type; `None` where it is no float, none that is finite, or below the normal ones, which some
+    /// operations take for zero.
     pub fn of(ty: Type, bits: u64) -> Option<Exact> {
         let format = ty.float_format()?;
         let value = f64::from_bits(eval::cast(ty, Type::F64, bits));

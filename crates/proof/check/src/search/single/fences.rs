@@ -1,9 +1,10 @@
 //! Fences around the barriers of blocks (Vulkan).
 //!
-//! A barrier orders the storage classes that its own semantics name. A fence that releases others before it, and one that acquires
-//! them behind it, order those too (Vulkan Memory Model, "Synchronizes-With"): `memoryBarrierBuffer(); barrier();
-//! memoryBarrierBuffer();`. The run counts such a barrier for a class where all threads of the block have released what they did
-//! to it, from where a thread acquires on. Where only some do either, it gives up, or says of no accesses that they race.
+//! A barrier orders the storage classes that its own semantics name. A fence that releases others before it, and one
+//! that acquires them behind it, order those too (Vulkan Memory Model, "Synchronizes-With"): `memoryBarrierBuffer();
+//! barrier(); memoryBarrierBuffer();`. The run counts such a barrier for a class where all threads of the block have
+//! released what they did to it, from where a thread acquires on. Where only some do either, it gives up, or says of no
+//! accesses that they race.
 
 use wattle_memory::{Classes, Label, Level, ThreadId};
 

@@ -20,7 +20,8 @@ impl Runs<'_, '_> {
         Some(())
     }
 
-    /// Gives the lanes of the operations to which all have come their results; `None` where lanes stand at different ones.
+    /// Gives the lanes of the operations to which all have come their results; `None` where lanes stand at different
+    /// ones.
     pub(super) fn open_meetings(&mut self) -> Option<bool> {
         let mut opened = false;
         for thread in 0..self.runners.len() {

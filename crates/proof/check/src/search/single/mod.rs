@@ -13,18 +13,19 @@
 //!
 //! - `portable`, `ptx`, `rust`: a barrier orders what precedes it before what follows (`barrier_hops`), and so does the
 //!   end of a launch (`system_hops`); both are part of the order that keeps accesses from racing. Fences, acquire and
-//!   release add to that order, and the order of sequentially consistent fences decides nothing, so they are passed over.
+//!   release add to that order, and the order of sequentially consistent fences decides nothing, so they are passed
+//!   over.
 //! - `vulkan`: location-order takes the place of happens-before. The block's barrier acquires and releases all storage
 //!   classes, makes available and visible, and has the block in its scope; so a non-private access before it is
 //!   location-ordered before one by the same name after it; fences around it do the same for other classes (`fences`).
-//!   Between launches the system makes everything available and visible to the device. Other barriers, private accesses of
-//!   two threads of a launch to what a thread writes and cells of two names are not treated here.
+//!   Between launches the system makes everything available and visible to the device. Other barriers, private accesses
+//!   of two threads of a launch to what a thread writes and cells of two names are not treated here.
 //! - `sc`, `unordered`: the orders of all writes are part of an execution; there is one. `unordered` keeps the accesses
 //!   of a thread to one place in order, and all accesses across barriers.
 //!
-//! An operation of a warp gives its lanes what they have brought, and orders nothing: its result differs only where a read does.
-//! A barrier of some threads of a block, such as a warp's, orders those: where each thread meets at most one such group, and the
-//! whole block, an order by way of a third thread is one by a barrier of both.
+//! An operation of a warp gives its lanes what they have brought, and orders nothing: its result differs only where a
+//! read does. A barrier of some threads of a block, such as a warp's, orders those: where each thread meets at most one
+//! such group, and the whole block, an order by way of a third thread is one by a barrier of both.
 //!
 //! **Updates that commute.** Two read-modify-writes of one place that are atomic with regard to each other, do the same
 //! commuting operation and whose results nobody looks at can be exchanged: the memory after both is the same, and so is
@@ -109,8 +110,8 @@ pub enum Updates {
 /// Runs a program that has a single execution.
 ///
 /// # Errors
-/// It may have another one, or something is wrong with it: a fault, a read of memory that was never written, a thread that waits
-/// for ever. A search shows which; it need not where the run has come to a race among many events.
+/// It may have another one, or something is wrong with it: a fault, a read of memory that was never written, a thread
+/// that waits for ever. A search shows which; it need not where the run has come to a race among many events.
 pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Option<Box<WrongRun>>> {
     if !setup.system.is_empty() {
         return Err(None);
@@ -133,8 +134,8 @@ pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Result<SingleRun, Opti
     })
 }
 
-/// Proves a launch by one run as [`single_run`] does, also where updates that commute, and whose results nobody looks at, leave
-/// one memory in whatever order they come.
+/// Proves a launch by one run as [`single_run`] does, also where updates that commute, and whose results nobody looks
+/// at, leave one memory in whatever order they come.
 ///
 /// # Errors
 /// As those of [`single_run`].
@@ -231,7 +232,8 @@ struct Runner<'w> {
     phases: [u32; CLASSES],
     /// What its fences order, besides the barriers themselves.
     fenced: Fenced,
-    /// The number of the group with which it meets at barriers of some threads of the block, and how many of those it has passed.
+    /// The number of the group with which it meets at barriers of some threads of the block, and how many of those it
+    /// has passed.
     group: Option<usize>,
     round: u32,
     status: Status,
@@ -443,8 +445,9 @@ impl<'s, 'w> Runs<'s, 'w> {
         }
     }
 
-    /// Ends a thread that has gone wrong, so that no single run stands for all executions; `None` where a search shows what is wrong soon.
-    /// Where there are many threads the others go on: one of them may race with it, as the writer of what was read too early.
+    /// Ends a thread that has gone wrong, so that no single run stands for all executions; `None` where a search shows
+    /// what is wrong soon. Where there are many threads the others go on: one of them may race with it, as the writer
+    /// of what was read too early.
     fn end_wrong(&mut self, thread: ThreadId) -> Option<()> {
         if self.order.is_uncertain() || self.runners.len() <= FEW_THREADS {
             return None;

@@ -11,7 +11,8 @@ pub(super) struct Order {
     pub of_fences: bool,
     /// An atomic access.
     pub atomics: bool,
-    /// Atomic accesses of one place by threads of two blocks, or where groups of threads have barriers of their own by any two.
+    /// Atomic accesses of one place by threads of two blocks, or where groups of threads have barriers of their own by
+    /// any two.
     pub across: bool,
     /// A barrier.
     pub barriers: bool,
@@ -20,9 +21,10 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Whether threads may be ordered that barriers and the ends of launches do not order. An atomic access passes on what is before
-    /// a release to what is behind an acquire. Where barriers alone acquire and release, it does so between blocks: a thread that
-    /// finds what another one of its block has written behind a barrier has passed that barrier.
+    /// Whether threads may be ordered that barriers and the ends of launches do not order. An atomic access passes on
+    /// what is before a release to what is behind an acquire. Where barriers alone acquire and release, it does so
+    /// between blocks: a thread that finds what another one of its block has written behind a barrier has passed that
+    /// barrier.
     pub fn is_uncertain(self) -> bool {
         self.other || self.atomics && self.of_fences || self.across && self.barriers
     }

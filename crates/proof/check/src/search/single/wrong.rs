@@ -2,11 +2,11 @@
 //!
 //! A run is an interleaving, which every model permits. So a fault in it is one of the program's.
 //!
-//! As long as nothing but barriers and the ends of launches can have ordered threads ([`Order`](super::Order)), the structural
-//! clocks are all of happens-before. So two conflicting accesses that they do not order race in an execution that begins as the
-//! run has: the run is an interleaving, which every model permits, and an execution of its beginning is the beginning of an
-//! execution. A search would show the same after relating all events of the program; where these are many, the two accesses alone
-//! are shown.
+//! As long as nothing but barriers and the ends of launches can have ordered threads ([`Order`](super::Order)), the
+//! structural clocks are all of happens-before. So two conflicting accesses that they do not order race in an execution
+//! that begins as the run has: the run is an interleaving, which every model permits, and an execution of its beginning
+//! is the beginning of an execution. A search would show the same after relating all events of the program; where these
+//! are many, the two accesses alone are shown.
 
 use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, LocationId, ThreadId};
 
@@ -24,8 +24,8 @@ pub enum Wrong {
     Fault(Fault),
 }
 
-/// A run with which something is wrong. Of a race the graph has the two accesses alone, of a fault what came before where that is
-/// not much.
+/// A run with which something is wrong. Of a race the graph has the two accesses alone, of a fault what came before
+/// where that is not much.
 #[derive(Debug)]
 pub struct WrongRun {
     /// The graph.

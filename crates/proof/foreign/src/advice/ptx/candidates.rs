@@ -119,8 +119,8 @@ fn change(world: &World, at: usize, text: &str, edit: Edit) -> Change {
     Change { at: world.place_of(at), text: text.to_owned(), instruction: world.text(at), kernel, module: 0, edits }
 }
 
-/// The access of a race with an order and device scope: a read that acquires, or a write that releases; `None` where it is of a
-/// block's shared memory, or cannot be strong.
+/// The access of a race with an order and device scope: a read that acquires, or a write that releases; `None` where it
+/// is of a block's shared memory, or cannot be strong.
 pub(super) fn ordered(world: &World, access: &Step) -> Option<Change> {
     let lines: Vec<&str> = world.source()?.text.lines().collect();
     let (mut changes, mut seen) = (Vec::new(), HashSet::new());

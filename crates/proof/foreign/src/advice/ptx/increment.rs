@@ -28,7 +28,8 @@ fn instruction<'t>(world: &World, lines: &[&'t str], at: usize) -> Option<Instru
     Some(Instruction { guard, words, operands })
 }
 
-/// The sum that begins with the load at `load`, if one does: in one statement of the source, so that nothing else is meant by it.
+/// The sum that begins with the load at `load`, if one does: in one statement of the source, so that nothing else is
+/// meant by it.
 fn atomic(world: &World, lines: &[&str], load: usize) -> Option<Change> {
     let read = instruction(world, lines, load)?;
     let [loaded, address] = read.operands[..] else { return None };

@@ -87,8 +87,8 @@ fn statement(line: &str) -> &str {
     line.split("//").next().unwrap_or_default().trim_end()
 }
 
-/// An instruction's guard with the white space around it, the words of its operation between the points, and the rest; `None`
-/// where the line is not one instruction alone.
+/// An instruction's guard with the white space around it, the words of its operation between the points, and the rest;
+/// `None` where the line is not one instruction alone.
 pub(super) fn parts(line: &str) -> Option<(&str, Vec<&str>, &str)> {
     let statement = statement(line);
     let alone = statement.ends_with(';') && statement.matches(';').count() == 1;

@@ -95,7 +95,8 @@ impl Module<'_> {
         spaces.fold(0, |all, space| all | memory(space))
     }
 
-    /// The semantics of an atomic operation with an order: of all memory that threads share, or as OpenCL's model has it.
+    /// The semantics of an atomic operation with an order: of all memory that threads share, or as OpenCL's model has
+    /// it.
     fn of_atomic(&self, order: u32) -> u32 {
         if self.module().has_opencl_model() { order } else { order | self.memories() | self.made(order) }
     }
@@ -110,7 +111,8 @@ impl Module<'_> {
         (if available { MAKE_AVAILABLE } else { 0 }) | if visible { MAKE_VISIBLE } else { 0 }
     }
 
-    /// A fence, a barrier or an atomic operation with a wider scope and with stronger semantics, and with fences around it.
+    /// A fence, a barrier or an atomic operation with a wider scope and with stronger semantics, and with fences around
+    /// it.
     fn strengthen(&self, step: usize, at: usize, known: Synchronization, found: &mut Candidates) {
         let Synchronization { orders, scope, semantics } = known;
         let (widest, memories) = (self.module().widest_scope(), self.memories());
@@ -241,8 +243,8 @@ impl Module<'_> {
         Some(self.change(step, self.words.increment().to_owned(), edits))
     }
 
-    /// A plain access of a buffer as an atomic one: a load that acquires, a store that releases, or where the source has no such
-    /// thing, an update.
+    /// A plain access of a buffer as an atomic one: a load that acquires, a store that releases, or where the source
+    /// has no such thing, an update.
     pub(super) fn atomic(&self, step: usize) -> Option<Change> {
         let of = self.world.kernel().steps[step].op.outline(|_| {}, |_| {}).access?;
         let at = self.instruction(step)?;

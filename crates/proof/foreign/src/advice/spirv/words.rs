@@ -1,5 +1,5 @@
-//! The words of GLSL (GL_KHR_memory_scope_semantics where the module has the Vulkan memory model), HLSL, OpenCL C, WGSL and SPIR-V
-//! for fences, barriers, atomic accesses and what other threads see.
+//! The words of GLSL (GL_KHR_memory_scope_semantics where the module has the Vulkan memory model), HLSL, OpenCL C, WGSL
+//! and SPIR-V for fences, barriers, atomic accesses and what other threads see.
 
 use wattle_modules::spirv::{Orders, SourceLanguage, Spirv};
 
@@ -205,7 +205,8 @@ impl Words {
         }
     }
 
-    /// A barrier among the threads of a workgroup or a subgroup; in GLSL without semantics it is of shared memory alone.
+    /// A barrier among the threads of a workgroup or a subgroup; in GLSL without semantics it is of shared memory
+    /// alone.
     pub fn barrier(self, among: u32, semantics: u32) -> String {
         let (is_subgroup, scope) = (among == OF_SUBGROUP, self.scope(among));
         match self {

@@ -1,7 +1,7 @@
 //! Wattle's own kernels as devices get them: emitted as PTX or SPIR-V, and read back.
 //!
-//! The code is that of [`wattle_ptx`] and [`wattle_spirv`], but for what passes between the launch and a host that watches
-//! it. The words in which threads report faults are ranges of their own.
+//! The code is that of [`wattle_ptx`] and [`wattle_spirv`], but for what passes between the launch and a host that
+//! watches it. The words in which threads report faults are ranges of their own.
 
 mod ptx;
 mod spirv;

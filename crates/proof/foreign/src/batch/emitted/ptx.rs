@@ -14,8 +14,8 @@ use crate::launch::Launch;
 use crate::prepare::chosen;
 use crate::world::{Part, Source, address_of, read};
 
-/// The PTX of a kernel, and the ranges of the words in which it reports faults: of those on the device, and of those in the
-/// host's memory.
+/// The PTX of a kernel, and the ranges of the words in which it reports faults: of those on the device, and of those in
+/// the host's memory.
 pub(super) struct Code {
     pub module: Module,
     pub control: usize,

@@ -305,7 +305,8 @@ pub fn one(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     let (pair, ty) = m.halves(numeric)?;
     m.end()?;
     let short = ty.is_float() && ty.bits == 16;
-    // The reciprocals of doubles are flushed, and approximate to fewer bits than are computed here (9.7.3.13, 9.7.3.17).
+    // The reciprocals of doubles are flushed, and approximate to fewer bits than are computed here (9.7.3.13,
+    // 9.7.3.17).
     let flushes_double = matches!(m.name, "rcp" | "rsqrt") && approximate;
     let legal = match m.name {
         "neg" | "abs" => !approximate && !rounded_by && (ty.sort == Sort::Signed || ty.is_float()),

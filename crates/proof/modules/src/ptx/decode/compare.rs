@@ -77,8 +77,8 @@ fn joined(
     Ok(TestJoin { f, join: join.unwrap_or(|t, _| t), yes, d, q, a, b, c, negated })
 }
 
-/// Decodes `set.cmp{.join}{.ftz}.to.type d, a, b{, {!}c}`, whose result is all ones or 1.0 where the comparison holds (9.7.6.2),
-/// and the forms of two halves (9.7.7.1).
+/// Decodes `set.cmp{.join}{.ftz}.to.type d, a, b{, {!}c}`, whose result is all ones or 1.0 where the comparison holds
+/// (9.7.6.2), and the forms of two halves (9.7.7.1).
 pub fn set(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let Some(comparison) = m.peek() else { return m.illegal() };
     m.has(comparison);

@@ -46,7 +46,8 @@ fn exists(m: &Modifiers<'_>, operands: &[Operand]) -> Parsed<()> {
     }
 }
 
-/// Decodes what stands behind `bar.red`: `.popc.u32 d, a{, b}, {!}c`, `.and.pred p, a{, b}, {!}c`, `.or.pred` (9.7.13.1).
+/// Decodes what stands behind `bar.red`: `.popc.u32 d, a{, b}, {!}c`, `.and.pred p, a{, b}, {!}c`, `.or.pred`
+/// (9.7.13.1).
 fn reduce(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let how = m.must(|word| match word {
         "popc" => Some(Gather::Count),

@@ -101,8 +101,8 @@ fn vector<'a>(m: &Modifiers<'_>, operand: &'a Operand, count: usize) -> Parsed<&
     }
 }
 
-/// Takes the cache operator, and what the access asks of caches, which changes no value (9.7.9.1 "Cache Operators", 9.7.9.2
-/// "Cache Eviction Priority Hints"); returns whether a cache policy is the last operand.
+/// Takes the cache operator, and what the access asks of caches, which changes no value (9.7.9.1 "Cache Operators",
+/// 9.7.9.2 "Cache Eviction Priority Hints"); returns whether a cache policy is the last operand.
 pub(super) fn cache(m: &mut Modifiers<'_>, operators: &[&str]) -> bool {
     let mut policy = false;
     while let Some(word) = m.peek() {
@@ -142,8 +142,8 @@ pub(super) fn without_policy<'o>(names: &Names, list: &'o [Operand], policy: boo
     }
 }
 
-/// Decodes `prefetch`, `prefetchu`, `applypriority` and `pmevent`, which change no value, and `createpolicy`, whose result only
-/// other instructions' hints are (9.7.9.15 to 9.7.9.19, 9.7.19.4).
+/// Decodes `prefetch`, `prefetchu`, `applypriority` and `pmevent`, which change no value, and `createpolicy`, whose
+/// result only other instructions' hints are (9.7.9.15 to 9.7.9.19, 9.7.19.4).
 pub fn hint(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if m.name == "createpolicy" {
         let Some(d) = list.first() else { return names.fail("Incorrect number of operands: 0 instead of 2") };
@@ -215,8 +215,8 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &D
 pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &DeclaredTarget) -> Parsed<Op> {
     let gives = m.name == "atom";
     let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
-    // The ISA has order, scope, space, operation and type in this order; nvcc writes the scope behind the space, libcu++ both
-    // behind the operation, and ptxas takes them all.
+    // The ISA has order, scope, space, operation and type in this order; nvcc writes the scope behind the space,
+    // libcu++ both behind the operation, and ptxas takes them all.
     let (mut found, mut scoped, mut spaced, mut name) = (None, None, None, None);
     let mut policy = false;
     loop {

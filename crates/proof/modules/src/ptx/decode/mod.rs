@@ -49,8 +49,8 @@ impl DeclaredTarget {
     }
 }
 
-/// Decodes a module: the kernel that `asked` names, if there is one of that name, or all. `globals` holds the addresses of its
-/// `.global` variables. What is to be done about a kernel that is refused, `of_refused` says.
+/// Decodes a module: the kernel that `asked` names, if there is one of that name, or all. `globals` holds the addresses
+/// of its `.global` variables. What is to be done about a kernel that is refused, `of_refused` says.
 pub fn decode(
     text: &Text,
     limits: Limits,

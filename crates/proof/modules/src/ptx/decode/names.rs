@@ -9,8 +9,8 @@ use crate::Refused;
 use crate::code::{Access, Reg, Src, Strength};
 use crate::types::{Sort, Space, Type};
 
-/// The most registers of a kernel, with those of its functions once for each call. Compilers declare more than they use,
-/// and no more than there are instructions.
+/// The most registers of a kernel, with those of its functions once for each call. Compilers declare more than they
+/// use, and no more than there are instructions.
 const MOST_REGISTERS: usize = 1 << 21;
 
 /// The resolved names of a kernel.

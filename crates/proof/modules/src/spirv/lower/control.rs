@@ -116,8 +116,9 @@ impl Lowering<'_> {
 
     fn block(&mut self, block: &Block, frame: &Frame) -> Result<(), Refused> {
         self.targets.insert((frame.number, block.label), self.steps.len() as u32);
-        // A line is for the rest of its block (SPIR-V specification, `OpLine`), but glslang writes none behind a `?:`, where a
-        // statement goes on: there the line before it in the text is the one to look at. LLVM's blocks have their own.
+        // A line is for the rest of its block (SPIR-V specification, `OpLine`), but glslang writes none behind a `?:`,
+        // where a statement goes on: there the line before it in the text is the one to look at. LLVM's blocks have
+        // their own.
         if self.module.model == MemoryModel::OpenCL {
             self.source = None;
         }
@@ -382,8 +383,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A parameter that the caller passes by value: a variable of the call's own with what the caller's holds (SPIR-V 1.6, 3.33
-    /// "Function Parameter Attribute", ByVal).
+    /// A parameter that the caller passes by value: a variable of the call's own with what the caller's holds (SPIR-V
+    /// 1.6, 3.33 "Function Parameter Attribute", ByVal).
     fn copied(&mut self, call: &Instruction, from: Pointer, ty: Id, parameter: Id) -> Result<Value, Refused> {
         let unknown = || call.refused("an argument that is passed by value is no variable of the thread");
         let to = self.pointer_type(ty).filter(|to| to.space == Space::Local).ok_or_else(unknown)?;
@@ -401,9 +402,9 @@ impl Lowering<'_> {
         self.emit(Op::Ordering(Box::new(ordering)))
     }
 
-    /// A control barrier, which serves as a memory barrier at the same time (SPIR-V specification, OpControlBarrier: "This
-    /// allows atomically specifying both"): one event, whose scope is that of its memory. Where that is narrower than the
-    /// scope of its execution, it is a release, an arrival and an acquire.
+    /// A control barrier, which serves as a memory barrier at the same time (SPIR-V specification, OpControlBarrier:
+    /// "This allows atomically specifying both"): one event, whose scope is that of its memory. Where that is narrower
+    /// than the scope of its execution, it is a release, an arrival and an acquire.
     fn barrier(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let among = self.scope(instruction.operand(0)?, instruction)?;
         let (memory, semantics) = self.fenced(instruction.operand(1)?, instruction.operand(2)?, instruction)?;

@@ -1,5 +1,5 @@
-//! Conversions between numbers (SPIR-V 1.6, "Conversion Instructions"), with the decorations that OpenCL C's `convert_…_sat_rte` and its
-//! kind become.
+//! Conversions between numbers (SPIR-V 1.6, "Conversion Instructions"), with the decorations that OpenCL C's
+//! `convert_…_sat_rte` and its kind become.
 
 use rspirv::spirv::{Decoration, FPRoundingMode, Op as Opcode};
 
@@ -86,8 +86,8 @@ impl Lowering<'_> {
             }
             let mut converted = self.by_conversion(a, how)?;
             if to_whole && saturate {
-                // "When in saturated mode … a NaN should be converted to 0" (OpenCL C 3.0, 6.4.3.3 "Out-of-Range Behavior and Saturated
-                // Conversions").
+                // "When in saturated mode … a NaN should be converted to 0" (OpenCL C 3.0, 6.4.3.3 "Out-of-Range
+                // Behavior and Saturated Conversions").
                 let (is_nan, zero) = (self.one(undefined::nan(from.bits), a)?, self.constant(0));
                 converted = self.chosen(is_nan, zero, converted)?;
             }

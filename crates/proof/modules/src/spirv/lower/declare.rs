@@ -133,8 +133,8 @@ impl Lowering<'_> {
         self.set_parts(instruction, parts)
     }
 
-    /// The value that a launch gives a specialization constant: by the input of its name, or as a part of the workgroup's
-    /// size.
+    /// The value that a launch gives a specialization constant: by the input of its name, or as a part of the
+    /// workgroup's size.
     fn specialized(&mut self, id: Id, ty: Id, instruction: &Instruction) -> Result<Option<u64>, Refused> {
         let name = self.module.name(id);
         let spec = self.module.declared.decoration(id, Decoration::SpecId);
@@ -383,7 +383,8 @@ impl Lowering<'_> {
         self.set(instruction, Value::Pointer(Pointer { address, root: Some(known), ..pointer }))
     }
 
-    /// A variable in a thread's own memory: its address, and the number of its first byte among all that the thread has.
+    /// A variable in a thread's own memory: its address, and the number of its first byte among all that the thread
+    /// has.
     pub(super) fn allocate(&mut self, name: String, bytes: u64, initial: Option<&[u8]>) -> (u64, u64) {
         // Address 0 is that of null pointers.
         let null = if self.module.model == MemoryModel::OpenCL { 8 } else { 0 };

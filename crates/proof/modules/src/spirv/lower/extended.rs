@@ -1,5 +1,5 @@
-//! Extended instructions: functions of each part of their operands, functions of whole vectors, and OpenCL's vectors that lie
-//! packed in memory.
+//! Extended instructions: functions of each part of their operands, functions of whole vectors, and OpenCL's vectors
+//! that lie packed in memory.
 
 use rspirv::spirv::{GlslStd450Op as Glsl, Op as Opcode, OpenclStd100Op as OpenCl};
 
@@ -89,8 +89,8 @@ impl Lowering<'_> {
         Ok(true)
     }
 
-    /// `shuffle`, `shuffle2`: for each part of the mask, the part of one or two vectors with that number; of the number, only as
-    /// many bits count as they have parts (OpenCL C 3.0, 6.15.14 "Miscellaneous Vector Functions").
+    /// `shuffle`, `shuffle2`: for each part of the mask, the part of one or two vectors with that number; of the
+    /// number, only as many bits count as they have parts (OpenCL C 3.0, 6.15.14 "Miscellaneous Vector Functions").
     fn shuffle(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
         let Some((&mask, vectors)) = instruction.rest(2).split_last() else { return Ok(false) };
         let from =

@@ -1,8 +1,9 @@
-//! Pointers, and their casts between storage classes (OpenCL C 3.0, 6.7.5 "Address Space Qualifiers"; SPIR-V specification,
-//! OpPtrCastToGeneric, OpGenericCastToPtr, OpGenericCastToPtrExplicit).
+//! Pointers, and their casts between storage classes (OpenCL C 3.0, 6.7.5 "Address Space Qualifiers"; SPIR-V
+//! specification, OpPtrCastToGeneric, OpGenericCastToPtr, OpGenericCastToPtrExplicit).
 //!
-//! A pointer of the generic class holds a [generic address](crate::address). Where the text shows what it was cast from, its
-//! accesses are of that class; where it does not, such as of a pointer that a variable held, each address shows it.
+//! A pointer of the generic class holds a [generic address](crate::address). Where the text shows what it was cast
+//! from, its accesses are of that class; where it does not, such as of a pointer that a variable held, each address
+//! shows it.
 
 use rspirv::spirv::{Op as Opcode, StorageClass};
 
@@ -47,7 +48,8 @@ impl Lowering<'_> {
         self.set(cast, Value::Pointer(Pointer { to, ..pointer }))
     }
 
-    /// A cast to the generic storage class, or from it. One to a class that the pointer does not have gives a null pointer.
+    /// A cast to the generic storage class, or from it. One to a class that the pointer does not have gives a null
+    /// pointer.
     pub(super) fn cast_class(&mut self, cast: &Instruction) -> Result<(), Refused> {
         let pointer = self.pointer(cast.operand(0)?, cast)?;
         let to = self.pointer_type(cast.ty()?).ok_or_else(|| self.not_supported(cast))?;
@@ -88,7 +90,8 @@ fn to_generic(space: Space) -> Option<Un> {
     }
 }
 
-/// What makes a generic address one in a space, or null where it lies elsewhere; `None` for spaces with no other addresses.
+/// What makes a generic address one in a space, or null where it lies elsewhere; `None` for spaces with no other
+/// addresses.
 fn from_generic(space: Space) -> Option<Un> {
     fn of(wanted: Space, address: u64) -> u64 {
         let (space, address) = address::generic(address);

@@ -1,5 +1,5 @@
-//! Operations of subgroups: votes, shuffles, ballots, reductions and scans, of Vulkan (`OpGroupNonUniform…`) and of OpenCL
-//! (`OpGroup…`).
+//! Operations of subgroups: votes, shuffles, ballots, reductions and scans, of Vulkan (`OpGroupNonUniform…`) and of
+//! OpenCL (`OpGroup…`).
 //!
 //! All lanes of the subgroup take part; where some do not come, the launch is refused when it is searched.
 

@@ -1,5 +1,5 @@
-//! OpenCL's floats of 16 bits that are so in memory alone: `vload_half`, `vstore_half` and their kind for vectors (OpenCL C 3.0,
-//! 6.15.8 "Vector Data Load and Store Functions").
+//! OpenCL's floats of 16 bits that are so in memory alone: `vload_half`, `vstore_half` and their kind for vectors
+//! (OpenCL C 3.0, 6.15.8 "Vector Data Load and Store Functions").
 
 use rspirv::spirv::{FPRoundingMode, OpenclStd100Op as OpenCl};
 

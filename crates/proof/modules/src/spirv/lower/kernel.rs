@@ -1,5 +1,5 @@
-//! The parameters of a kernel in the OpenCL environment, whose arguments a host sets by their numbers (OpenCL API 3.0, 5.9.2
-//! "Setting Kernel Arguments"): memory, the size of memory that a workgroup gets, and values.
+//! The parameters of a kernel in the OpenCL environment, whose arguments a host sets by their numbers (OpenCL API 3.0,
+//! 5.9.2 "Setting Kernel Arguments"): memory, the size of memory that a workgroup gets, and values.
 //!
 //! A parameter is bound as a variable of a shader is: memory has the binding of its number, and values stand one behind
 //! another where the push constants would.
@@ -31,7 +31,8 @@ enum Kind {
 }
 
 impl Spirv {
-    /// The names of a kernel's parameters: what the debug information or the text calls them, else `arg0`, `arg1` and so on.
+    /// The names of a kernel's parameters: what the debug information or the text calls them, else `arg0`, `arg1` and
+    /// so on.
     pub fn parameter_names(&self, entry: Option<&str>) -> Result<Vec<String>, Refused> {
         Ok(self.names_of_parameters(self.entry(entry)?))
     }

@@ -119,11 +119,12 @@ impl Lowering<'_> {
                 }
                 (Type::Many { of, stride, len }, _) => {
                     let ty = self.scalar_type(index, instruction)?;
-                    // "If indexing into a vector, array, or matrix, with the result type being a logical pointer type, causes
-                    // undefined behavior if not in bounds" (SPIR-V 1.6, "OpAccessChain"). Where a runtime array ends, its buffer
-                    // does, which accesses are checked against; an index is signed, and what lies before it is others'.
-                    // A physical pointer is an address: compilers of C count numbers behind the first part of a vector or of an inner
-                    // array, and accesses are checked against the variable. A thread's own variables have no bounds but these.
+                    // "If indexing into a vector, array, or matrix, with the result type being a logical pointer type,
+                    // causes undefined behavior if not in bounds" (SPIR-V 1.6, "OpAccessChain"). Where a runtime array
+                    // ends, its buffer does, which accesses are checked against; an index is signed, and what lies
+                    // before it is others'. A physical pointer is an address: compilers of C count numbers behind the
+                    // first part of a vector or of an inner array, and accesses are checked against the variable. A
+                    // thread's own variables have no bounds but these.
                     let is_address =
                         self.module.model == MemoryModel::OpenCL && pointer.class != StorageClass::Function;
                     if self.setting.checks_indices && !is_address {

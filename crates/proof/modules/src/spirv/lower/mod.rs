@@ -64,7 +64,8 @@ pub struct Lowered {
     pub built_ins: Vec<BuiltInVariable>,
     /// For each step that accesses memory, the number of the variable, where the text shows which.
     pub roots: HashMap<usize, Option<usize>>,
-    /// The first step that is sequentially consistent where the environment means more by that than acquire and release.
+    /// The first step that is sequentially consistent where the environment means more by that than acquire and
+    /// release.
     pub sequential: Option<usize>,
     /// The language whose promise some barrier or fence of buffers rests on, and not on the module: see
     /// [`Spirv::orders_buffers_within_groups`].

@@ -1,4 +1,5 @@
-//! Vectors of floats in one integer of 32 bits, the first part in the low bits (GLSL.std.450, `PackHalf2x16` and its like).
+//! Vectors of floats in one integer of 32 bits, the first part in the low bits (GLSL.std.450, `PackHalf2x16` and its
+//! like).
 
 use rspirv::spirv::GlslStd450Op as Glsl;
 

@@ -1,5 +1,6 @@
-//! Variables of a thread that are only loaded and stored whole: their contents are registers, so that what is live and what
-//! a loop waits for is seen, as in the forms that compilers bring such variables to. A built-in variable is its value.
+//! Variables of a thread that are only loaded and stored whole: their contents are registers, so that what is live and
+//! what a loop waits for is seen, as in the forms that compilers bring such variables to. A built-in variable is its
+//! value.
 
 use std::collections::HashSet;
 
@@ -14,8 +15,8 @@ use crate::spirv::module::Spirv;
 /// The most scalars of a variable that is registers.
 const MOST_REGISTERS: usize = 64;
 
-/// The variables that nothing but loads and stores of all that they hold refers to. An operand that is a number may be taken
-/// for one, and then the variable is memory, as any other.
+/// The variables that nothing but loads and stores of all that they hold refers to. An operand that is a number may be
+/// taken for one, and then the variable is memory, as any other.
 pub(super) fn accessed_whole(module: &Spirv) -> HashSet<Id> {
     let instructions = &module.listing.instructions;
     let variables = instructions.iter().filter(|instruction| instruction.op == Opcode::Variable);

@@ -76,7 +76,8 @@ impl Report {
         self.save();
     }
 
-    /// Writes the file; a file that cannot be written is reported and is no error, since what was measured is printed too.
+    /// Writes the file; a file that cannot be written is reported and is no error, since what was measured is printed
+    /// too.
     pub fn save(&self) {
         let written =
             serde_json::to_string_pretty(self).map_err(Into::into).and_then(|text| std::fs::write(&self.file, text));

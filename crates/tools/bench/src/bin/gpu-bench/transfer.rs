@@ -10,8 +10,9 @@ use crate::Wanted;
 use crate::peers::Peers;
 use crate::report::{Measurement, Report};
 
-/// How long `work` takes on the device, in seconds, by its own clock where it has one. It is done once before, so that the
-/// first event is reached while the device is busy, and the time that the launch takes to come there is not counted.
+/// How long `work` takes on the device, in seconds, by its own clock where it has one. It is done once before, so that
+/// the first event is reached while the device is busy, and the time that the launch takes to come there is not
+/// counted.
 pub fn timed(queue: &Queue, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     work()?;
     let (host, from) = (Instant::now(), queue.record()?);

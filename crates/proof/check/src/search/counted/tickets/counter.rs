@@ -27,7 +27,8 @@ pub struct Counter {
 enum Given {
     /// All add the same: the values one behind the other, as far as they have been given, and the one behind these.
     Steps(Vec<u64>, u64),
-    /// Each unit adds once, some more than others: for each the sums of what some of the others add, and the sum of all.
+    /// Each unit adds once, some more than others: for each the sums of what some of the others add, and the sum of
+    /// all.
     Sums(FxHashMap<usize, Vec<u64>>, u64),
 }
 
@@ -46,7 +47,8 @@ impl Counter {
         Counter { address, addition, first, given: Given::Steps(Vec::new(), first), adders: Vec::new() }
     }
 
-    /// Whether an addition can take part as others do: it is the same, or, if all are known before any is given, of the same kind.
+    /// Whether an addition can take part as others do: it is the same, or, if all are known before any is given, of the
+    /// same kind.
     pub fn has(&self, addition: Addition, is_begun: bool) -> bool {
         let ops = [addition.op, self.addition.op];
         let is_of_kind = ops == [AtomicOp::Add; 2] && addition.ty == self.addition.ty;
@@ -108,7 +110,8 @@ impl Counter {
         }
     }
 
-    /// The value of the counter behind this number of additions, or, where each unit adds something else, behind all of them.
+    /// The value of the counter behind this number of additions, or, where each unit adds something else, behind all of
+    /// them.
     pub fn after(&self, places: usize) -> u64 {
         match &self.given {
             Given::Steps(values, after) => values.get(places).copied().unwrap_or(*after),

@@ -20,7 +20,8 @@ pub struct Graph<'w> {
     pub stands: Vec<Stand<'w>>,
     /// The states in which its threads rest.
     pub ends: Vec<Vec<Member<'w>>>,
-    /// Whether states that are not equal were taken for one, since they do the same but for the rounds that they have gone.
+    /// Whether states that are not equal were taken for one, since they do the same but for the rounds that they have
+    /// gone.
     pub merges_rounds: bool,
 }
 
@@ -29,8 +30,8 @@ impl Graph<'_> {
         self.stands.iter().any(|stand| stand.counter == counter)
     }
 
-    /// The least and the greatest number of additions to a counter on a way from the first stand to an end; `None` where the unit
-    /// comes back to a stand.
+    /// The least and the greatest number of additions to a counter on a way from the first stand to an end; `None`
+    /// where the unit comes back to a stand.
     pub fn additions(&self, counter: usize) -> Option<[usize; 2]> {
         let mut known = vec![None; self.stands.len()];
         self.additions_from(0, counter, &mut known, self.stands.len())
@@ -83,7 +84,8 @@ impl Graph<'_> {
         coming.map(|&(_, [_, last])| last).max()
     }
 
-    /// Whether the unit, which adds to one counter alone, adds again with each place before this one, and ends with the others.
+    /// Whether the unit, which adds to one counter alone, adds again with each place before this one, and ends with the
+    /// others.
     pub fn goes_on_until(&self, place: usize) -> bool {
         let ends = self.stands.iter().flat_map(|stand| &stand.next).filter(|(next, _)| next.is_none());
         ends.into_iter().all(|&(_, [first, _])| first >= place)

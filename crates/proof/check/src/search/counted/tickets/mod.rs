@@ -1,34 +1,37 @@
 //! Threads that take tickets: what an addition to a counter returns says what its thread does next.
 //!
-//! A stream compaction writes to the place that it gets, a scatter to the next one of its bucket, and threads that share work
-//! take the next piece. Who gets which ticket is left open, and a search goes through all of these orders. Here each thread is
-//! given each of the tickets that it may get, and each time runs on to its next addition or to its end: a *segment*. A thread
-//! that takes several is, at an addition, where it was at an earlier one, or in one of a few other states.
+//! A stream compaction writes to the place that it gets, a scatter to the next one of its bucket, and threads that
+//! share work take the next piece. Who gets which ticket is left open, and a search goes through all of these orders.
+//! Here each thread is given each of the tickets that it may get, and each time runs on to its next addition or to its
+//! end: a *segment*. A thread that takes several is, at an addition, where it was at an earlier one, or in one of a few
+//! other states.
 //!
-//! **That stands for all executions.** Let the threads stand at additions, each behind all other accesses of its counter, by the
-//! clocks ([`counted_runs`](super::counted_runs) argues that they come there in each execution). Take an execution in the order
-//! in which the search builds it, up to some event, and let all before it be events of segments. What an addition returns is the sum
-//! of those before it. A ticket is what lies between that and what the addition leaves, and no two tickets have anything in common,
-//! since read-modify-writes are atomic. If the event reads a cell, its source is a write before all of this, or a write of a segment
-//! before the event. The latter is of the event's own segment: two segments that touch one cell, and whose tickets have nothing in
-//! common, only read it, or make updates that commute and whose results nobody is given, or are of one unit that reads there only
-//! what the same segment has left. So the thread reads what it reads when the segment is run alone, and the event is one of it.
-//! What a ticket synchronizes is passed over, since more order only takes races away. Two events of one segment are in program order, or behind one another by the barriers of their
-//! block; two events of different segments of one thread are in program order; and where the threads of a block take tickets
-//! together, whatever comes before a barrier of one segment comes before the next one. So nothing races.
+//! **That stands for all executions.** Let the threads stand at additions, each behind all other accesses of its
+//! counter, by the clocks ([`counted_runs`](super::counted_runs) argues that they come there in each execution). Take
+//! an execution in the order in which the search builds it, up to some event, and let all before it be events of
+//! segments. What an addition returns is the sum of those before it. A ticket is what lies between that and what the
+//! addition leaves, and no two tickets have anything in common, since read-modify-writes are atomic. If the event reads
+//! a cell, its source is a write before all of this, or a write of a segment before the event. The latter is of the
+//! event's own segment: two segments that touch one cell, and whose tickets have nothing in common, only read it, or
+//! make updates that commute and whose results nobody is given, or are of one unit that reads there only what the same
+//! segment has left. So the thread reads what it reads when the segment is run alone, and the event is one of it. What
+//! a ticket synchronizes is passed over, since more order only takes races away. Two events of one segment are in
+//! program order, or behind one another by the barriers of their block; two events of different segments of one thread
+//! are in program order; and where the threads of a block take tickets together, whatever comes before a barrier of one
+//! segment comes before the next one. So nothing races.
 //!
-//! A thread may keep something from one ticket to the next, such as a sum. A few such states are explored exactly; in further ones what
-//! differs is taken for unknown (widening). A thread that branches on an unknown value, or uses it as an address, ends the proof; a cell
-//! to which it is written may have any value.
+//! A thread may keep something from one ticket to the next, such as a sum. A few such states are explored exactly; in
+//! further ones what differs is taken for unknown (widening). A thread that branches on an unknown value, or uses it as
+//! an address, ends the proof; a cell to which it is written may have any value.
 //!
-//! **How many tickets there are.** Where a thread that gets place `n` or a later one of a counter takes no other one of it,
-//! there are at most as many additions from place `n` on as there are threads. Where no thread comes back to where it was,
-//! there are at most as many as all have on their longest ways. Where some add more than others, as blocks that reserve places for all
-//! that they keep, each adds once.
+//! **How many tickets there are.** Where a thread that gets place `n` or a later one of a counter takes no other one of
+//! it, there are at most as many additions from place `n` on as there are threads. Where no thread comes back to where
+//! it was, there are at most as many as all have on their longest ways. Where some add more than others, as blocks that
+//! reserve places for all that they keep, each adds once.
 //!
-//! What is left in a cell is known if one ticket alone writes there, whoever has it, and if it is given in every execution; or if
-//! updates that commute are made by tickets that are. All other cells that are written differ between executions
-//! ([`Cell::varies`](super::cells::Cell)): whoever reads one ends the proof.
+//! What is left in a cell is known if one ticket alone writes there, whoever has it, and if it is given in every
+//! execution; or if updates that commute are made by tickets that are. All other cells that are written differ between
+//! executions ([`Cell::varies`](super::cells::Cell)): whoever reads one ends the proof.
 
 mod counter;
 mod graph;
@@ -54,7 +57,8 @@ const MOST_SEGMENTS: usize = 1 << 20;
 /// The maximum number of states in which a unit stands at an addition.
 const MOST_STANDS: usize = 16;
 
-/// The number of states of a unit that are explored exactly, at additions and at rest, before those at one place are widened into one.
+/// The number of states of a unit that are explored exactly, at additions and at rest, before those at one place are
+/// widened into one.
 const MOST_EXACT: usize = 4;
 
 /// All units with the tickets that they may get, and what they do with them.
@@ -310,7 +314,8 @@ impl<'w> Tickets<'w> {
         Some(())
     }
 
-    /// Takes the state in which the threads of a unit rest: all have ended, or the one that is alone is at a barrier of its block.
+    /// Takes the state in which the threads of a unit rest: all have ended, or the one that is alone is at a barrier of
+    /// its block.
     fn rest(&mut self, unit: usize, members: &[Member<'w>]) -> Option<()> {
         let ends = &mut self.graphs[unit].ends;
         if members.len() > 1 && !members.iter().all(|member| member.at == At::End) {

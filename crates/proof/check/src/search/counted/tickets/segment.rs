@@ -85,7 +85,8 @@ pub struct Segment<'w> {
 }
 
 impl Touch {
-    /// Adds an access; `None` where it is not ordered with one of another thread of the unit, between the same two barriers.
+    /// Adds an access; `None` where it is not ordered with one of another thread of the unit, between the same two
+    /// barriers.
     fn add(&mut self, access: Access) -> Option<()> {
         let is_mixed = (access.kind == Kind::Change) != self.changes.is_some();
         let conflicts = |other: &Access| {
@@ -129,8 +130,8 @@ pub fn looks_at_result(process: &Thread<'_>) -> bool {
 }
 
 impl<'w> Runs<'_, 'w> {
-    /// Runs a unit whose member `adder` is given the value of its ticket. `None` where it does what is not the same in all
-    /// executions in which it gets this ticket.
+    /// Runs a unit whose member `adder` is given the value of its ticket. `None` where it does what is not the same in
+    /// all executions in which it gets this ticket.
     pub fn segment(
         &mut self,
         state: &mut CountedState<'w>,
@@ -271,8 +272,8 @@ impl<'w> Runs<'_, 'w> {
     }
 }
 
-/// The operation of an update that commutes with others of its kind, and the operand, if that is known and what they leave is the same
-/// in whatever order they are made.
+/// The operation of an update that commutes with others of its kind, and the operand, if that is known and what they
+/// leave is the same in whatever order they are made.
 fn changing(change: Change, labels: [Label; 2]) -> Option<(Commuting, Option<u64>)> {
     if let Some((operation, operand)) = commuting(change, labels) {
         return Some((operation, Some(operand)));
@@ -285,8 +286,8 @@ fn changing(change: Change, labels: [Label; 2]) -> Option<(Commuting, Option<u64
 }
 
 impl Member<'_> {
-    /// Takes for unknown what differs from another member at the same place, so that it stands for both; `false` where that is not
-    /// possible.
+    /// Takes for unknown what differs from another member at the same place, so that it stands for both; `false` where
+    /// that is not possible.
     pub fn widen(&mut self, other: &Member<'_>, in_block: bool) -> bool {
         self.stands_with(other, in_block) && (self.at == At::End || self.process.widen(&other.process, in_block))
     }
@@ -298,8 +299,8 @@ impl Member<'_> {
         }
     }
 
-    /// Whether two members do the same from here on. How often they have gone round their loops, and come to their barriers, makes no
-    /// difference, if each member of their unit has as often since they last met.
+    /// Whether two members do the same from here on. How often they have gone round their loops, and come to their
+    /// barriers, makes no difference, if each member of their unit has as often since they last met.
     pub fn is_as(&self, earlier: &Member<'_>, in_block: bool) -> bool {
         let comes_again = |process: &Thread<'_>| match in_block {
             true => process.comes_round(&earlier.process),
@@ -308,7 +309,8 @@ impl Member<'_> {
         self.stands_with(earlier, in_block) && (self.at == At::End || comes_again(&self.process))
     }
 
-    /// Whether two members have ended, or are at one addition or barrier, as many turns behind the last barrier at which they met others.
+    /// Whether two members have ended, or are at one addition or barrier, as many turns behind the last barrier at
+    /// which they met others.
     fn stands_with(&self, other: &Member<'_>, in_block: bool) -> bool {
         let is_in_one_turn = self.turns == other.turns;
         match &self.at {

@@ -1,4 +1,5 @@
-//! What the segments of all threads do to the cells, and whether it is the same in whatever order the tickets are taken.
+//! What the segments of all threads do to the cells, and whether it is the same in whatever order the tickets are
+//! taken.
 
 use rustc_hash::FxHashMap;
 use wattle_memory::ThreadId;
@@ -9,8 +10,8 @@ use super::super::CountedState;
 use super::super::varying::{Left, Values};
 use super::segment::{Access, Kind, Segment, Stored, Touch, Unit};
 
-/// A ticket: the number of its counter, and what it has of it: from the value that the addition returns to the one that it leaves,
-/// without that. Two tickets of one counter that are given in one execution have nothing in common.
+/// A ticket: the number of its counter, and what it has of it: from the value that the addition returns to the one that
+/// it leaves, without that. Two tickets of one counter that are given in one execution have nothing in common.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ticket {
     pub counter: usize,
@@ -91,8 +92,8 @@ struct Use {
     is_accessed: bool,
     readers: Vec<ThreadId>,
     writers: Vec<ThreadId>,
-    /// The threads that access it before the first barrier of a segment, or behind the last one before another ticket, and whether
-    /// one of them writes.
+    /// The threads that access it before the first barrier of a segment, or behind the last one before another ticket,
+    /// and whether one of them writes.
     early: All<ThreadId>,
     late: All<ThreadId>,
     writes_at_ends: bool,
