@@ -101,8 +101,10 @@ impl<'w> Trials<'w> {
 
     /// The advice.
     fn advice(mut self) -> Advice {
-        self.advice.fixes = self.search(&self.language.candidates()).unwrap_or_default();
-        if !self.advice.fixes.is_empty() {
+        let found = self.search(&self.language.candidates()).unwrap_or_default();
+        // Trials would prove nothing if they judged anything else than what is violated.
+        if !found.is_empty() && !self.holds(&[]) {
+            self.advice.fixes = found;
             self.advice.cut_short = false;
         }
         self.advice

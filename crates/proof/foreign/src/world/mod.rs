@@ -132,6 +132,7 @@ impl World {
         let variables = given_variables::names(&module);
         let params = parameters(&module.kernels[kernel], &launch.arguments, &variables, &mut ranges)?;
         let mut part = Part::new(source, (module, kernel), launch, params);
+        part.of_variables = of_variables;
         if part.reads_workspace() {
             part.workspace = Some(address_of(ranges.len()));
             ranges.push(Range::of_workspace());

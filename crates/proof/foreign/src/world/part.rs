@@ -11,7 +11,7 @@ use super::World;
 use super::names::plain_name;
 use super::range::{Range, nearest};
 use crate::flow::Flow;
-use crate::launch::Launch;
+use crate::launch::{Argument, Launch};
 use crate::open_addresses;
 use crate::pointers::Pointers;
 use crate::spirv::SpirvLaunch;
@@ -49,7 +49,10 @@ pub(crate) struct Part {
     pub(super) source: Source,
     module: Module,
     kernel: usize,
+    /// The launch, with the arguments of the kernel's own parameters.
     pub(crate) launch: Launch,
+    /// The arguments that are the first contents of the module's variables.
+    pub(super) of_variables: Vec<Argument>,
     pub(crate) params: Vec<u8>,
     pub(crate) flow: Flow,
     /// Whether it has loads of memory that has to be read-only while it runs.
@@ -119,6 +122,7 @@ impl Part {
             module,
             kernel,
             launch,
+            of_variables: Vec::new(),
             params,
             flow,
             reads_read_only,
@@ -259,6 +263,13 @@ impl Part {
             world.reads_without_value(&variable.name);
         }
         Ok(())
+    }
+
+    /// The launch as it was given: with the contents of the module's variables.
+    pub(crate) fn whole_launch(&self) -> Launch {
+        let mut launch = self.launch.clone();
+        launch.arguments.extend(self.of_variables.iter().cloned());
+        launch
     }
 
     /// Whether that many bytes at an address of the parameter space are in one of the kernel's parameters, which are

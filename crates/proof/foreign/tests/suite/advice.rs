@@ -283,3 +283,36 @@ fn no_fence_mends_an_index() {
         assert!(advice.is_empty(), "{advice:?}");
     }
 }
+
+/// A kernel that takes a buffer, and the launch of `blocks` blocks of one thread with contents for the module's variable `v`.
+fn with_variable(body: &str, blocks: u32, contents: &'static str) -> (Source, Launch) {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .global .align 4 .u32 v = 0;\n.entry k(.param .u64 r)\n{{\n\
+         .reg .u64 %r, %a; .reg .u32 %x, %t; .reg .pred %p;\nld.param.u64 %r, [r];\nmov.u64 %a, v;\nmov.u32 %t, %ctaid.x;\n\
+         {body}\nret;\n}}\n"
+    );
+    let launch = launch(blocks, 1, 0, &["r=u32[1]:0", contents]);
+    (Source { file: "k.ptx".into(), text }, launch)
+}
+
+/// Trials have the contents that the launch gives the module's variables: with those of the module each of these holds.
+#[test]
+fn contents_of_variables_are_those_of_the_launch() {
+    for (body, blocks, contents, assert) in [
+        // A lock that is taken for ever.
+        ("again:\natom.global.cas.b32 %x, [%a], 0, 1;\nsetp.ne.u32 %p, %x, 0;\n@%p bra again;", 1, "v=1", ""),
+        // As many blocks write as the variable says.
+        (
+            "ld.global.u32 %x, [%a];\nsetp.ge.u32 %p, %t, %x;\n@%p ret;\nst.global.u32 [%r], %t;",
+            2,
+            "v=2",
+            "r[0] <= 1",
+        ),
+        ("ld.global.u32 %x, [%a];\nst.relaxed.gpu.global.u32 [%r], %x;", 1, "v=9", "r[0] == 0"),
+    ] {
+        let (source, launch) = with_variable(body, blocks, contents);
+        let advice = advised(source, None, launch, assert);
+        let is_barrier = |text: &str| text.contains("__syncthreads") || text.contains("__threadfence");
+        assert!(!advice.fixes.iter().any(|fix| is_barrier(&fix.text)), "{body}: {advice:?}");
+    }
+}

@@ -31,7 +31,8 @@ impl Language for Ptx<'_> {
 impl Launches for Ptx<'_> {
     fn launches(&self, changes: &[&Change]) -> Option<Vec<World>> {
         let source = Source { file: self.source.file.clone(), text: changed(&self.source.text, changes) };
-        let mut world = World::new(source, Some(&self.world.kernel().name), self.world.launch().clone()).ok()?;
+        let launch = self.world.parts[0].whole_launch();
+        let mut world = World::new(source, Some(&self.world.kernel().name), launch).ok()?;
         world.volatile_is_plain = self.world.volatile_is_plain;
         Some(vec![world])
     }
