@@ -70,7 +70,7 @@
 //! # What was measured: two cores of a Xeon
 //!
 //! Two cores of an Intel Xeon (family 6, model 207, stepping 2) in a virtual machine with Linux 6.18: nanoseconds,
-//! medians of three runs of `wattle cost fences --device host`, 27 s each. The written lines of shared memory stay in
+//! medians of three runs of `wattle cost fences --device host`, of 27 s each where nothing else ran. The written lines of shared memory stay in
 //! the first-level cache, those of device memory miss the second. Fences of block scope, and those that are not
 //! sequentially consistent, are no instruction.
 //!

@@ -136,7 +136,7 @@ pub struct RunArgs {
     #[arg(long, short)]
     pub device: Vec<String>,
     /// The size of the work: 1000, 1_000 or 2^24 [default: the scenario's own for the device]
-    #[arg(long, short = 'n', value_parser = values::size)]
+    #[arg(long, short = 'n', value_parser = values::size, allow_negative_numbers = true)]
     pub size: Option<usize>,
     /// At most this many blocks, in launches that leave the choice to the device (FrameSpec)
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
@@ -145,7 +145,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Runs each scenario this many times; on the simulated device, each time with the next seed
-    #[arg(long, short, value_name = "R", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, short, value_name = "R", default_value = "1", value_parser = values::runs, allow_negative_numbers = true)]
     pub repeat: u64,
     #[command(flatten)]
     pub limits: LimitArgs,
@@ -169,10 +169,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "PROGRESS")]
     pub progress: Option<wattle::checker::Progress>,
     /// How often a loop without a bound, whose iterations change something, is gone through
-    #[arg(long, value_name = "N", default_value = "4")]
+    #[arg(long, value_name = "N", default_value = "4", value_parser = values::iterations, allow_negative_numbers = true)]
     pub loop_bound: u32,
     /// The size of the work [default: the scenario's own for proofs]
-    #[arg(long, short = 'n', value_parser = values::size)]
+    #[arg(long, short = 'n', value_parser = values::size, allow_negative_numbers = true)]
     pub size: Option<usize>,
     /// Takes plain accesses of `Shared` memory for relaxed atomics: the textbooks' own question
     #[arg(long)]
@@ -199,7 +199,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = values::executions)]
     pub sample: Option<u64>,
     /// The same seed draws the same executions
-    #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
+    #[arg(long, value_name = "S", default_value = "0", requires = "sample", value_parser = values::seed, allow_negative_numbers = true)]
     pub seed: u64,
     #[command(flatten)]
     pub module: crate::module_launch::ModuleArgs,

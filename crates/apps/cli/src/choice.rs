@@ -1,5 +1,7 @@
 //! Finds the scenarios and devices that names stand for.
 
+use std::path::Path;
+
 use wattle::{Device, ErrorKind, Scenario};
 
 use crate::exit::Input;
@@ -21,6 +23,10 @@ pub fn scenario<'s>(all: &'s [Scenario], name: &str) -> Result<&'s Scenario, Inp
         let known = all.iter().map(|scenario| scenario.name.to_owned()).collect();
         let mut input = Input::unknown("unknown_scenario", "scenario", name, known);
         input.listed_by = Some("wattle list");
+        if Path::new(name).is_file() {
+            input.message +=
+                ", and the file of that name is none that is read: those end with .litmus, .ptx, .spv or .spvasm";
+        }
         if all.is_empty() {
             input.message = format!("{}\n{NO_SCENARIOS}", input.message);
         }

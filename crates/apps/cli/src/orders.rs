@@ -21,7 +21,7 @@ pub struct OrdersArgs {
     #[arg(long, short)]
     pub list: bool,
     /// The size of the work [default: the scenario's own for proofs]
-    #[arg(long, short = 'n', value_parser = crate::values::size)]
+    #[arg(long, short = 'n', value_parser = crate::values::size, allow_negative_numbers = true)]
     pub size: Option<usize>,
     /// The maximum number of iterations of a loop that may go on for ever
     #[arg(long, value_name = "N")]

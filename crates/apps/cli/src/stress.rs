@@ -26,7 +26,8 @@ pub struct StressArgs {
     /// On this device: the host, or one with a driver
     #[arg(long, short, default_value = "host")]
     pub device: String,
-    /// For this many seconds in all, divided among the tests
+    /// Runs for this many seconds in all, divided among the tests; before that each is judged by the model, in up to 3
+    /// seconds or its share
     #[arg(long, value_name = "S", default_value = "10", value_parser = crate::values::seconds, allow_hyphen_values = true)]
     pub seconds: Duration,
     /// The same seed makes the same launches

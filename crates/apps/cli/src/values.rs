@@ -1,5 +1,6 @@
 //! The values of options: what is written on the command line, as what it means. The error says what to write.
 
+use std::num::IntErrorKind;
 use std::time::Duration;
 
 use wattle_ptx::CAPABILITIES;
@@ -36,14 +37,32 @@ pub fn executions(text: &str) -> Result<u64, String> {
     text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "write a number of executions, 1 or more".to_owned())
 }
 
+/// How often something is run, 1 or more.
+pub fn runs(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|&number| number > 0).ok_or_else(|| "write a number of runs, 1 or more".to_owned())
+}
+
+/// A seed: any whole number of 64 bits.
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a seed is a whole number from 0 to 2^64 - 1".to_owned())
+}
+
+/// A number of iterations of a loop.
+pub fn iterations(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "write a number of iterations, 0 or more".to_owned())
+}
+
 /// A number of bytes: 1000, 64K, 512M or 2G.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let units = [('K', 1u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
     let unit = units.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
     let (number, factor) = unit.unwrap_or((text, 1));
     let number: u64 = number.parse().map_err(|_| "write bytes, or a number with K, M or G".to_owned())?;
-    number.checked_mul(factor).ok_or_else(|| "it is not a number of this machine".to_owned())
+    number.checked_mul(factor).ok_or_else(|| TOO_LARGE.to_owned())
 }
+
+/// The error of a number beyond 64 bits.
+const TOO_LARGE: &str = "it is larger than any number of this machine";
 
 /// The greatest size that is taken: no machine has memory for more, and scenarios multiply their sizes.
 const MOST_SIZE: usize = 1 << 60;
@@ -52,14 +71,17 @@ const MOST_SIZE: usize = 1 << 60;
 pub fn size(text: &str) -> Result<usize, String> {
     let number = |text: &str| {
         let number = text.replace('_', "").parse::<usize>();
-        number.map_err(|_| "write a whole number: 1000, 1_000 or 2^24".to_owned())
+        number.map_err(|error| match error.kind() {
+            IntErrorKind::PosOverflow => TOO_LARGE.to_owned(),
+            _ => "write a whole number: 1000, 1_000 or 2^24".to_owned(),
+        })
     };
     let size = match text.split_once('^') {
         None => number(text)?,
         Some((base, exponent)) => u32::try_from(number(exponent)?)
             .ok()
             .and_then(|exponent| number(base).ok()?.checked_pow(exponent))
-            .ok_or("it is not a number of this machine")?,
+            .ok_or(TOO_LARGE)?,
     };
     match size {
         0 => Err("a size is at least 1".to_owned()),
@@ -77,6 +99,7 @@ mod tests {
         assert_eq!(size("17"), Ok(17));
         assert_eq!(size("1_000"), Ok(1000));
         assert_eq!(size("2^24"), Ok(1 << 24));
+        assert_eq!(size("99999999999999999999"), Err(super::TOO_LARGE.to_owned()));
         for wrong in ["", "0", "-1", "2^", "^2", "2^64", "2^99999999999", "0^3", "1e3", "99999999999999999999"] {
             assert!(size(wrong).is_err(), "{wrong}");
         }

@@ -182,9 +182,10 @@ const MOST_SHARED: u64 = 227 << 10;
 /// Whether some CUDA device gives what a launch asks for.
 pub(crate) fn is_given(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupported> {
     let wrong = |why: String| Err(Unsupported::Shape(why));
-    for (what, of, asked, most) in
-        [("a grid", "blocks", launch.grid, MOST_GRID), ("a block", "threads", launch.block, MOST_BLOCK)]
-    {
+    for (what, of, asked, most) in [
+        ("a grid", "blocks", launch.grid, MOST_GRID),
+        ("a block", "threads in its dimensions, and 1024 in all", launch.block, MOST_BLOCK),
+    ] {
         if asked.iter().zip(most).any(|(&asked, most)| asked > most) {
             let [x, y, z] = most;
             return wrong(format!(

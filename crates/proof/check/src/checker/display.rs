@@ -27,6 +27,9 @@ impl Report {
     /// The effort of the check: `12 executions, 3.1 ms`.
     pub fn effort(&self) -> String {
         let executions = self.statistics.complete;
+        if executions == 0 && self.verdict == Verdict::Violated {
+            return format!("in the first execution, {:.1} ms", self.elapsed.as_secs_f64() * 1e3);
+        }
         let plural = if executions == 1 { "execution" } else { "executions" };
         let like = if self.symmetric { ", like threads taken for one another" } else { "" };
         let kept = match self.kept {

@@ -1,7 +1,7 @@
 //! What could be weaker: each fence, atomic access and barrier of a scenario with its weaker variants.
 
 use wattle_machine::{Action, Instruction, Program};
-use wattle_memory::{FenceOrder, ReadOrder, Scope, WriteOrder};
+use wattle_memory::{FenceOrder, Lowering, ReadOrder, Scope, WriteOrder};
 
 use super::changes::{Change, FENCES, UPDATES, fence, programs, single, together, update_within};
 use crate::program::Strength;
@@ -11,19 +11,27 @@ use crate::report::Report;
 pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
     let mut all = Vec::new();
     for (number, program) in programs(report) {
+        let lowering = Lowering::new(report.target, program.widest_scope());
+        // A scope that the target widens to the own one again gives the same code.
+        let differs = |narrower: Scope, own: Scope| narrower == own || lowering.level(narrower) != lowering.level(own);
         for instruction in program.instructions() {
             // An instruction that never runs cannot be weakened.
             if !report.executed.contains(&(number, instruction.at)) {
                 continue;
             }
             let change = |strength: Strength, text: String| single(number, program, &instruction, strength, text);
-            let scopes = |widest: Scope| Scope::ALL.into_iter().filter(move |scope| *scope <= widest);
+            let scopes = |own: Scope| {
+                Scope::ALL.into_iter().filter(move |scope| *scope <= own && differs(*scope, own)).collect::<Vec<_>>()
+            };
             let mut variants = Vec::new();
             match instruction.action {
                 Action::Fence { order, scope } => {
                     variants.push(change(Strength::Fence(None), format!("{} is not needed", fence(order, scope))));
                     for weaker in FENCES.into_iter().filter(|weaker| weaker.is_within(order)) {
-                        for narrower in scopes(scope).filter(|narrower| (weaker, *narrower) != (order, scope)) {
+                        for narrower in scopes(scope) {
+                            if (weaker, narrower) == (order, scope) {
+                                continue;
+                            }
                             let text = format!("{} would do for {}", fence(weaker, narrower), fence(order, scope));
                             variants.push(change(Strength::Fence(Some((weaker, narrower))), text));
                         }
@@ -32,7 +40,14 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
                 Action::Load { order, scope, .. } => {
                     let weaker = [ReadOrder::Relaxed, ReadOrder::Acquire].map(|order| (order, format!("{order:?}")));
                     let weaker = weaker.into_iter().filter(|(weaker, _)| weaker.acquires() <= order.acquires());
-                    let access = Accessing { number, program, instruction: &instruction, what: "load", scope };
+                    let access = Accessing {
+                        number,
+                        program,
+                        instruction: &instruction,
+                        what: "load",
+                        scope,
+                        scopes: scopes(scope),
+                    };
                     variants.extend(access.weaker(weaker, (order, format!("{order:?}")), Strength::Load));
                     if let Some(first) = instruction.seq_cst {
                         let behind = fence(FenceOrder::SeqCst, scope);
@@ -47,14 +62,28 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
                     let weaker = weaker.into_iter();
                     let weaker = weaker
                         .filter(|(weaker, _)| instruction.seq_cst.is_some() || weaker.releases() <= order.releases());
-                    let access = Accessing { number, program, instruction: &instruction, what: "store", scope };
+                    let access = Accessing {
+                        number,
+                        program,
+                        instruction: &instruction,
+                        what: "store",
+                        scope,
+                        scopes: scopes(scope),
+                    };
                     variants.extend(access.weaker(weaker, (order, format!("{order:?}")), Strength::Store));
                 }
                 Action::Update { order, scope, .. } => {
                     let weaker = UPDATES.map(|order| (order, format!("{order:?}"))).into_iter();
                     let weaker =
                         weaker.filter(|(weaker, _)| instruction.seq_cst.is_some() || update_within(*weaker, order));
-                    let access = Accessing { number, program, instruction: &instruction, what: "update", scope };
+                    let access = Accessing {
+                        number,
+                        program,
+                        instruction: &instruction,
+                        what: "update",
+                        scope,
+                        scopes: scopes(scope),
+                    };
                     variants.extend(access.weaker(weaker, (order, format!("{order:?}")), Strength::Update));
                 }
                 Action::Barrier => variants.push(change(Strength::Barrier(false), "sync_block() is not needed".into())),
@@ -78,6 +107,8 @@ struct Accessing<'a> {
     instruction: &'a Instruction,
     what: &'static str,
     scope: Scope,
+    /// The scopes to try: its own, and the narrower ones that the target keeps apart from it.
+    scopes: Vec<Scope>,
 }
 
 impl Accessing<'_> {
@@ -89,8 +120,8 @@ impl Accessing<'_> {
         (own, own_name): (O, String),
         strength: fn(O, Scope) -> Strength,
     ) -> Vec<Change> {
-        let &Accessing { number, program, instruction, what, scope } = self;
-        let scopes = || Scope::ALL.into_iter().filter(|narrower| *narrower <= scope);
+        let &Accessing { number, program, instruction, what, scope, .. } = self;
+        let scopes = || self.scopes.iter().copied();
         let is = if instruction.seq_cst.is_some() { "SeqCst" } else { &own_name };
         let text = |name: &str, narrower: Scope| {
             format!("the {what} could be {name} at {narrower} scope, not {is} at {scope} scope")

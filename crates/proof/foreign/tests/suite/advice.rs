@@ -302,12 +302,7 @@ fn contents_of_variables_are_those_of_the_launch() {
         // A lock that is taken for ever.
         ("again:\natom.global.cas.b32 %x, [%a], 0, 1;\nsetp.ne.u32 %p, %x, 0;\n@%p bra again;", 1, "v=1", ""),
         // As many blocks write as the variable says.
-        (
-            "ld.global.u32 %x, [%a];\nsetp.ge.u32 %p, %t, %x;\n@%p ret;\nst.global.u32 [%r], %t;",
-            2,
-            "v=2",
-            "r[0] <= 1",
-        ),
+        ("ld.global.u32 %x, [%a];\nsetp.ge.u32 %p, %t, %x;\n@%p ret;\nst.global.u32 [%r], %t;", 2, "v=2", "r[0] <= 1"),
         ("ld.global.u32 %x, [%a];\nst.relaxed.gpu.global.u32 [%r], %x;", 1, "v=9", "r[0] == 0"),
     ] {
         let (source, launch) = with_variable(body, blocks, contents);
