@@ -13,6 +13,7 @@
 mod cache;
 mod error;
 pub mod exit;
+mod fill;
 mod health;
 mod in_flight;
 mod report;
@@ -22,6 +23,7 @@ mod survey;
 
 pub use cache::CacheFolder;
 pub use error::cannot;
+pub use fill::word_of;
 pub use health::{Health, WhenLost};
 pub use in_flight::Launched;
 pub use report::Report;

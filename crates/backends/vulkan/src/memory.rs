@@ -53,13 +53,7 @@ impl VulkanMemory {
         if !runs.iter().all(|run| run.offset.is_multiple_of(4) && run.len.is_multiple_of(4)) {
             return None;
         }
-        let word = match *value {
-            [a] => [a; 4],
-            [a, b] => [a, b, a, b],
-            [a, b, c, d] => [a, b, c, d],
-            [a, b, c, d, e, f, g, h] if [a, b, c, d] == [e, f, g, h] => [a, b, c, d],
-            _ => return None,
-        };
+        let word = wattle_gpu::word_of(value)?;
         let fill = |runs| self.context.fill_staged(&self.block, runs, u32::from_ne_bytes(word));
         Some(runs.chunks(MOST_RUNS).try_for_each(fill))
     }

@@ -221,13 +221,7 @@ pub(crate) enum Pattern {
 impl Pattern {
     /// The shortest pattern that equals a value of 1, 2, 4 or 8 bytes; `None` if the value has no period of 4 bytes.
     pub(crate) fn of(value: &[u8]) -> Option<Pattern> {
-        let word = match *value {
-            [a] => [a; 4],
-            [a, b] => [a, b, a, b],
-            [a, b, c, d] => [a, b, c, d],
-            [a, b, c, d, e, f, g, h] if [a, b, c, d] == [e, f, g, h] => [a, b, c, d],
-            _ => return None,
-        };
+        let word = wattle_gpu::word_of(value)?;
         Some(match word {
             [a, b, c, d] if a == b && b == c && c == d => Pattern::Byte(a),
             [a, b, c, d] if a == c && b == d => Pattern::Half(u16::from_ne_bytes([a, b])),
