@@ -61,6 +61,15 @@ pub(crate) fn parameters(
         };
         return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}{of_variables}")));
     }
+    // Compilers number parameters (`k_param_0`); whoever writes PTX names them, and means those.
+    let numbered = |name: &str| kernel.params.iter().position(|param| param.name == name);
+    let misplaced = |&(at, argument): &(usize, &Argument)| numbered(&argument.name).is_some_and(|own| own != at);
+    if let Some((at, argument)) = arguments.iter().enumerate().find(misplaced) {
+        return Err(wrong(format!(
+            "`{}` is given in the place of the parameter `{}`: arguments are taken in the order of the parameters",
+            argument.name, kernel.params[at].name
+        )));
+    }
     let mut all = vec![0; kernel.param_bytes as usize];
     for (argument, param) in arguments.iter().zip(&kernel.params) {
         let (name, offset, bytes) = (&argument.name, param.at, param.bytes);

@@ -56,6 +56,11 @@ fn arguments() {
     assert_eq!(error, "the number of arguments (--arg) is 0, and should be 1. The kernel is `k(.param .u64 p)`");
     let error = refused(kernel(""), None, launch(1, &["n=u32:3"]));
     assert!(error.contains("`n` has 4 bytes, and its parameter 8"), "{error}");
+    let two = format!("{HEAD}.entry k(.param .u64 data, .param .u64 flag)\n{{ ret; }}");
+    let two = || Source { file: "k.ptx".into(), text: two.clone() };
+    let error = refused(two(), None, launch(1, &["flag=u32[1]:0", "data=u32[1]:0"]));
+    assert!(error.contains("`flag` is given in the place of the parameter `data`"), "{error}");
+    assert_eq!(verdict(two(), 1, &["data=u32[1]:0", "ready=u32[1]:0"], &[]), Verdict::Holds);
 }
 
 #[test]
