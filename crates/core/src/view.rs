@@ -16,7 +16,7 @@
 //!   `PerItem` memory is touched by this launch alone, through one view. `Shared` and `Atomic` memory is touched by
 //!   atomic instructions only, on the host; that of a block, which one thread of the operating system touches alone,
 //!   plainly.
-//! * **That indices are in bounds.** Every access is checked.
+//! * **That indices are in bounds.** Every access is checked, by itself or with the others of a row of a loop.
 //! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of a number is a
 //!   value. A byte of the host's memory that is a `bool` is 0 or 1: it is zero at first, and what comes from other
 //!   devices is settled on the way. Shared memory of blocks holds what other kernels have left there, so `shared_load`

@@ -158,7 +158,9 @@ fn story(attempt: &Attempt) -> String {
         (Status::Held, Expectation::Refuted) if closely => {
             format!("NOT REFUTED, and this device should have: {}", did(attempt))
         }
-        (Status::Held, Expectation::Refuted) if did(attempt).is_empty() => "nothing seen, this device hides it".to_owned(),
+        (Status::Held, Expectation::Refuted) if did(attempt).is_empty() => {
+            "nothing seen, this device hides it".to_owned()
+        }
         (Status::Held, Expectation::Refuted) => format!("nothing seen, this device hides it: {}", did(attempt)),
         (Status::DoesNotHold, Expectation::Refuted) if closely => format!("refuted, as it should be: {error}"),
         (Status::DoesNotHold, Expectation::Refuted) => format!("wrong, and seen here too: {error}"),

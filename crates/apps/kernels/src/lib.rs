@@ -2,7 +2,7 @@
 //!
 //! One module per scenario or family; its documentation is the scenario's page. The kernels are public, so that
 //! benchmarks and tests use the very same ones, and so are the functions that run them over a caller's own data. The
-//! scenarios register themselves: there is no list of them.
+//! scenarios register themselves; only the tests list what must be among them.
 //! What never will live here: a device, or anything that a user could not have written over the `wattle` crate alone.
 
 use wattle::Scenario;

@@ -51,7 +51,7 @@ impl Words {
         self.word(host::STOP).store(number, Ordering::Release);
     }
 
-    /// Whether a launch that has ended has something to report.
+    /// Whether a launch, which may still run, has something to report.
     pub(crate) fn is_alarmed(&self) -> bool {
         self.word(host::ALARM).load(Ordering::Acquire) != 0
     }

@@ -38,7 +38,7 @@ impl Emitter<'_> {
         self.update(dst, name, of, ty, &at, operand, &ordering(&[read, write]));
     }
 
-    /// A failed exchange is a read that acquires as a successful one does: PTX has no other.
+    /// Emits a compare-exchange. PTX has one form: where it fails it writes the old value back, with the same order.
     pub(crate) fn compare_exchange(
         &mut self,
         dst: SlotId,

@@ -165,7 +165,7 @@ impl QueueClock {
         moment
     }
 
-    /// Whether the queue was dropped, and no event is left by which to wait for this operation.
+    /// Whether the queue was dropped, and its last event, if that is behind this operation, has no owner either.
     pub(super) fn is_gone(&self, number: u64) -> bool {
         let has_event = || {
             let (last, event) = &*lock(&self.event);

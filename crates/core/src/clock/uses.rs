@@ -241,8 +241,8 @@ fn refuse(first: &Use, sharing: Sharing, second: User) -> Refused {
         }
         Holder::Guard(_) => "drop the guard first",
         Holder::Queue(..) => {
-            "wait for the first on the host (`queue.wait()`), or let the second's queue wait for an event that the \
-             first's queue records after it"
+            "wait for the first on the host (`queue.wait()`, or `wait` on an event behind it), or let the second's queue \
+             wait for an event that the first's queue records after it"
         }
     };
     Refused::Conflict(conflict((first.user, first.sharing), (second, sharing), help))

@@ -1,4 +1,4 @@
-//! The lowering table: what each scope and order becomes on each target.
+//! The lowering table: what each scope and order becomes on each target, by the target's row in [`Target`].
 //!
 //! The code generators emit from it and the checker judges by it, so that the emitted code is the code that was proved.
 //! Each entry is an instruction as the target's own model sees it ([`Label`]) with the name that its assembly gives it.
