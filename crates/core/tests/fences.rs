@@ -1,4 +1,5 @@
-//! What the host's fences become: read from what rustc makes of `src/fence.rs`, by scope and order.
+//! What the host's fences and atomic operations become: read from what rustc makes of `src/fence.rs`, by scope and order,
+//! and of functions that call the methods of a kernel's host code.
 //!
 //! The optimized representation of LLVM shows on every machine which fence it is and that the compiler has kept the
 //! accesses on their sides; a fence for the compiler alone is marked there, also where a processor needs no instruction
@@ -53,33 +54,40 @@ fn source() -> String {
     source
 }
 
-/// The crate with the lowering table, which stands beside this test: of several that have been built the newest, which
-/// is that of the sources as they are.
-fn lowering_table() -> PathBuf {
+/// A library that stands beside this test: of several that have been built the newest, which is that of the sources as they
+/// are.
+fn library(name: &str) -> PathBuf {
     let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap());
-    let tables = files.filter(|file| {
-        let name = file.file_name().into_string().unwrap_or_default();
-        name.starts_with("libwattle_memory-") && name.ends_with(".rlib")
+    let libraries = files.filter(|file| {
+        let file = file.file_name().into_string().unwrap_or_default();
+        file.starts_with(&format!("lib{name}-")) && file.ends_with(".rlib")
     });
-    tables.max_by_key(|file| file.metadata().unwrap().modified().unwrap()).expect("this test depends on it").path()
+    libraries.max_by_key(|file| file.metadata().unwrap().modified().unwrap()).expect("this test depends on it").path()
 }
 
-/// What rustc writes for the source.
-fn compile(emit: &str) -> String {
+/// What rustc writes for a source that uses these libraries.
+fn compile(name: &str, source: &str, libraries: &[&str], emit: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("fences-{emit}");
+    let name = format!("{name}-{emit}");
     let (from, to) = (folder.join(format!("{name}.rs")), folder.join(name));
-    std::fs::write(&from, source()).unwrap();
+    std::fs::write(&from, source).unwrap();
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "-Copt-level=3", "-Ccodegen-units=1", "-Awarnings", "--crate-name=fences"]);
-    let table = lowering_table();
-    rustc.arg("--extern").arg(format!("wattle_memory={}", table.display()));
-    rustc.arg("-L").arg(format!("dependency={}", table.parent().unwrap().display()));
+    for name in libraries {
+        let library = library(name);
+        rustc.arg("--extern").arg(format!("{name}={}", library.display()));
+        rustc.arg("-L").arg(format!("dependency={}", library.parent().unwrap().display()));
+    }
     rustc.arg(format!("--emit={emit}")).arg("-o").arg(&to).arg(&from);
     let output = rustc.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::read_to_string(to).unwrap()
+}
+
+/// What rustc writes for the fences alone.
+fn compile_fences(emit: &str) -> String {
+    compile("fences", &source(), &["wattle_memory"], emit)
 }
 
 /// The lines of a function in LLVM's representation.
@@ -110,7 +118,7 @@ fn each_fence(mut check: impl FnMut(&str, &str, &str)) {
 
 #[test]
 fn each_fence_is_that_of_its_order_and_keeps_accesses_on_their_sides() {
-    let text = compile("llvm-ir");
+    let text = compile_fences("llvm-ir");
     each_fence(|scope, order, name| {
         let fence = match scope {
             "Block" => format!("fence syncscope(\"singlethread\") {name}"),
@@ -145,7 +153,7 @@ fn each_fence_is_that_of_its_order_and_keeps_accesses_on_their_sides() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn sequential_consistency_alone_waits() {
-    let text = compile("asm");
+    let text = compile_fences("asm");
     each_fence(|scope, order, _| {
         for function in ["writes", "reads", "looks_back", "passes_on"] {
             let lines = instructions(&text, &format!("{function}_{scope}_{order}"));
@@ -157,4 +165,107 @@ fn sequential_consistency_alone_waits() {
             assert_eq!(waits, expected, "{scope}, {order}: {lines:#?}");
         }
     });
+}
+
+/// The orders of a method, each with what LLVM calls that of the instruction; a sequentially consistent operation is the
+/// one behind a fence that its expansion has (`Expansion` in `wattle-memory`).
+const LOADS: &[(&str, &str)] = &[("Relaxed", "monotonic"), ("Acquire", "acquire"), ("SeqCst", "acquire")];
+const STORES: &[(&str, &str)] = &[("Relaxed", "monotonic"), ("Release", "release"), ("SeqCst", "monotonic")];
+const UPDATES: &[(&str, &str)] = &[
+    ("Relaxed", "monotonic"),
+    ("Acquire", "acquire"),
+    ("Release", "release"),
+    ("AcqRel", "acq_rel"),
+    ("SeqCst", "acquire"),
+];
+
+/// A method of atomic views: its name, its arguments before the scope, its orders, and LLVM's name of the instruction.
+const METHODS: &[(&str, &str, &[(&str, &str)], &str)] = &[
+    ("load_with", "0", LOADS, "load atomic"),
+    ("store_with", "0, 7", STORES, "store atomic"),
+    ("exchange_with", "0, 7", UPDATES, "atomicrmw"),
+    ("fetch_add_with", "0, 7", UPDATES, "atomicrmw"),
+    ("compare_exchange_with", "0, 7, 8", UPDATES, "cmpxchg"),
+];
+
+/// Functions that call the methods of a kernel's host code.
+fn calls() -> String {
+    let mut source = "#![crate_type = \"lib\"]
+                      use wattle_core::{Acc, Atomic};
+                      use wattle_memory::{Order, Scope};\n"
+        .to_owned();
+    // Numbers of their own, so that no two functions become one.
+    let mut number = 0;
+    for scope in SCOPES {
+        for (order, _) in ORDERS {
+            number += 1;
+            source += &format!(
+                "#[unsafe(no_mangle)]
+                 pub fn mem_fence_{scope}_{order}(acc: &Acc<'_, 1>) -> u32 {{
+                     acc.mem_fence(Scope::{scope}, Order::{order});
+                     {number}
+                 }}\n"
+            );
+        }
+        for (method, arguments, orders, _) in METHODS {
+            for (order, _) in *orders {
+                number += 1;
+                let call = format!("view.{method}({arguments}, Scope::{scope}, Order::{order})");
+                let result = match *method {
+                    "store_with" => format!("{call}; {number}"),
+                    _ => format!("{call} ^ {number}"),
+                };
+                source += &format!(
+                    "#[unsafe(no_mangle)]
+                     pub fn {method}_{scope}_{order}(view: &Atomic<u32, 1>) -> u32 {{ {result} }}\n"
+                );
+            }
+        }
+    }
+    source
+}
+
+/// The fences and atomic instructions of a function, each with its orders.
+fn ordered(text: &str, name: &str) -> Vec<String> {
+    const INSTRUCTIONS: [&str; 5] = ["fence", "load atomic", "store atomic", "atomicrmw", "cmpxchg"];
+    let is_order = |word: &&str| ["monotonic", "acquire", "release", "acq_rel", "seq_cst"].contains(word);
+    let of_line = |line: &str| {
+        let code = line.split([',', '!']).map(str::trim).collect::<Vec<_>>().join(" ");
+        let instruction = INSTRUCTIONS
+            .iter()
+            .find(|name| code.starts_with(&format!("{name} ")) || code.contains(&format!("= {name} ")))?;
+        let single = if code.contains("singlethread") { "singlethread " } else { "" };
+        let orders: Vec<&str> = code.split_whitespace().filter(is_order).collect();
+        Some(format!("{instruction} {single}{}", orders.join(" ")))
+    };
+    let mut found: Vec<String> = function(text, name).into_iter().filter_map(of_line).collect();
+    // A fence stands on both ways: that of an index out of bounds, and the other.
+    found.dedup();
+    found
+}
+
+#[test]
+fn methods_pass_on_their_scope_and_order() {
+    let text = compile("calls", &calls(), &["wattle_core", "wattle_memory"], "llvm-ir");
+    let fence = |scope: &str, order: &str| match scope {
+        "Block" => format!("fence singlethread {order}"),
+        _ => format!("fence {order}"),
+    };
+    each_fence(|scope, order, name| {
+        assert_eq!(ordered(&text, &format!("mem_fence_{scope}_{order}")), [fence(scope, name)], "{scope}, {order}");
+    });
+    for scope in SCOPES {
+        for (method, _, orders, instruction) in METHODS {
+            for (order, name) in *orders {
+                // A compare-exchange that fails is a read: it acquires where the operation does.
+                let read = if ["acquire", "acq_rel"].contains(name) { "acquire" } else { "monotonic" };
+                let second = if *instruction == "cmpxchg" { format!(" {read}") } else { String::new() };
+                let first = (*order == "SeqCst").then(|| fence(scope, "seq_cst"));
+                let expected: Vec<String> =
+                    first.into_iter().chain([format!("{instruction} {name}{second}")]).collect();
+                let found = ordered(&text, &format!("{method}_{scope}_{order}"));
+                assert_eq!(found, expected, "{method}, {scope}, {order}");
+            }
+        }
+    }
 }
