@@ -348,7 +348,7 @@ impl Stretch {
         }
     }
 
-    /// The stretch without its first `count` numbers, counted from there.
+    /// What is left of the stretch behind the next `count` numbers of the row, counted from there.
     #[cold]
     fn behind(self, count: u32) -> Stretch {
         Stretch { begin: self.begin.saturating_sub(count), end: self.end.saturating_sub(count) }

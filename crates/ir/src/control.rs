@@ -4,8 +4,8 @@
 use crate::message::MOST_ARGUMENTS;
 use crate::{Kernel, MAX_RANK, Stmt};
 
-/// Not zero if threads in loops without a bound are to end. The host sets it while the launch runs. Where launches share a
-/// control block, the generator says what it holds: PTX's is the device's copy of a launch's number.
+/// Not zero if threads in loops without a bound are to end. The host sets it while the launch runs. Where launches
+/// share a control block, the generator says what it holds: PTX's is the device's copy of a launch's number.
 pub const STOP: u32 = 0;
 /// 1 once a thread has reported a fault: the first one claims the words that follow.
 pub const CLAIMED: u32 = 1;

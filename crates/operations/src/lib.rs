@@ -4,7 +4,8 @@
 //! Each table is a macro that hands its rows to another one: `operations!(each more)` becomes `each!(more rows)`. From
 //! the rows come the enumerations with their names and typing rules, the evaluator, the methods of numbers on the host
 //! and in the builder, and the names that the kernel macro knows. A new operation is a new row, and an arm in each code
-//! generator, which does not compile without it (README.md, "The workspace", has what else may know it); so is a new type, with its meaning in Rust in `ir::scalar`.
+//! generator, which does not compile without it (README.md, "The workspace", has what else may know it); so is a new
+//! type, with its meaning in Rust in `ir::scalar`.
 //!
 //! The tables are a crate of their own because the kernel macro reads them too. What never will live here: code.
 

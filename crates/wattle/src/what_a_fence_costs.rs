@@ -70,9 +70,9 @@
 //! # What was measured: two cores of a Xeon
 //!
 //! Two cores of an Intel Xeon (family 6, model 207, stepping 2) in a virtual machine with Linux 6.18: nanoseconds,
-//! medians of three runs of `wattle cost fences --device host`, of 27 s each where nothing else ran. The written lines of shared memory stay in
-//! the first-level cache, those of device memory miss the second. Fences of block scope, and those that are not
-//! sequentially consistent, are no instruction.
+//! medians of three runs of `wattle cost fences --device host`, of 27 s each where nothing else ran. The written lines
+//! of shared memory stay in the first-level cache, those of device memory miss the second. Fences of block scope, and
+//! those that are not sequentially consistent, are no instruction.
 //!
 //! | operation | alone | 1 write, shared | 16 | 64 | 1 write, device | 16 | 64 | alone, both cores | 64, device, both cores |
 //! |---|---|---|---|---|---|---|---|---|---|

@@ -24,8 +24,7 @@ pub fn scenario<'s>(all: &'s [Scenario], name: &str) -> Result<&'s Scenario, Inp
         let mut input = Input::unknown("unknown_scenario", "scenario", name, known);
         input.listed_by = Some("wattle list");
         if Path::new(name).is_file() {
-            input.message +=
-                ", and the file of that name is none that is read: those end with .litmus, .ptx, .spv or .spvasm";
+            input.message += "; of files `wattle check` reads those that end with .litmus, .ptx, .spv or .spvasm";
         }
         if all.is_empty() {
             input.message = format!("{}\n{NO_SCENARIOS}", input.message);

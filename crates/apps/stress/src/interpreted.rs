@@ -39,8 +39,8 @@ const ATOMIC_STORE: u32 = 32;
 const FENCE: u32 = 48;
 const UPDATE: u32 = 64;
 
-/// The atomic operations that the interpreter knows, by their numbers in its table; a compare-exchange has the number behind
-/// them. Litmus files count with `add`, not with PTX's `inc` and `dec`.
+/// The atomic operations that the interpreter knows, by their numbers in its table; a compare-exchange has the number
+/// behind them. Litmus files count with `add`, not with PTX's `inc` and `dec`.
 pub(crate) const UPDATES: [AtomicOp; 8] = [
     AtomicOp::Exchange,
     AtomicOp::Add,

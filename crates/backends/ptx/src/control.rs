@@ -29,8 +29,8 @@ pub const LOOK_AFTER: u32 = 100_000;
 
 /// The queue's words in host memory that the device reaches. All are zero in the beginning.
 pub mod host {
-    /// 1 once a thread has written a report to the control block. The host reads it while launches run, to end them, and when
-    /// they have ended.
+    /// 1 once a thread has written a report to the control block. The host reads it while launches run, to end them,
+    /// and when they have ended.
     pub const ALARM: u32 = 0;
     /// The greatest number of a launch that must end. A thread of it, or of a launch before it, that is in a loop
     /// without a bound leaves; at every 256th back edge it reads [`STOP`](super::STOP), the device's copy of this word.

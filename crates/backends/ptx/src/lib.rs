@@ -38,6 +38,9 @@ use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Nativ
 ///
 /// # Errors
 /// The target lacks something that the kernel uses.
+///
+/// # Panics
+/// The kernel is none that [`wattle_ir::verify`] accepts, and legalization has left something that PTX has not.
 pub fn build(kernel: &Kernel, target: &PtxTarget) -> Result<Module, Lacking> {
     target.check(&kernel.name)?;
     emit::emit(&legal(kernel, target), target)

@@ -38,6 +38,9 @@ use wattle_ir::{
 ///
 /// # Errors
 /// The device lacks something that the kernel uses.
+///
+/// # Panics
+/// The kernel is none that [`wattle_ir::verify`] accepts, and legalization has left something that SPIR-V has not.
 pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
     build_for(kernel, features, &[])
 }
@@ -52,6 +55,9 @@ pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
 ///
 /// # Errors
 /// It fails where [`build`] does.
+///
+/// # Panics
+/// It panics where [`build`] does.
 pub fn build_for(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> Result<Module, Lacking> {
     let kernel = &*specialize(kernel, &|property| features.answer(property));
     check::check(kernel, features)?;

@@ -57,10 +57,11 @@ use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_it
 /// conflict that nothing orders and that are of different kinds, such as `Read` and `Shared`, or that each have it for
 /// themselves, such as `PerItem`.
 ///
-/// Dropping a queue waits for nothing. What was enqueued on it is done all the same, on the simulated device once a thread waits
-/// for something there; its errors are those of the [`Event`]s that are left, or lost. A later use of its buffers that
-/// conflicts with that work waits for it; while the last event of the queue has an owner such a use is refused, and the
-/// program waits for the event. At the end of the process the host's work is cut off, and GPUs are asked to end theirs.
+/// Dropping a queue waits for nothing. What was enqueued on it is done all the same, on the simulated device once a
+/// thread waits for something there; its errors are those of the [`Event`]s that are left, or lost. A later use of its
+/// buffers that conflicts with that work waits for it; while the last event of the queue stands behind the work and has
+/// an owner, such a use is refused, and the program waits for the event. At the end of the process the host's work is
+/// cut off, and GPUs are asked to end theirs.
 #[doc(alias("cudaStream_t", "cudaStreamCreate"))]
 pub struct Queue {
     device: Device,

@@ -69,7 +69,8 @@ impl Progress {
     }
 }
 
-/// A queue with a thread of its own. The thread ends when the queue is dropped, its events are, and what was enqueued is done.
+/// A queue with a thread of its own. The thread ends when the queue is dropped, its events are, and what was enqueued
+/// is done.
 pub(super) struct Threaded {
     messages: Sender<Message>,
     progress: Arc<Progress>,

@@ -3,9 +3,10 @@
 //! A code generator describes its target by a [`Native`]: what the target does by itself as the IR defines it. The new
 //! kernel means the same as the old one, and has these properties besides, on which the generator relies:
 //! - The index of every access is within its bounds, for all lanes of one that has several. This is where the bounds
-//!   checks of generated code come from (the host's are in `core`'s views, the interpreter's in `machine`): an index that may be beyond gets a bounds check, behind which is a [`Stmt::Fault`]. The fault ends
-//!   nothing: a load then gives 0, and the thread goes on. What was tested on the way to the access is not checked
-//!   again, nor what cannot be beyond ([`facts`], [`ranges`]).
+//!   checks of generated code come from (the host's are in `core`'s views, the interpreter's in `machine`): an index
+//!   that may be beyond gets a bounds check, behind which is a [`Stmt::Fault`]. The fault ends nothing: a load then
+//!   gives 0, and the thread goes on. What was tested on the way to the access is not checked again, nor what cannot be
+//!   beyond ([`facts`], [`ranges`]).
 //! - No divisor is zero, and none is -1 where the target leaves the quotient of the least value open.
 //! - The count of a shift is less than the number of bits.
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
@@ -42,6 +43,7 @@ pub use warps::{NO_WARPS, Warps};
 ///
 /// # Panics
 /// Always.
+#[doc(hidden)]
 #[track_caller]
 pub fn illegal(what: &dyn Debug) -> ! {
     unreachable!("legalization leaves none of it: {what:?}")

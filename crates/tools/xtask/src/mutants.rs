@@ -116,7 +116,8 @@ fn mutate(root: &Path, group: &Group, shard: Option<&str>) -> io::Result<Outcome
     let output: PathBuf = root.join("target/mutants").join(group.package);
     fs::create_dir_all(&output)?;
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // The tests are run on the unchanged crate first: where they fail, or are not there, every change would count as caught.
+    // The tests are run on the unchanged crate first: where they fail, or are not there, every change would count as
+    // caught.
     command.current_dir(root).args(["mutants", "--package", group.package, "--timeout=60"]);
     command.arg("--output").arg(&output);
     for file in group.files {

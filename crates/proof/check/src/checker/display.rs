@@ -27,7 +27,8 @@ impl Report {
     /// The effort of the check: `12 executions, 3.1 ms`.
     pub fn effort(&self) -> String {
         let executions = self.statistics.complete;
-        if executions == 0 && self.verdict == Verdict::Violated {
+        let is_first = executions == 0 && self.verdict == Verdict::Violated && self.statistics.abandoned == 0;
+        if is_first && self.statistics.bounded == 0 && self.kept == 0 && self.runs <= 1 {
             return format!("in the first execution, {:.1} ms", self.elapsed.as_secs_f64() * 1e3);
         }
         let plural = if executions == 1 { "execution" } else { "executions" };

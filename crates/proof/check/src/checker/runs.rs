@@ -234,6 +234,9 @@ fn without_unwritten(
 
 /// Whether a scenario ended with an error because of a limit of the checker or of this machine, which is no violation.
 fn is_unanswered(error: &Error) -> bool {
+    if let ErrorKind::QueueStopped { first } = error.kind() {
+        return is_unanswered(first);
+    }
     match error.kind().class() {
         ErrorClass::Lacking | ErrorClass::Interrupted => true,
         // `unwrap` has turned the error into text; an error about this device begins with its name.

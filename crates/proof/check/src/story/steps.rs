@@ -77,8 +77,8 @@ fn steps(names: &Names<'_>, cast: &Cast, thread: ThreadId) -> Vec<Step> {
     steps
 }
 
-/// Whether an event is shown: not the write of a failed compare-exchange, where that writes nothing, nor a fence's access of
-/// a hidden word.
+/// Whether an event is shown: not the write of a failed compare-exchange, where that writes nothing, nor a fence's
+/// access of a hidden word.
 fn does_something(names: &Names<'_>, event: EventId) -> bool {
     let graph = &names.witness.graph;
     let label = graph.event(event).label;

@@ -1,10 +1,11 @@
 //! PTX ISA 8.5, section 8 "Memory Consistency Model"; without proxies.
 //!
 //! Where the published formal models (Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory
-//! Consistency Model", ASPLOS 2019; NVIDIA's mixed-proxy models) and the text differ, the text holds. A `fence.sc` is
-//! a release and an acquire fence too. The read of an `atom.release` and the write of an `atom.acquire` are relaxed.
-//! A failed compare-exchange writes the old value back: `atom` "stores the result of the specified operation at location
-//! `a`", and `cas(r,s,t) = (r == s) ? t : r` (PTX ISA 8.8, 9.7.13.5); see `failed_exchange_writes` in the targets' rows.
+//! Consistency Model", ASPLOS 2019; NVIDIA's mixed-proxy models) and the text differ, the text holds. A `fence.sc` is a
+//! release and an acquire fence too. The read of an `atom.release` and the write of an `atom.acquire` are relaxed. A
+//! failed compare-exchange writes the old value back: `atom` "stores the result of the specified operation at location
+//! `a`", and `cas(r,s,t) = (r == s) ? t : r` (PTX ISA 8.8, 9.7.13.5); see `failed_exchange_writes` in the targets'
+//! rows.
 //!
 //! Weak accesses may race: what they then read is whatever the axioms allow.
 
