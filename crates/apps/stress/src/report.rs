@@ -445,6 +445,44 @@ mod tests {
         }
     }
 
+    fn part(shard: u64) -> Report {
+        let (outcome, count) = ("a=1".to_owned(), shard + 1);
+        let written = Written {
+            scenario: "store-buffering".into(),
+            runs: 10 * count,
+            failed: count,
+            to_be_refuted: false,
+            outcomes: BTreeMap::from([(outcome, (count, Judgement::Allowed))]),
+            error: (shard == 1).then(|| "it failed".to_owned()),
+        };
+        Report {
+            device: "host".into(),
+            machines: vec![format!("machine {shard}")],
+            asked: vec!["store-buffering".into()],
+            target: "host".into(),
+            seed: 7,
+            shard_count: 3,
+            shards: vec![shard],
+            milliseconds: 100,
+            tests: Vec::new(),
+            written: vec![written],
+            refused: Vec::new(),
+            mutation_score: MutationScore::default(),
+        }
+    }
+
+    #[test]
+    fn shards_are_added_up() {
+        let all = merge(vec![part(2), part(0), part(1)]).expect("they fit");
+        assert_eq!((all.shards.as_slice(), all.milliseconds, all.machines.len()), ([0, 1, 2].as_slice(), 300, 3));
+        let [written] = &all.written[..] else { panic!("{:?}", all.written) };
+        assert_eq!((written.runs, written.failed, written.error.as_deref()), (60, 6, Some("it failed")));
+        assert_eq!(written.outcomes["a=1"], (6, Judgement::Allowed));
+        assert!(matches!(merge(vec![part(1), part(1)]), Err(MergeError::Twice(1))));
+        let other = Report { seed: 8, ..part(0) };
+        assert!(matches!(merge(vec![part(1), other]), Err(MergeError::Different { what: "the seed", .. })));
+    }
+
     /// A scenario that is to be refuted may fail its own check, and must not show what the model forbids.
     #[test]
     fn a_scenario_to_be_refuted_may_fail_and_not_do_what_is_forbidden() {

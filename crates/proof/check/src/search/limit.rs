@@ -135,3 +135,30 @@ pub fn resident_bytes() -> Option<u64> {
     let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
     Some(kibibytes * 1024)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_compared_with_what_is_in_use() {
+        let used = resident_bytes().expect("Linux says what is in use");
+        let reached = |memory: u64| Watch::new(&Limits { memory: Some(memory), ..Limits::default() }).check();
+        assert_eq!(reached(used / 2), Some(Stopped::Memory));
+        assert_eq!(reached(used * 64), None);
+    }
+
+    #[test]
+    fn each_limit_is_named() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let limits = Limits { cancelled: Some(flag.clone()), ..Limits::default() };
+        assert_eq!(Watch::new(&limits).check(), None);
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!(Watch::new(&limits).check(), Some(Stopped::Cancelled));
+        let late = Limits { deadline: Some(Instant::now()), ..Limits::default() };
+        assert_eq!(Watch::new(&late).check(), Some(Stopped::Time));
+        let early = Limits { deadline: Some(Instant::now() + Duration::from_secs(3600)), ..Limits::default() };
+        assert_eq!(Watch::new(&early).check(), None);
+    }
+}

@@ -137,6 +137,26 @@ fn different_barriers() {
     well(&k.program(body), LaunchShape::linear(3, 4));
 }
 
+/// The threads come to one barrier equally often, in different iterations of the loop around it.
+#[test]
+fn one_barrier_in_different_iterations() {
+    let mut k = Build::new("iterations");
+    let counter = k.slot();
+    let (now, thread) = (k.get(counter), k.thread());
+    let condition = k.binary(BinaryOp::Ne, now, thread);
+    let inner = vec![Stmt::If { condition, then: vec![barrier()], otherwise: vec![] }];
+    let body = vec![k.repeat(3, counter, inner)];
+    let program = k.program(body);
+    for seed in 0..8 {
+        match only(run(seed, &program, LaunchShape::linear(1, 2))) {
+            Finding::BarrierMismatch { first_site, second_site, one_statement: true, .. } => {
+                assert_eq!(first_site, second_site);
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
 fn waits(value: u32) -> Arc<Program> {
     let mut k = Build::new("waits");
     let flag = k.view("flag", Access::Atomic);

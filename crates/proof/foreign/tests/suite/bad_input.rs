@@ -72,7 +72,10 @@ fn shapes_and_names() {
     let shaped = |grid, block, dynamic_shared| Launch { grid, block, dynamic_shared, ..launch(1, &["p=u32[1]"]) };
     let huge = u32::MAX;
     for (asked, said) in [
-        (shaped([1; 3], [1, 1, 65], 0), "1024 x 1024 x 64 threads (CUDA C++ Programming Guide"),
+        (
+            shaped([1; 3], [1, 1, 65], 0),
+            "1024 x 1024 x 64 threads in its dimensions, and 1024 in all (CUDA C++ Programming Guide",
+        ),
         (shaped([1; 3], [huge; 3], 0), "not 4294967295 x 4294967295 x 4294967295"),
         (shaped([1; 3], [32, 33, 1], 0), "a block has at most 1024 threads, not 1056"),
         (shaped([1, 65_536, 1], [1; 3], 0), "a grid of a CUDA device has at most 2147483647 x 65535 x 65535 blocks"),

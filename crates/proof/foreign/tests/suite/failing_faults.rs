@@ -1,5 +1,5 @@
-//! Faults of iterations that fail: a thread of a module ends where its access is out of bounds, also where nobody uses what the
-//! access reads.
+//! Faults and races of iterations that fail: a thread of a module ends where its access is out of bounds, also where nobody uses
+//! what the access reads.
 
 use wattle_foreign::{Launch, Options, Source, Verdict, Violation, World, judge};
 
@@ -61,4 +61,28 @@ fn an_access_within_bounds_does_not() {
         let found = verdict(3, ACQUIRING, &format!("{PLACE}{body}"));
         assert_eq!(found, Verdict::Holds, "{body}");
     }
+}
+
+/// Two threads wait for a flag. What they do beside that conflicts, and is in iterations alone that fail.
+#[test]
+fn two_iterations_that_fail_race_with_each_other() {
+    let judged = |read: &str| {
+        let text = format!(
+            ".version 8.6 .target sm_90 .address_size 64\n.entry k(.param .u64 f, .param .u64 x) {{\n\
+             .reg .u64 %f, %x; .reg .u32 %t, %v, %w; .reg .pred %p;\nld.param.u64 %f, [f]; ld.param.u64 %x, [x];\n\
+             mov.u32 %t, %ctaid.x; setp.eq.u32 %p, %t, 1; @%p bra ONE; setp.eq.u32 %p, %t, 2; @%p bra OTHER;\n\
+             st.release.gpu.global.u32 [%f], 1; ret;\n\
+             ONE: {ACQUIRING} %v, [%f]; setp.ne.u32 %p, %v, 0; @%p bra END;\n\
+             atom.relaxed.gpu.global.cas.b32 %w, [%x], 7, 8; bra ONE;\n\
+             OTHER: {ACQUIRING} %v, [%f]; setp.ne.u32 %p, %v, 0; @%p bra END;\n{read} %w, [%x]; bra OTHER;\nEND: ret; }}"
+        );
+        let arguments = ["f=u32[1]:0", "x=u32[1]:1"].map(|text| text.parse().expect("an argument")).to_vec();
+        let launch = Launch { grid: [3, 1, 1], block: [1; 3], arguments, dynamic_shared: 0 };
+        let mut world = World::new(Source { file: "k.ptx".into(), text }, None, launch).expect("a launch");
+        judge(&mut world, &[], &Options::default()).expect("it is judged").verdict
+    };
+    // An exchange that fails writes in PTX.
+    let found = judged("ld.global.u32");
+    assert!(matches!(found, Verdict::Violated(Violation::Race { .. }, _)), "{found:?}");
+    assert_eq!(judged("ld.relaxed.gpu.global.u32"), Verdict::Holds);
 }

@@ -107,8 +107,12 @@ fn an_atomic_acquires_where_it_reads_and_releases_where_it_writes() {
         (read.kind, write.kind, read.level, write.level),
         (Kind::Read, Kind::Write, Level::System, Level::System)
     );
+    assert!(!read.reduces, "it acquires");
+    // What a reduction reads nobody looks at, so that no fence behind it acquires by it (PTX ISA 8.8, 8.8).
+    let (reduction, _) = halves(&ptx("red.relaxed.sys.add x, 1 ;"));
+    assert!(reduction.reduces && !reduction.acquire);
     let (read, write) = halves(&ptx("atom.add r0, x, 1 ;"));
-    assert!(!read.acquire && !write.release);
+    assert!(!read.acquire && !write.release && !read.reduces);
     assert_eq!(read.level, Level::Device);
     let (read, write) = halves(&world(
         "Vulkan x {} P0@sg 0,wg 0,qf 0 ; rmw.atom.acq_rel.qf.sc1.semsc0.semsc1.semav.semvis.add r0, x, 1 ;",
