@@ -391,3 +391,6 @@ impl More {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,4 +25,6 @@ pub fn passed(output: &std::process::Output) {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
+    // A name that no test has runs none, successfully.
+    assert!(out.contains("1 passed"), "no test has run\n{out}\n{err}");
 }
