@@ -179,9 +179,11 @@ fn sequential_consistency_alone_waits() {
 
 /// The orders of a method, each with what LLVM calls that of the instruction; a sequentially consistent operation is the
 /// one behind a fence that its expansion has (`Expansion` in `wattle-memory`).
-const LOADS: &[(&str, &str)] = &[("Relaxed", "monotonic"), ("Acquire", "acquire"), ("SeqCst", "acquire")];
-const STORES: &[(&str, &str)] = &[("Relaxed", "monotonic"), ("Release", "release"), ("SeqCst", "monotonic")];
-const UPDATES: &[(&str, &str)] = &[
+type Orders = &'static [(&'static str, &'static str)];
+
+const LOADS: Orders = &[("Relaxed", "monotonic"), ("Acquire", "acquire"), ("SeqCst", "acquire")];
+const STORES: Orders = &[("Relaxed", "monotonic"), ("Release", "release"), ("SeqCst", "monotonic")];
+const UPDATES: Orders = &[
     ("Relaxed", "monotonic"),
     ("Acquire", "acquire"),
     ("Release", "release"),
@@ -190,7 +192,7 @@ const UPDATES: &[(&str, &str)] = &[
 ];
 
 /// A method of atomic views: its name, its arguments before the scope, its orders, and LLVM's name of the instruction.
-const METHODS: &[(&str, &str, &[(&str, &str)], &str)] = &[
+const METHODS: &[(&str, &str, Orders, &str)] = &[
     ("load_with", "0", LOADS, "load atomic"),
     ("store_with", "0, 7", STORES, "store atomic"),
     ("exchange_with", "0, 7", UPDATES, "atomicrmw"),
