@@ -321,7 +321,30 @@ fn known() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Target;
+    use super::{CodeLanguage, Target};
+
+    /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the maximum amount of shared memory per
+    /// thread block.
+    #[test]
+    fn blocks_have_as_much_shared_memory_as_their_devices() {
+        let kib = |sm| Target::Ptx { sm }.most_shared().map(|bytes| bytes / 1024);
+        let known =
+            [(70, 96), (72, 96), (75, 64), (80, 163), (86, 99), (87, 163), (89, 99), (90, 227), (100, 227), (120, 99)];
+        for (sm, most) in known {
+            assert_eq!(kib(sm), Some(most), "sm_{sm}");
+        }
+        assert_eq!([Target::Portable, Target::Vulkan, Target::Host].map(Target::most_shared), [None; 3]);
+    }
+
+    #[test]
+    fn targets_differ_in_what_devices_reach_and_what_races_mean() {
+        // PTX's axioms leave racing accesses their outcomes, and the host's are relaxed atomics.
+        let is = |property: fn(Target) -> bool| Target::ALL.map(property);
+        assert_eq!(is(Target::races_are_undefined), [true, false, true, false]);
+        assert_eq!(is(Target::reaches_peers), [true, true, false, true]);
+        assert_eq!(Target::Ptx { sm: 80 }.code(), CodeLanguage::Ptx { sm: 80 });
+        assert_eq!(Target::Vulkan.code(), CodeLanguage::Spirv);
+    }
 
     #[test]
     fn names_of_targets_are_read_back() {
