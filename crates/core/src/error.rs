@@ -8,6 +8,8 @@ use std::time::Duration;
 use thiserror::Error;
 use wattle_ir::{Site, VerifyError};
 
+use crate::fault::{Fault, FaultKind};
+
 /// The result of everything here that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -458,52 +460,6 @@ fn overdue(lines: &[ThreadLine]) -> String {
                 thread waits, another one has to end that, and blocks that wait for each other, as at a barrier of the whole \
                 grid, have to run at once: launch them with `LaunchOptions::new().cooperative()`";
     format!("{}\n  help: {help}", threads(lines))
-}
-
-/// What a thread of a kernel did that it must not.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("kernel `{kernel}`, block {block}, thread {thread}: {what}\n  at {site}")]
-pub struct Fault {
-    /// The name of the kernel.
-    pub kernel: String,
-    /// The thread's block.
-    pub block: String,
-    /// The thread in its block.
-    pub thread: String,
-    /// The source line of the access, division or assertion.
-    pub site: Site,
-    /// What the thread did.
-    pub what: FaultKind,
-}
-
-/// What a thread of a kernel did that it must not.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum FaultKind {
-    /// An index that is out of bounds. The access was skipped.
-    #[error("index {index} of `{view}`, which has extent {extent}; the access was skipped")]
-    OutOfBounds {
-        /// The view's name.
-        view: String,
-        /// The index.
-        index: String,
-        /// The extent.
-        extent: String,
-    },
-    /// An integer was divided by zero. The result was 0.
-    #[error("division by zero; the result was 0")]
-    DivisionByZero,
-    /// An assertion did not hold.
-    #[error("assertion failed: {0}")]
-    Assertion(String),
-    /// More block shared memory than there is.
-    #[error("{asked} bytes of block shared memory, of which the device has {available}")]
-    SharedMemory {
-        /// How many bytes the kernel asks for.
-        asked: u64,
-        /// How many there are.
-        available: u64,
-    },
 }
 
 /// An error of a driver's or the operating system's: what was being done, and the reason that was given.

@@ -18,6 +18,7 @@ mod divergence;
 mod domain;
 mod error;
 mod extent;
+mod fault;
 mod fence;
 mod host;
 mod indices;
@@ -58,8 +59,9 @@ pub use device::{Device, DeviceKind, Found, Missing, PROVIDERS, Properties, Prov
 pub use device_fn::DeviceFn;
 pub use divergence::Divergence;
 pub use domain::{SyncDomain, SyncDomainMap};
-pub use error::{Error, ErrorClass, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, system};
+pub use error::{Error, ErrorClass, ErrorKind, Limit, Result, ThreadLine, system};
 pub use extent::{Extent, ToExtent};
+pub use fault::{Fault, FaultKind};
 pub use host::run_beside;
 #[doc(hidden)]
 pub use host::{Vectors, vectors};

@@ -9,7 +9,7 @@ use wattle_ir::format_index;
 use wattle_ir::message::Text;
 use wattle_ir::{IndexWord, MAX_RANK, Site, Type};
 
-use crate::error::FaultKind;
+use crate::fault::FaultKind;
 use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
 use crate::printing::HostLog;
 use crate::support::STEPS_PER_LOOK;

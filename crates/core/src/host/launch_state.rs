@@ -8,7 +8,8 @@ use wattle_ir::format_index;
 use wattle_ir::{MAX_RANK, Site};
 
 use crate::divergence::Divergence;
-use crate::error::{Error, ErrorKind, Fault, FaultKind, ThreadLine};
+use crate::error::{Error, ErrorKind, ThreadLine};
+use crate::fault::{Fault, FaultKind};
 use crate::interrupt;
 use crate::kernel::KernelInfo;
 use crate::sync::lock;

@@ -6,7 +6,7 @@ use wattle_memory::{EventId, Kind, Set, ThreadId};
 
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, orders};
-use super::run::{locate, provide, write_half};
+use super::contents::{locate, provide, write_half};
 use super::state::{EarlyUpdate, SearchState, Status};
 use super::values::Values;
 use super::{Dependencies, Problem, Setup};

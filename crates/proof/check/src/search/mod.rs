@@ -22,6 +22,7 @@ mod boundaries;
 mod choices;
 mod choose;
 mod completions;
+mod contents;
 mod counted;
 mod determined;
 mod exchange;

@@ -1,9 +1,10 @@
 //! Runs one thread as far as it goes without a choice.
 
-use wattle_memory::{EventId, Label, Level, LocationId, ThreadId, stop};
+use wattle_memory::{EventId, Label, Level, ThreadId, stop};
 
+use super::contents::{locate, provide, write_half};
 use super::exchange::Exchange;
-use super::process::{AccessTarget, Action, Address, Barrier, Change, Written};
+use super::process::{AccessTarget, Action, Address, Barrier, Change};
 use super::promises::{take_back, take_early, take_or_insert};
 use super::rounds::{MOST_ROUNDS, comes_round, meet, note};
 use super::state::{Fault, Head, SearchState, Status};
@@ -16,8 +17,8 @@ const MOST_ENDING_ITERATIONS: u32 = 256;
 /// reads memory would occupy the search for ever.
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
-/// The same for a loop whose exit depends on memory, of iterations in a row in which the thread neither looks at it nor
-/// does anything that others see: such a loop never ends. A lane that is alone in its warp has one where a vote was to
+/// The maximum number of iterations in a row of a loop whose exit depends on memory in which the thread neither looks at
+/// memory nor does anything that others see: such a loop never ends. A lane that is alone in its warp has one where a vote was to
 /// bring it what another lane reads.
 const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
 
@@ -426,61 +427,6 @@ impl<'w> Turn<'_, '_, 'w> {
         }
         run.process.answer_read(value, state.graph.finds_unwritten(read));
         changed(run, state, read);
-    }
-}
-
-pub(super) fn locate(
-    setup: &Setup<'_>,
-    state: &mut SearchState<'_>,
-    event: EventId,
-    target: Option<AccessTarget>,
-    source: u32,
-) -> Result<(), Problem> {
-    let Some(target) = target else { return Ok(()) };
-    let location = state.locate(setup.memory, target, source)?;
-    match state.graph.event(event).location {
-        None => state.graph.set_location(event, location, target.reference),
-        Some(known) => state.broken |= known != location,
-    }
-    Ok(())
-}
-
-/// The effect of an update on its write half, as far as it is known. A compare-exchange that may yet fail writes
-/// nothing: the half has no location until it succeeds.
-pub(super) fn write_half(
-    state: &mut SearchState<'_>,
-    read: EventId,
-    write: EventId,
-    change: Change,
-    location: LocationId,
-) {
-    let written = change.written(state.graph.event(read).value);
-    let fails = matches!(change, Change::CompareExchange { writes_back: false, .. });
-    match written {
-        Written::Nothing => state.graph.cancel(write),
-        Written::Unknown if fails => {}
-        written => {
-            if state.graph.event(write).location.is_none() {
-                state.graph.set_location(write, location, state.graph.event(read).reference);
-            }
-            provide(state, write, if let Written::Value(value) = written { Some(value) } else { None });
-        }
-    }
-}
-
-/// Gives a write its value; once its location is known too, it can be read from.
-pub(super) fn provide(state: &mut SearchState<'_>, event: EventId, value: Option<u64>) {
-    let Some(value) = value else { return };
-    let known = state.graph.event(event);
-    let Some(location) = known.location else {
-        return;
-    };
-    match known.value {
-        None => {
-            state.graph.set_value(event, value);
-            state.writes[location].push(event);
-        }
-        Some(known) => state.broken |= known != value,
     }
 }
 

@@ -3,10 +3,11 @@
 use wattle_memory::{ThreadId, stop};
 
 use super::boundaries::system_before;
+use super::contents::write_half;
 use super::exchange::share_results;
 use super::process::Members;
 use super::rounds::close;
-use super::run::{Runs, run, write_half};
+use super::run::{Runs, run};
 use super::state::{EarlyUpdate, SearchState, Status};
 use super::{Problem, Setup};
 
