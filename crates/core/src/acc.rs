@@ -77,57 +77,57 @@ where
     /// Threads in the grid, per dimension.
     #[inline(always)]
     pub fn threads_in_grid(&self) -> Idx<D> {
-        gather::<D>(self.thread.grid().threads_in_grid())
+        gather::<D>(self.thread.threads_in_grid())
     }
 
     /// Threads in a block, per dimension.
     #[doc(alias = "blockDim")]
     #[inline(always)]
     pub fn threads_in_block(&self) -> Idx<D> {
-        gather::<D>(self.thread.grid().threads)
+        gather::<D>(self.thread.shape().block_extent)
     }
 
     /// Blocks in the grid, per dimension.
     #[doc(alias = "gridDim")]
     #[inline(always)]
     pub fn blocks_in_grid(&self) -> Idx<D> {
-        gather::<D>(self.thread.grid().blocks)
+        gather::<D>(self.thread.shape().grid_extent)
     }
 
     /// Frames of the launch, per dimension; of a `ThreadSpec` its blocks.
     #[inline(always)]
     pub fn frames(&self) -> Idx<D> {
-        gather::<D>(self.thread.grid().frames)
+        gather::<D>(self.thread.shape().frame_count)
     }
 
     /// The extent of a frame; of a `ThreadSpec` its threads per block.
     #[inline(always)]
     pub fn frame_extent(&self) -> Idx<D> {
-        gather::<D>(self.thread.grid().frame_extent)
+        gather::<D>(self.thread.shape().frame_extent)
     }
 
     /// The thread's row-major number in the grid.
     #[inline(always)]
     pub fn linear_thread_in_grid(&self) -> u32 {
-        linear::<u32, D>(self.thread.in_grid(), self.thread.grid().threads_in_grid())
+        linear::<u32, D>(self.thread.in_grid(), self.thread.threads_in_grid())
     }
 
     /// The thread's row-major number in its block.
     #[inline(always)]
     pub fn linear_thread_in_block(&self) -> u32 {
-        linear::<u32, D>(self.thread.in_block(), self.thread.grid().threads)
+        linear::<u32, D>(self.thread.in_block(), self.thread.shape().block_extent)
     }
 
     /// The block's row-major number in the grid.
     #[inline(always)]
     pub fn linear_block_in_grid(&self) -> u32 {
-        linear::<u32, D>(self.thread.block(), self.thread.grid().blocks)
+        linear::<u32, D>(self.thread.block(), self.thread.shape().grid_extent)
     }
 
     /// How many threads the grid has.
     #[inline(always)]
     pub fn linear_threads_in_grid(&self) -> u32 {
-        self.thread.grid().threads_in_grid::<u32>().iter().product()
+        self.thread.threads_in_grid::<u32>().iter().product()
     }
 
     /// How many threads a block has.
@@ -139,7 +139,7 @@ where
     /// How many blocks the grid has.
     #[inline(always)]
     pub fn linear_blocks_in_grid(&self) -> u32 {
-        self.thread.grid().block_count()
+        self.thread.launch().block_count()
     }
 
     /// The block's barrier: waits until all threads of the block are here, and orders block and global memory among
@@ -167,19 +167,19 @@ where
     /// }`.
     #[inline(always)]
     pub fn device(&self) -> ThisDevice {
-        ThisDevice::new(self.thread.grid().warp_size)
+        ThisDevice::new(self.thread.shape().warp_size)
     }
 
     /// The number of the thread's warp in its block.
     #[inline(always)]
     pub fn warp_in_block(&self) -> u32 {
-        self.thread.number_in_block() >> self.thread.grid().warp_size.trailing_zeros()
+        self.thread.number_in_block() >> self.thread.shape().warp_size.trailing_zeros()
     }
 
     /// How many warps a block has; the last one may have fewer threads than the others.
     #[inline(always)]
     pub fn warps_in_block(&self) -> u32 {
-        self.thread.launch().threads_in_block().div_ceil(self.thread.grid().warp_size)
+        self.thread.launch().threads_in_block().div_ceil(self.thread.shape().warp_size)
     }
 
     /// The ticks of a clock, which never decrease from one read of a thread to its next: for the time between two

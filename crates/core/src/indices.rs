@@ -2,7 +2,7 @@
 
 use wattle_ir::builder::too_many_indices;
 use wattle_ir::worker::Kind;
-use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank};
+use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank, types};
 
 use crate::rows::Rows;
 use crate::thread::Thread;
@@ -44,7 +44,12 @@ where
 }
 
 macro_rules! stepped {
-    ($($word:ident)+) => {$(
+    ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+        $(stepped! { $kind $t })+
+    };
+    (Bool $word:ident) => {};
+    (Float $word:ident) => {};
+    ($kind:ident $word:ident) => {
         impl IntoIterator for Range<$word> {
             type Item = $word;
             type IntoIter = std::iter::StepBy<std::ops::Range<$word>>;
@@ -53,10 +58,10 @@ macro_rules! stepped {
                 (self.begin..self.end).step_by(self.step.map_or(1, |step| step.max(1)) as usize)
             }
         }
-    )+};
+    };
 }
 // `step_by` is for indices alone; of the others the error is that of `step_by`, and none besides.
-stepped!(u8 i8 u16 i16 u32 i32 u64 i64);
+types!(stepped);
 
 /// One dimension of a range.
 #[derive(Clone, Copy, Debug)]
@@ -160,24 +165,26 @@ impl<R: Axes> Indices<R> {
         linear: bool,
         mut dimensions: [Dimension<R::Word>; MAX_RANK],
     ) -> Self {
-        let (grid, d) = (thread.grid(), R::RANK);
+        let (shape, d) = (thread.shape(), R::RANK);
         let (zero, one) = (R::Word::truncated(0), R::Word::truncated(1));
         let word = |number: u32| R::Word::truncated(number.into());
         let workers = match kind {
-            Kind::ThreadsInGrid => Some((thread.in_grid::<R::Word>(), grid.threads_in_grid::<R::Word>())),
-            Kind::ThreadsInBlock => Some((thread.in_block().map(word), grid.threads.map(word))),
-            Kind::BlocksInGrid => Some((thread.block().map(word), grid.blocks.map(word))),
+            Kind::ThreadsInGrid => Some((thread.in_grid::<R::Word>(), thread.threads_in_grid::<R::Word>())),
+            Kind::ThreadsInBlock => Some((thread.in_block().map(word), shape.block_extent.map(word))),
+            Kind::BlocksInGrid => Some((thread.block().map(word), shape.grid_extent.map(word))),
             Kind::AllThreads | Kind::ThreadsInWarp | Kind::WarpsInBlock | Kind::WarpsInGrid => None,
         };
         let linear_worker = || {
-            let (number, size) = (thread.number_in_block(), grid.warp_size);
+            let (number, size) = (thread.number_in_block(), shape.warp_size);
             let (threads, warp) = (thread.launch().threads_in_block(), number >> size.trailing_zeros());
             let warps = threads.div_ceil(size);
-            let block = (0..launch_rank).fold(0, |number, d| number * grid.blocks[d] + thread.block()[d]);
+            let block = (0..launch_rank).fold(0, |number, d| number * shape.grid_extent[d] + thread.block()[d]);
             match kind {
                 Kind::ThreadsInWarp => (word(number & (size - 1)), word((threads - warp * size).min(size))),
                 Kind::WarpsInBlock => (word(warp), word(warps)),
-                Kind::WarpsInGrid => (word(block) * word(warps) + word(warp), word(grid.block_count()) * word(warps)),
+                Kind::WarpsInGrid => {
+                    (word(block) * word(warps) + word(warp), word(thread.launch().block_count()) * word(warps))
+                }
                 Kind::ThreadsInGrid | Kind::ThreadsInBlock | Kind::BlocksInGrid | Kind::AllThreads => (zero, one),
             }
         };

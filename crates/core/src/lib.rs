@@ -83,7 +83,7 @@ pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scena
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use sync::lock;
 pub use this_device::ThisDevice;
-pub use thread::{Grid, Thread};
+pub use thread::Thread;
 pub use together::{Elements, ItemsTogether, Views};
 pub use view::{Atomic, PerItem, Read, Shared};
 pub use warp::Warp;

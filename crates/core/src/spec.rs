@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use wattle_ir::MAX_RANK;
 use wattle_ir::warp::MAX_LANES;
+use wattle_ir::{LaunchShape, MAX_RANK};
 
 use crate::device::Properties;
 use crate::domain::{SyncDomain, SyncDomainMap};
@@ -118,6 +118,32 @@ impl Shape {
     /// Whether there is no thread: such a launch does nothing.
     pub fn is_empty(&self) -> bool {
         self.outer.contains(&0)
+    }
+
+    /// The blocks of a launch of this shape: those that it names, or a block for each frame, at most `most` and as many
+    /// as the options allow.
+    #[inline]
+    pub fn blocks(&self, options: &LaunchOptions, most: u32) -> [u32; MAX_RANK] {
+        match self.kind {
+            ShapeKind::Threads => self.outer,
+            ShapeKind::Frames => Shape::at_most(self.outer, most.min(options.blocks)),
+        }
+    }
+
+    /// The threads per block of a launch of this shape: those that it names, or one for each place in a frame, at most
+    /// `most` and as many as the options allow.
+    #[inline]
+    pub fn threads(&self, options: &LaunchOptions, most: u32) -> [u32; MAX_RANK] {
+        match self.kind {
+            ShapeKind::Threads => self.inner,
+            ShapeKind::Frames => Shape::at_most(self.inner, most.min(options.threads)),
+        }
+    }
+
+    /// The launch of this shape with the blocks, the threads per block and the lanes of a warp that were chosen.
+    #[inline]
+    pub fn launched(&self, grid_extent: [u32; MAX_RANK], block_extent: [u32; MAX_RANK], warp_size: u32) -> LaunchShape {
+        LaunchShape { block_extent, grid_extent, frame_count: self.outer, frame_extent: self.inner, warp_size }
     }
 
     /// As large a part of `extent` as has at most `most` elements and at least 1, the slowest dimensions first.

@@ -7,48 +7,13 @@ use std::ptr::NonNull;
 use wattle_ir::format_index;
 
 use wattle_ir::message::Text;
-use wattle_ir::{IndexWord, MAX_RANK, Site, Type};
+use wattle_ir::{IndexWord, LaunchShape, MAX_RANK, Site, Type};
 
 use crate::fault::FaultKind;
 use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
 use crate::printing::HostLog;
 use crate::support::STEPS_PER_LOOK;
 use crate::warp::Part;
-
-/// The shape of a launch once the device has chosen its blocks and threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// How many dimensions are used; the others have extent 1.
-    pub rank: usize,
-    /// Blocks in the grid.
-    pub blocks: [u32; MAX_RANK],
-    /// Threads in a block.
-    pub threads: [u32; MAX_RANK],
-    /// Frames of the launch.
-    pub frames: [u32; MAX_RANK],
-    /// The extent of a frame.
-    pub frame_extent: [u32; MAX_RANK],
-    /// Lanes of a warp, a power of two.
-    pub warp_size: u32,
-}
-
-impl Grid {
-    /// How many blocks there are.
-    pub fn block_count(&self) -> u32 {
-        self.blocks.iter().product()
-    }
-
-    /// Threads in the grid, per dimension.
-    #[inline(always)]
-    pub fn threads_in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
-        std::array::from_fn(|d| W::truncated(self.blocks[d].into()) * W::truncated(self.threads[d].into()))
-    }
-
-    /// The index of the block with this row-major number.
-    pub fn block_index(&self, number: u32) -> [u32; MAX_RANK] {
-        delinearize(number, self.blocks)
-    }
-}
 
 /// The index with row-major number `number` in `extent`.
 #[inline]
@@ -128,7 +93,7 @@ impl<'l> Thread<'l> {
     #[inline]
     fn of(block: &'l Block<'l>, numbers: Range<u32>) -> Self {
         let first = numbers.start;
-        let in_block = if first == 0 { [0; MAX_RANK] } else { delinearize(first, block.launch().grid().threads) };
+        let in_block = if first == 0 { [0; MAX_RANK] } else { delinearize(first, block.launch().shape().block_extent) };
         Thread {
             block,
             in_block: Cell::new(in_block),
@@ -152,8 +117,15 @@ impl<'l> Thread<'l> {
     }
 
     #[inline(always)]
-    pub(crate) fn grid(&self) -> &Grid {
-        self.launch().grid()
+    pub(crate) fn shape(&self) -> &LaunchShape {
+        self.launch().shape()
+    }
+
+    /// The number of threads in the grid, per dimension.
+    #[inline(always)]
+    pub(crate) fn threads_in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
+        let LaunchShape { grid_extent, block_extent, .. } = *self.shape();
+        std::array::from_fn(|d| W::truncated(grid_extent[d].into()) * W::truncated(block_extent[d].into()))
     }
 
     /// The index of the thread's block in the grid.
@@ -185,7 +157,7 @@ impl<'l> Thread<'l> {
         self.finish();
         self.number.set(next);
         self.arrays.set(0);
-        let (mut in_block, extent) = (self.in_block.get(), self.grid().threads);
+        let (mut in_block, extent) = (self.in_block.get(), self.shape().block_extent);
         for d in (0..rank).rev() {
             in_block[d] += 1;
             if in_block[d] < extent[d] {
@@ -200,7 +172,7 @@ impl<'l> Thread<'l> {
     /// The thread's index in the grid.
     #[inline(always)]
     pub(crate) fn in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
-        let (block, threads) = (self.block(), self.grid().threads);
+        let (block, threads) = (self.block(), self.shape().block_extent);
         let word = |number: u32| W::truncated(number.into());
         let in_block = self.in_block();
         std::array::from_fn(|d| word(block[d]) * word(threads[d]) + word(in_block[d]))
@@ -362,8 +334,8 @@ impl<'l> Thread<'l> {
     pub fn print(&self, text: &Text, values: &[(Type, u64)]) {
         // What has no log was not launched by a queue.
         let Some(log) = self.log.get() else { return };
-        let grid = self.grid();
-        let [block, thread] = [(self.block(), grid.blocks), (self.in_block(), grid.threads)]
+        let shape = self.shape();
+        let [block, thread] = [(self.block(), shape.grid_extent), (self.in_block(), shape.block_extent)]
             .map(|(index, extent)| linearize(index, extent));
         // SAFETY: the log was set for this call of the kernel's function, which lasts, by `print_into`.
         unsafe { log.as_ref() }.print(block, thread, Site::caller(), text, values);
@@ -434,9 +406,7 @@ pub(crate) mod tests {
 
     /// The state of a launch of one block with `threads` threads.
     pub(crate) fn state(threads: u32) -> LaunchState {
-        let (one, threads) = ([1; MAX_RANK], [threads, 1, 1, 1]);
-        let grid = Grid { rank: 1, blocks: one, threads, frames: one, frame_extent: threads, warp_size: 1 };
-        LaunchState::new(&INFO, grid, 0, None)
+        LaunchState::new(&INFO, 1, LaunchShape::linear(1, threads), 0, None)
     }
 
     #[test]
@@ -454,8 +424,7 @@ pub(crate) mod tests {
 
     #[test]
     fn threads_one_after_another_have_each_its_place_and_its_arrays_and_look_together() {
-        let mut state = state(6);
-        state = LaunchState::new(&INFO, Grid { rank: 2, threads: [2, 3, 1, 1], ..*state.grid() }, 0, None);
+        let state = LaunchState::new(&INFO, 2, LaunchShape::threads([1; MAX_RANK], [2, 3, 1, 1]), 0, None);
         let block = Block::new(&state, 0);
         let (thread, site) = (Thread::each(&block), Site { file: "", line: 0, column: 0 });
         let (mut places, mut arrays) = (Vec::new(), Vec::new());

@@ -153,7 +153,7 @@ warps!(methods);
 impl<'l> Warp<'l> {
     #[inline(always)]
     pub(crate) fn new(thread: &'l Thread<'l>, turns: Option<NonNull<Turns>>) -> Self {
-        Warp { thread, turns: turns.filter(|_| thread.grid().warp_size > 1) }
+        Warp { thread, turns: turns.filter(|_| thread.shape().warp_size > 1) }
     }
 
     /// The result of an operation of all lanes.
@@ -175,7 +175,7 @@ impl<'l> Warp<'l> {
     #[doc(alias = "warpSize")]
     #[inline(always)]
     pub fn size(&self) -> u32 {
-        self.thread.grid().warp_size
+        self.thread.shape().warp_size
     }
 
     /// The thread's lane, from 0: its row-major number in the block, modulo the size.

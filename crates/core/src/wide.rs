@@ -61,30 +61,30 @@ where
         /// The block's index in the grid.
         block_in_grid: thread => long(thread.block());
         /// Threads in the grid, per dimension.
-        threads_in_grid: thread => thread.grid().threads_in_grid();
+        threads_in_grid: thread => thread.threads_in_grid();
         /// Threads in a block, per dimension.
-        threads_in_block: thread => long(thread.grid().threads);
+        threads_in_block: thread => long(thread.shape().block_extent);
         /// Blocks in the grid, per dimension.
-        blocks_in_grid: thread => long(thread.grid().blocks);
+        blocks_in_grid: thread => long(thread.shape().grid_extent);
         /// Frames of the launch, per dimension.
-        frames: thread => long(thread.grid().frames);
+        frames: thread => long(thread.shape().frame_count);
         /// The extent of a frame.
-        frame_extent: thread => long(thread.grid().frame_extent);
+        frame_extent: thread => long(thread.shape().frame_extent);
     }
 
     counts! {
         /// The thread's row-major number in the grid.
-        linear_thread_in_grid: thread => linear::<u64, D>(thread.in_grid(), thread.grid().threads_in_grid());
+        linear_thread_in_grid: thread => linear::<u64, D>(thread.in_grid(), thread.threads_in_grid());
         /// The thread's row-major number in its block.
-        linear_thread_in_block: thread => linear::<u64, D>(long(thread.in_block()), long(thread.grid().threads));
+        linear_thread_in_block: thread => linear::<u64, D>(long(thread.in_block()), long(thread.shape().block_extent));
         /// The block's row-major number in the grid.
-        linear_block_in_grid: thread => linear::<u64, D>(long(thread.block()), long(thread.grid().blocks));
+        linear_block_in_grid: thread => linear::<u64, D>(long(thread.block()), long(thread.shape().grid_extent));
         /// How many threads the grid has.
-        linear_threads_in_grid: thread => thread.grid().threads_in_grid::<u64>().iter().product();
+        linear_threads_in_grid: thread => thread.threads_in_grid::<u64>().iter().product();
         /// How many threads a block has.
         linear_threads_in_block: thread => thread.launch().threads_in_block().into();
         /// How many blocks the grid has.
-        linear_blocks_in_grid: thread => thread.grid().block_count().into();
+        linear_blocks_in_grid: thread => thread.launch().block_count().into();
     }
 
     /// The number of the thread's warp in its block.

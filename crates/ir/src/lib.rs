@@ -23,6 +23,7 @@ mod half;
 mod inspect;
 mod kernel;
 mod kernel_type;
+mod launch;
 mod layout;
 mod legalize;
 pub mod message;
@@ -61,6 +62,7 @@ pub use kernel::{
     Param, ParamId, ParamKind, Place, SharedArray, SharedId, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
+pub use launch::{LaunchShape, LaunchValue, Position};
 pub use layout::{ElementLayout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, illegal, legalize};
 pub use ops::{AtomicLaw, AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};

@@ -5,6 +5,7 @@ use quote::quote;
 use syn::{AngleBracketedGenericArguments, GenericArgument, GenericParam, Type, TypeParamBound, WherePredicate};
 
 use crate::ast::Function;
+use crate::parse::is_int;
 use crate::signature::{bounds, device_fn};
 
 /// Generic arguments that satisfy the function's bounds, or `None` where these are not the library's own.
@@ -120,7 +121,8 @@ fn value(ty: &Type) -> Option<TokenStream> {
     let Type::Path(path) = ty else { return None };
     Some(match path.path.get_ident()?.to_string().as_str() {
         "bool" => quote!(true),
-        "usize" | "u8" | "u16" | "u32" | "u64" | "isize" | "i8" | "i16" | "i32" | "i64" => quote!(1),
+        "usize" | "isize" => quote!(1),
+        name if is_int(name) => quote!(1),
         _ => return None,
     })
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use wattle_core::{ArgumentValue, Grid, Kernel, ModuleCall, Result, ViewArgument};
-use wattle_ir::{MAX_RANK, ParamId};
+use wattle_core::{ArgumentValue, Error, Kernel, ModuleCall, Result, ViewArgument};
+use wattle_ir::{LaunchShape, MAX_RANK, ParamId};
 use wattle_ptx::{Argument, LaunchLayout};
 
 use crate::context::Context;
@@ -22,7 +22,7 @@ pub(crate) struct DeviceView {
 pub(crate) struct Setting<'s> {
     pub(crate) slot: &'s Slot,
     pub(crate) number: u32,
-    pub(crate) grid: &'s Grid,
+    pub(crate) shape: &'s LaunchShape,
     pub(crate) shared_len: u32,
 }
 
@@ -92,11 +92,10 @@ pub(crate) fn lay_out_of<'k>(
     scalar: impl Fn(ParamId) -> Result<&'k [u8]>,
     view: impl Fn(ParamId) -> Result<DeviceView>,
 ) -> Result<()> {
-    let Setting { slot, number, grid, shared_len } = setting;
+    let Setting { slot, number, shape, shared_len } = setting;
     bytes.clear();
     bytes.resize(layout.parameter_bytes() as usize, 0);
     for parameter in &layout.arguments {
-        let at = |extent: &[u32; MAX_RANK], d: u8| u64::from(extent[usize::from(d)]);
         let (offset, size) = (parameter.offset as usize, parameter.size as usize);
         let into = &mut bytes[offset..offset + size];
         let value = match parameter.what {
@@ -104,17 +103,14 @@ pub(crate) fn lay_out_of<'k>(
             Argument::Host => slot.words.address,
             Argument::Number => u64::from(*number),
             Argument::Base(param) => view(param)?.address,
-            Argument::Extent(param, d) => view(param)?.extent[usize::from(d)],
-            Argument::Stride(param, d) => view(param)?.strides[usize::from(d)],
             Argument::Scalar(param) => {
                 into.copy_from_slice(scalar(param)?);
                 continue;
             }
-            Argument::SharedLen => u64::from(*shared_len),
-            Argument::BlockExtent(d) => at(&grid.threads, d),
-            Argument::GridExtent(d) => at(&grid.blocks, d),
-            Argument::FrameCount(d) => at(&grid.frames, d),
-            Argument::FrameExtent(d) => at(&grid.frame_extent, d),
+            Argument::Launch(value) => value.get(shape, *shared_len, |param| {
+                let view = view(param)?;
+                Ok::<_, Error>([view.extent, view.strides])
+            })?,
         };
         into.copy_from_slice(&value.to_le_bytes()[..size]);
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
+use wattle_core::{LaunchOptions, Result, Shape, ShapeKind};
 use wattle_gpu::{cannot, too_many_blocks, too_many_threads};
-use wattle_ir::MAX_RANK;
+use wattle_ir::LaunchShape;
 
 use crate::context::Context;
 use crate::modules::{Built, Code};
@@ -17,7 +17,7 @@ const FILLINGS: u32 = 4;
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) code: Arc<Code>,
-    pub(crate) grid: Grid,
+    pub(crate) shape: LaunchShape,
     /// The blocks, and the threads of a block, in x, y and z.
     pub(crate) axes: [[u32; 3]; 2],
     /// The bytes of shared memory that the launch gives.
@@ -31,7 +31,7 @@ impl Context {
     /// The shape exceeds a limit of the device, which the error states.
     pub(crate) fn plan(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> Result<Plan> {
         let most_threads = self.physical.properties.max_threads_per_block;
-        let threads = self.threads(shape, options);
+        let threads = shape.threads(options, most_threads);
         let thread_count = threads.iter().product::<u32>();
         if thread_count > most_threads {
             let of = format!(" of kernel `{}`", built.kernel.name);
@@ -43,14 +43,14 @@ impl Context {
             return Err(too_many_threads(self.name(), thread_count, code.most_threads.into(), &why));
         }
         let shared_bytes = self.shared_bytes(built, &code, options.get_shared_len())?;
-        let blocks = match shape.kind {
-            ShapeKind::Threads => shape.outer,
+        let most_blocks = match shape.kind {
+            ShapeKind::Threads => u32::MAX,
             ShapeKind::Frames => {
                 let at_once = self.blocks_at_once(&code, thread_count, shared_bytes)?.max(1);
-                let most = if options.is_cooperative() { at_once } else { at_once.saturating_mul(FILLINGS) };
-                Shape::at_most(shape.outer, most.min(options.get_blocks()))
+                if options.is_cooperative() { at_once } else { at_once.saturating_mul(FILLINGS) }
             }
         };
+        let blocks = shape.blocks(options, most_blocks);
         let block_count = blocks.iter().product::<u32>();
         if block_count > self.physical.most_blocks {
             let (of, most) = (format!(" of kernel `{}`", built.kernel.name), self.physical.most_blocks);
@@ -61,8 +61,6 @@ impl Context {
         }
         let warp_size =
             options.lanes(&self.physical.properties, |lanes| lanes == self.physical.properties.warp_width)?;
-        let grid =
-            Grid { rank: shape.rank, blocks, threads, frames: shape.outer, frame_extent: shape.inner, warp_size };
         // Wattle's own kernels know their dimensions by themselves; a module's last one is x.
         let axes = match &built.module {
             None => [[block_count, 1, 1], [thread_count, 1, 1]],
@@ -70,23 +68,13 @@ impl Context {
                 std::array::from_fn(|axis| (shape.rank - 1).checked_sub(axis).map_or(1, |dimension| extent[dimension]))
             }),
         };
-        Ok(Plan { code, grid, axes, shared_bytes })
-    }
-
-    /// The threads per block, in each dimension.
-    fn threads(&self, shape: &Shape, options: &LaunchOptions) -> [u32; MAX_RANK] {
-        match shape.kind {
-            ShapeKind::Threads => shape.inner,
-            ShapeKind::Frames => {
-                let most = self.physical.properties.max_threads_per_block;
-                Shape::at_most(shape.inner, most.min(options.get_threads()))
-            }
-        }
+        Ok(Plan { code, shape: shape.launched(blocks, threads, warp_size), axes, shared_bytes })
     }
 
     /// Whether there is code for such a launch already, so that nothing is loaded for it.
     pub(crate) fn is_loaded(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> bool {
-        self.has_code(built, self.threads(shape, options).iter().product())
+        let threads = shape.threads(options, self.physical.properties.max_threads_per_block);
+        self.has_code(built, threads.iter().product())
     }
 
     fn admit_cooperative(

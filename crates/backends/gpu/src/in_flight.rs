@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wattle_core::{Grid, Kernel};
+use wattle_core::Kernel;
+use wattle_ir::LaunchShape;
 use wattle_ir::fault::FaultSite;
 
 use crate::report::Report;
@@ -16,7 +17,7 @@ pub struct Launched<C> {
     /// What the driver made of the kernel.
     pub code: C,
     /// The launch's shape.
-    pub grid: Grid,
+    pub shape: LaunchShape,
     /// The launch's number on its queue.
     pub number: u32,
     /// The time limit of the launch, if it has one.
@@ -33,6 +34,6 @@ impl<C> Launched<C> {
 
     /// The report of the launch once it has ended, for a kernel built as `ir` with these fault sites.
     pub fn report<'l>(&'l self, ir: &'l wattle_ir::Kernel, sites: &'l [FaultSite]) -> Report<'l> {
-        Report { kernel: &*self.kernel, ir, sites, grid: &self.grid, shared_len: self.shared_len }
+        Report { kernel: &*self.kernel, ir, sites, shape: &self.shape, shared_len: self.shared_len }
     }
 }

@@ -1,11 +1,11 @@
 //! The report of a launch, as the errors that all devices have.
 
-use wattle_core::{Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, system};
+use wattle_core::{Error, ErrorKind, FaultKind, Kernel, ThreadLine, system};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::format_index;
 use wattle_ir::message::Words;
-use wattle_ir::{MAX_RANK, Place, Site};
+use wattle_ir::{LaunchShape, MAX_RANK, Place, Site};
 
 use crate::stop::Reason;
 
@@ -21,7 +21,7 @@ pub struct Report<'l> {
     /// The fault sites that the numbers in the control block refer to.
     pub sites: &'l [FaultSite],
     /// The launch's shape.
-    pub grid: &'l Grid,
+    pub shape: &'l LaunchShape,
     /// The length of the shared array that is sized at launch, in elements.
     pub shared_len: u32,
 }
@@ -53,7 +53,9 @@ impl Report<'_> {
             let message = format!("kernel `{kernel}` reported a fault of number {}", word(control::SITE));
             return system("a fault that the kernel does not have", message);
         };
-        let (block, thread) = (self.block(word(control::BLOCK)), self.index(&self.grid.threads, word(control::THREAD)));
+        let (block, thread) = (word(control::BLOCK), word(control::THREAD));
+        let thread = self.index(self.shape.position(0, thread.into()).thread);
+        let block = self.block(block);
         ErrorKind::Fault(Box::new(wattle_core::Fault { kernel, block, thread, site, what })).into()
     }
 
@@ -93,13 +95,14 @@ impl Report<'_> {
         stopped.into_iter().filter_map(line).collect()
     }
 
+    /// The index of the block with this row-major number, formatted. The number may be anything, if the launch went
+    /// astray.
     fn block(&self, number: u32) -> String {
-        self.index(&self.grid.blocks, number)
+        self.index(self.shape.position(number.into(), 0).block)
     }
 
-    /// The index with this row-major number in this extent, formatted.
-    fn index(&self, extent: &[u32; MAX_RANK], number: u32) -> String {
-        format_index(&index(extent, number)[..self.grid.rank])
+    fn index(&self, index: [u32; MAX_RANK]) -> String {
+        format_index(&index[..self.kernel.rank()])
     }
 
     /// The extent of a view or an array in this launch.
@@ -115,14 +118,4 @@ impl Report<'_> {
         }
         found
     }
-}
-
-/// The index with this row-major number. The number may be anything, if the launch went astray.
-fn index(extent: &[u32; MAX_RANK], number: u32) -> [u32; MAX_RANK] {
-    let (mut index, mut rest) = ([0; MAX_RANK], number);
-    for d in (0..MAX_RANK).rev() {
-        index[d] = rest % extent[d].max(1);
-        rest /= extent[d].max(1);
-    }
-    index
 }

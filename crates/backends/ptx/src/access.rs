@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use wattle_ir::visit::Jump;
-use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type, illegal};
+use wattle_ir::{Access, Expr, ExprId, LaunchValue, LocalId, ParamKind, Place, SlotId, Type};
 
-use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
 use crate::emit::{Emitter, memory_type, shared_name};
-use crate::expr::int_type;
 use crate::layout::Argument;
 use crate::locals::{Local, constants_name};
 use crate::parameters::shared_offsets;
@@ -41,72 +38,6 @@ impl fmt::Display for Address {
 const MOST_OFFSET: u64 = 0x7fff_0000;
 
 impl Emitter<'_> {
-    pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
-        if let Some(site) = stmt.site() {
-            self.asm.site(site);
-        }
-        match stmt {
-            Stmt::Assign { slot, value } => {
-                let value = self.value(*value);
-                self.set_slot(*slot, value);
-            }
-            Stmt::Divide { dst, op, left, right, .. } => self.divide(*dst, *op, *left, *right),
-            Stmt::Load { dst, place, index, .. } => self.load(*dst, *place, index),
-            Stmt::LoadLanes { dst, place, index, .. } => self.load_lanes(*dst, *place, *index),
-            Stmt::Store { place, index, value, .. } => self.store(*place, index, *value),
-            Stmt::StoreLanes { place, index, values, .. } => self.store_lanes(*place, *index, values),
-            Stmt::AtomicLoad { dst, place, index, order, scope, site } => {
-                let label = self.lowering.atomic_read(*order, *scope, place.memory_class());
-                self.atomic_load(*dst, *place, index, label.map_err(|_| self.no_scope(*site))?);
-            }
-            Stmt::AtomicStore { place, index, value, order, scope, site } => {
-                let label = self.lowering.atomic_write(*order, *scope, place.memory_class());
-                self.atomic_store(*place, index, *value, label.map_err(|_| self.no_scope(*site))?);
-            }
-            Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site } => {
-                let labels = self.lowering.update(*order, *scope, place.memory_class());
-                self.atomic_update(*dst, *op, *place, index, *operand, labels.map_err(|_| self.no_scope(*site))?);
-            }
-            Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site } => {
-                let labels = self.lowering.update(*order, *scope, place.memory_class());
-                let labels = labels.map_err(|_| self.no_scope(*site))?;
-                self.compare_exchange(*dst, *place, index, [*expected, *desired], labels);
-            }
-            Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
-            Stmt::Barrier { .. } => self.barrier(),
-            Stmt::Warp { dst, op, value, operand, .. } => self.warp(*dst, *op, *value, *operand),
-            Stmt::WarpBarrier { .. } => self.warp_barrier(),
-            Stmt::If { condition, then, otherwise } => match stmt.check() {
-                Some(check) => self.check(&check)?,
-                None => self.if_else(*condition, then, otherwise)?,
-            },
-            Stmt::Loop { label, body, continuing, bounded, site } => {
-                self.loop_over(*label, body, continuing, *bounded, *site)?;
-            }
-            Stmt::Block { label, body } => self.labelled(*label, body)?,
-            Stmt::Break(label) => self.exit(Jump::Break(*label)),
-            Stmt::Continue(label) => self.exit(Jump::Continue(*label)),
-            Stmt::Return => self.exit(Jump::Return),
-            Stmt::Fault { fault, index, site } => {
-                let index = self.index(index);
-                self.fault(*site, fault.clone(), &index);
-            }
-            // The counter of the multiprocessor's cycles; a thread that reads it again reads it anew (10.25
-            // "%clock64").
-            Stmt::Clock { dst, .. } => {
-                let ticks = self.asm.register(Class::Long);
-                ins!(self, "mov.u64 {ticks}, %clock64");
-                self.set_slot(*dst, ticks);
-            }
-            // Legal kernels have faults and records instead.
-            Stmt::Assert { .. } | Stmt::Print { .. } => illegal(stmt),
-        }
-        // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
-        // the condition has seen.
-        self.known.clear();
-        Ok(())
-    }
-
     /// Emits code that hardly ever runs, behind the kernel's end: from `start`, and then back to `end`.
     pub(crate) fn apart(
         &mut self,
@@ -127,16 +58,6 @@ impl Emitter<'_> {
             self.asm.place(over);
         }
         self.asm.go_to(section);
-    }
-
-    /// Divides by what is not zero.
-    fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId) {
-        let ty = self.types[left.index()];
-        let (x, y) = (self.value(left), self.value(right));
-        let name = if op == DivOp::Div { "div" } else { "rem" };
-        let result = self.op(&format!("{name}.{}", int_type(ty)), Class::of(ty), &[x, y]);
-        let result = self.wrapped(ty, result);
-        self.set_slot(dst, result);
     }
 
     pub(crate) fn index(&mut self, index: &[ExprId]) -> Vec<Value> {
@@ -224,14 +145,14 @@ impl Emitter<'_> {
             return address(self.in_view_at(base, only, size), 0);
         }
         // The index is within bounds, so the number of its element is below 2³² in a kernel that is not wide
-        // (`Argument::Stride`), and the address is one of the buffer's in every kernel.
+        // (`LaunchValue::ViewStride`), and the address is one of the buffer's in every kernel.
         let (class, bits) = match self.kernel.wide {
             true => (Class::Long, "u64"),
             false => (Class::Word, "u32"),
         };
         let mut elements: Option<Value> = None;
         for (d, &at) in index.iter().enumerate() {
-            let stride = (d + 1 < index.len()).then(|| self.argument(Argument::Stride(first, d as u8)));
+            let stride = (d + 1 < index.len()).then(|| self.launch_value(LaunchValue::ViewStride(first, d as u8)));
             elements = Some(match (elements, stride) {
                 (None, None) => at,
                 (None, Some(stride)) => self.op(&format!("mul.lo.{bits}"), class, &[at, stride]),
@@ -284,7 +205,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId]) {
+    pub(crate) fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId]) {
         let index = self.index(index);
         if let Some((id, elements)) = self.elements(place) {
             let value = self.chosen(id, &elements, index[0]);
@@ -294,7 +215,7 @@ impl Emitter<'_> {
         ins!(self, "{}.{} {to}, {at}", self.plain(place, "ld"), memory_type(ty));
     }
 
-    fn store(&mut self, place: Place, index: &[ExprId], value: ExprId) {
+    pub(crate) fn store(&mut self, place: Place, index: &[ExprId], value: ExprId) {
         let (index, value) = (self.index(index), self.value(value));
         if let Some((_, elements)) = self.elements(place) {
             return self.choose(&elements, index[0], value);

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use wattle_ir::{Site, Type};
+use wattle_ir::{Site, Type, TypeKind};
 
 /// A class of registers.
 ///
@@ -95,12 +95,12 @@ impl fmt::Display for Value {
             }
             Value::Constant(Type::F32, raw) => write!(f, "0f{raw:08X}"),
             Value::Constant(Type::F64, raw) => write!(f, "0d{raw:016X}"),
-            Value::Constant(Type::I8, raw) => write!(f, "{}", raw as i8),
-            Value::Constant(Type::I16, raw) => write!(f, "{}", raw as i16),
-            Value::Constant(Type::I32, raw) => write!(f, "{}", raw as i32),
             // The magnitude of the least value is none that a signed constant can have.
             Value::Constant(Type::I64, raw) if raw == 1 << 63 => write!(f, "0x{raw:x}"),
-            Value::Constant(Type::I64, raw) => write!(f, "{}", raw as i64),
+            Value::Constant(ty, raw) if ty.kind() == TypeKind::Signed => {
+                let above = u64::BITS - ty.bits();
+                write!(f, "{}", (raw << above) as i64 >> above)
+            }
             Value::Constant(_, raw) if raw > i64::MAX as u64 => write!(f, "0x{raw:x}"),
             Value::Constant(_, raw) => write!(f, "{raw}"),
         }

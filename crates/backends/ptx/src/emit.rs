@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::plain_name;
-use wattle_ir::{Builtin, ExprId, Kernel, Legal, Param, ParamId, ParamKind, SlotId, Type};
+use wattle_ir::{Builtin, ExprId, Kernel, LaunchValue, Legal, Param, ParamId, ParamKind, SlotId, Type};
 use wattle_memory::Lowering;
 
 pub use crate::assemble::memory_type;
@@ -231,19 +231,12 @@ impl Emitter<'_> {
                 };
                 emitter.scalar(ty, &name)
             }
-            Argument::Extent(..) | Argument::Stride(..) if emitter.kernel.wide => {
+            Argument::Launch(LaunchValue::ViewExtent(..) | LaunchValue::ViewStride(..)) if emitter.kernel.wide => {
                 let to = emitter.asm.register(Class::Long);
                 ins!(emitter, "ld.param.u64 {to}, [{name}]");
                 to
             }
-            Argument::Number
-            | Argument::Extent(..)
-            | Argument::Stride(..)
-            | Argument::SharedLen
-            | Argument::BlockExtent(_)
-            | Argument::GridExtent(_)
-            | Argument::FrameCount(_)
-            | Argument::FrameExtent(_) => {
+            Argument::Number | Argument::Launch(_) => {
                 let to = emitter.asm.register(Class::Word);
                 ins!(emitter, "ld.param.u32 {to}, [{name}]");
                 to
@@ -251,6 +244,11 @@ impl Emitter<'_> {
         });
         self.arguments.insert(what, value);
         value
+    }
+
+    /// A number of the launch, which is a parameter of the entry.
+    pub(crate) fn launch_value(&mut self, value: LaunchValue) -> Value {
+        self.argument(Argument::Launch(value))
     }
 
     /// An address in global memory.
@@ -289,14 +287,8 @@ pub fn parameter_name(entry: &str, params: &[Param], what: Argument) -> String {
         Argument::Host => "host".into(),
         Argument::Number => "number".into(),
         Argument::Base(id) => format!("{}_base", of(id)),
-        Argument::Extent(id, d) => format!("{}_extent_{d}", of(id)),
-        Argument::Stride(id, d) => format!("{}_stride_{d}", of(id)),
         Argument::Scalar(id) => of(id),
-        Argument::SharedLen => "shared_len".into(),
-        Argument::BlockExtent(d) => format!("block_extent_{d}"),
-        Argument::GridExtent(d) => format!("grid_extent_{d}"),
-        Argument::FrameCount(d) => format!("frame_count_{d}"),
-        Argument::FrameExtent(d) => format!("frame_extent_{d}"),
+        Argument::Launch(value) => value.name(of),
     };
     format!("{entry}_{name}")
 }

@@ -1,6 +1,6 @@
 //! Instructions for expressions.
 
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKind, UnaryOp, illegal};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, LaunchValue, Place, TernaryOp, Type, TypeKind, UnaryOp, illegal};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
@@ -134,8 +134,10 @@ impl Emitter<'_> {
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
         match (place, self.kernel.known_extent(place, dimension)) {
             (_, Some(len)) => Value::word(len),
-            (Place::Param(param), None) => self.argument(Argument::Extent(self.kernel.first_of(param), dimension)),
-            _ => self.argument(Argument::SharedLen),
+            (Place::Param(param), None) => {
+                self.launch_value(LaunchValue::ViewExtent(self.kernel.first_of(param), dimension))
+            }
+            _ => self.launch_value(LaunchValue::SharedLen),
         }
     }
 
@@ -156,13 +158,13 @@ impl Emitter<'_> {
         let value = match builtin {
             Builtin::BlockExtent if flat => self.special("%ntid.x"),
             Builtin::GridExtent if flat => self.special("%nctaid.x"),
-            Builtin::BlockExtent => self.argument(Argument::BlockExtent(dimension)),
-            Builtin::GridExtent => self.argument(Argument::GridExtent(dimension)),
-            Builtin::FrameCount => self.argument(Argument::FrameCount(dimension)),
-            Builtin::FrameExtent => self.argument(Argument::FrameExtent(dimension)),
+            Builtin::BlockExtent => self.launch_value(LaunchValue::BlockExtent(dimension)),
+            Builtin::GridExtent => self.launch_value(LaunchValue::GridExtent(dimension)),
+            Builtin::FrameCount => self.launch_value(LaunchValue::FrameCount(dimension)),
+            Builtin::FrameExtent => self.launch_value(LaunchValue::FrameExtent(dimension)),
             Builtin::ThreadInBlock => {
                 let thread = self.special("%tid.x");
-                self.part(thread, dimension, Argument::BlockExtent)
+                self.part(thread, dimension, LaunchValue::BlockExtent)
             }
             Builtin::WarpSize => Value::word(WARP_SIZE),
             // A kernel that is made for a target has constants instead.
@@ -171,7 +173,7 @@ impl Emitter<'_> {
             Builtin::WarpInBlock => self.of_thread("shr.u32", WARP_SIZE.ilog2()),
             Builtin::BlockInGrid => {
                 let block = self.special("%ctaid.x");
-                self.part(block, dimension, Argument::GridExtent)
+                self.part(block, dimension, LaunchValue::GridExtent)
             }
         };
         self.builtins.insert((builtin, dimension), value);
@@ -179,16 +181,16 @@ impl Emitter<'_> {
     }
 
     /// Computes one dimension of a row-major number, in the prologue.
-    fn part(&mut self, number: Value, dimension: u8, extent: fn(u8) -> Argument) -> Value {
+    fn part(&mut self, number: Value, dimension: u8, extent: fn(u8) -> LaunchValue) -> Value {
         let mut rest = number;
         for d in (dimension + 1..self.kernel.rank as u8).rev() {
-            let by = self.argument(extent(d));
+            let by = self.launch_value(extent(d));
             rest = self.in_prologue(|emitter| emitter.op("div.u32", Class::Word, &[rest, by]));
         }
         if dimension == 0 {
             return rest;
         }
-        let by = self.argument(extent(dimension));
+        let by = self.launch_value(extent(dimension));
         self.in_prologue(|emitter| emitter.op("rem.u32", Class::Word, &[rest, by]))
     }
 

@@ -43,7 +43,7 @@ impl Emitter<'_> {
             for (slot, register) in values.iter().zip(&to).filter(|_| !plain) {
                 // Bits are extended by zeros (PTX ISA 8.8, 5.2.2): a type with a sign wants its own.
                 let ty = kernel.slots[slot.index()].ty;
-                if matches!(ty, Type::I8 | Type::I16) {
+                if ty.is_signed() && ty.is_int() && ty.bits() < u32::BITS {
                     ins!(self, "cvt.s32.{} {register}, {register}", memory_type(ty));
                 }
             }

@@ -8,8 +8,8 @@
 //!   larger than [`MOST_STATIC_SHARED`]: then the launch gives [`LaunchLayout::shared_bytes_at_launch`] bytes and those
 //!   of the array that is sized at launch behind them.
 
-use wattle_ir::ParamId;
 use wattle_ir::fault::FaultSite;
+use wattle_ir::{LaunchValue, ParamId};
 
 /// The most bytes of shared memory that a module can have of its own (CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability": more must be given by the launch).
@@ -73,8 +73,7 @@ pub struct Parameter {
     pub size: u32,
 }
 
-/// What a parameter of the entry holds. Dimensions count from 0, which varies slowest. All are 32-bit unsigned integers
-/// where nothing else is said.
+/// What a parameter of the entry holds: a 32-bit unsigned integer where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
     /// The address of the queue's control block ([`crate::control`]); 64 bits.
@@ -86,21 +85,9 @@ pub enum Argument {
     Number,
     /// The address of the view's first element; 64 bits.
     Base(ParamId),
-    /// The view's extent in one dimension, in elements; 64 bits in a kernel that is wide.
-    Extent(ParamId, u8),
-    /// The distance of neighbours in one dimension of the view, in elements; 64 bits in a kernel that is wide. In any
-    /// other the number of each element of the view, counted from the first one by these, is below 2³².
-    Stride(ParamId, u8),
     /// A scalar, in its own size ([`wattle_ir::Scalar::to_raw`]).
     Scalar(ParamId),
-    /// The length of the shared array that is sized at launch, in elements.
-    SharedLen,
-    /// Threads per block in one dimension.
-    BlockExtent(u8),
-    /// Blocks of the grid in one dimension.
-    GridExtent(u8),
-    /// Frames of the launch in one dimension.
-    FrameCount(u8),
-    /// The extent of a frame in one dimension.
-    FrameExtent(u8),
+    /// A number of the launch; 64 bits if it is of a view in a kernel that is wide. In any other kernel the number of
+    /// each element of a view, counted from the first one by the strides, is below 2³².
+    Launch(LaunchValue),
 }

@@ -23,6 +23,7 @@ mod locals;
 mod ordering;
 mod parameters;
 mod report;
+mod statement;
 mod target;
 mod together;
 mod unroll;

@@ -1,6 +1,6 @@
 //! The parameters and the shared memory that a launch gives a kernel's entry.
 
-use wattle_ir::{Builtin, Expr, Kernel, ParamId, ParamKind, Place, SharedLen};
+use wattle_ir::{Builtin, Expr, Kernel, LaunchValue, ParamId, ParamKind, Place, SharedLen};
 
 use crate::emit::shared_at_launch;
 use crate::layout::{Argument, LaunchLayout, Parameter};
@@ -17,20 +17,20 @@ pub fn layout(kernel: &Kernel) -> LaunchLayout {
             ParamKind::View { rank, .. } => {
                 arguments.push((Argument::Base(id), 8));
                 let size = kernel.extent_type(Place::Param(id)).size() as u32;
-                arguments.extend((0..rank as u8).map(|d| (Argument::Extent(id, d), size)));
-                arguments.extend((0..rank as u8 - 1).map(|d| (Argument::Stride(id, d), size)));
+                arguments.extend(LaunchValue::of_view(id, rank).map(|value| (Argument::Launch(value), size)));
             }
         }
     }
     let at_launch = kernel.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
     if at_launch.is_some() {
-        arguments.push((Argument::SharedLen, 4));
+        arguments.push((Argument::Launch(LaunchValue::SharedLen), 4));
     }
     for expr in &kernel.exprs {
         let Expr::Builtin(builtin, dimension) = *expr else { continue };
-        for word in words(builtin, dimension, kernel.rank as u8) {
-            if !arguments.contains(&(word, 4)) {
-                arguments.push((word, 4));
+        for word in words(builtin, dimension, kernel.rank) {
+            let word = (Argument::Launch(word), 4);
+            if !arguments.contains(&word) {
+                arguments.push(word);
             }
         }
     }
@@ -43,19 +43,11 @@ pub fn layout(kernel: &Kernel) -> LaunchLayout {
     }
 }
 
-/// The words that a builtin is computed from. The machine has those of a launch of one dimension in registers.
-fn words(builtin: Builtin, dimension: u8, rank: u8) -> Vec<Argument> {
-    let from_dimension = |of: fn(u8) -> Argument| (dimension.max(1)..rank).map(of).collect();
-    match builtin {
-        Builtin::BlockInGrid => from_dimension(Argument::GridExtent),
-        Builtin::ThreadInBlock => from_dimension(Argument::BlockExtent),
-        Builtin::BlockExtent | Builtin::GridExtent if rank == 1 => Vec::new(),
-        Builtin::BlockExtent => vec![Argument::BlockExtent(dimension)],
-        Builtin::GridExtent => vec![Argument::GridExtent(dimension)],
-        Builtin::Device(_) | Builtin::WarpSize | Builtin::Lane | Builtin::WarpInBlock => Vec::new(),
-        Builtin::FrameCount => vec![Argument::FrameCount(dimension)],
-        Builtin::FrameExtent => vec![Argument::FrameExtent(dimension)],
-    }
+/// The numbers that a builtin is computed from. The machine has those of a launch of one dimension in registers.
+fn words(builtin: Builtin, dimension: u8, rank: usize) -> Vec<LaunchValue> {
+    let mut words = LaunchValue::of_builtin(builtin, dimension, rank);
+    words.retain(|word| rank > 1 || !matches!(word, LaunchValue::BlockExtent(_) | LaunchValue::GridExtent(_)));
+    words
 }
 
 /// Places each parameter at a multiple of its size, as the driver lays them out.

@@ -1,109 +1,15 @@
 //! Plain accesses to memory. The bounds checks stand in the kernel already ([`wattle_ir::legalize()`]).
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Op, Scope as SpirvScope, StorageClass, Word};
-use wattle_ir::visit::Jump;
-use wattle_ir::{DivOp, ExprId, Packed, ParamKind, Place, SlotId, Stmt, Type, illegal};
+use rspirv::spirv::{Op, StorageClass, Word};
+use wattle_ir::{ExprId, LaunchValue, Packed, ParamKind, Place, SlotId, Stmt, Type};
 
-use crate::Lacking;
 use crate::emit::Emitter;
 use crate::interface::{self, Member, Variable};
 use crate::layout::ArgumentWord;
 
 impl Emitter<'_> {
-    pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
-        if let Some(site) = stmt.site() {
-            self.asm.line(site.file, site.line, site.column);
-        }
-        match stmt {
-            Stmt::Assign { slot, value } => {
-                let value = self.value(*value);
-                self.set_slot(*slot, value);
-            }
-            Stmt::Divide { dst, op, left, right, .. } => self.divide(*dst, *op, *left, *right),
-            Stmt::Load { dst, place, index, .. } => self.load(*dst, *place, index),
-            Stmt::Store { place, index, value, .. } => self.store(*place, index, *value),
-            Stmt::AtomicLoad { dst, place, index, order, scope, site } => {
-                let label = self.lowering.atomic_read(*order, *scope, place.memory_class());
-                self.atomic_load(*dst, *place, index, label.map_err(|_| self.no_system_scope(*site))?);
-            }
-            Stmt::AtomicStore { place, index, value, order, scope, site } => {
-                let label = self.lowering.atomic_write(*order, *scope, place.memory_class());
-                self.atomic_store(*place, index, *value, label.map_err(|_| self.no_system_scope(*site))?);
-            }
-            Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site } => {
-                let labels = self.lowering.update(*order, *scope, place.memory_class());
-                self.atomic_update(
-                    *dst,
-                    *op,
-                    *place,
-                    index,
-                    *operand,
-                    labels.map_err(|_| self.no_system_scope(*site))?,
-                );
-            }
-            Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site } => {
-                let labels = self.lowering.update(*order, *scope, place.memory_class());
-                let labels = labels.map_err(|_| self.no_system_scope(*site))?;
-                self.compare_exchange(*dst, *place, index, [*expected, *desired], labels);
-            }
-            Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
-            Stmt::Barrier { .. } => self.barrier(),
-            Stmt::Warp { dst, op, value, operand, .. } => self.warp(*dst, *op, *value, *operand),
-            Stmt::WarpBarrier { .. } => self.warp_barrier(),
-            Stmt::If { condition, then, otherwise } => self.if_else(*condition, then, otherwise)?,
-            Stmt::Loop { label, body, continuing, bounded, site } => {
-                self.loop_over(*label, body, continuing, *bounded, *site)?;
-            }
-            Stmt::Block { label, body } => self.labelled(*label, body)?,
-            Stmt::Break(label) => self.exit(Jump::Break(*label)),
-            Stmt::Continue(label) => self.exit(Jump::Continue(*label)),
-            Stmt::Return => self.exit(Jump::Return),
-            Stmt::Fault { fault, index, site } => {
-                let index = self.index(index);
-                self.fault(*site, fault.clone(), &index);
-            }
-            Stmt::Clock { dst, .. } => self.clock(*dst),
-            // Legal kernels have none of them.
-            Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::LoadLanes { .. } | Stmt::StoreLanes { .. } => {
-                illegal(stmt)
-            }
-        }
-        // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
-        // the condition has seen.
-        self.known.clear();
-        Ok(())
-    }
-
-    /// Reads the clock, at the widest scope that the device has.
-    fn clock(&mut self, dst: SlotId) {
-        let scope = if self.features.device_clock { SpirvScope::Device } else { SpirvScope::Subgroup };
-        let (of, scope) = (self.asm.ty(Type::U64), self.asm.word(scope as u32));
-        let ticks = self.asm.op(Op::ReadClockKHR, of, vec![Operand::IdScope(scope)]);
-        self.set_slot(dst, ticks);
-    }
-
-    /// Divides by what is not zero.
-    fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId) {
-        let ty = self.types[left.index()];
-        let (of, x, y) = (self.asm.ty(ty), self.value(left), self.value(right));
-        let mut two = |op, x, y| self.asm.of(op, of, &[x, y]);
-        let result = match (op, ty.is_signed()) {
-            (DivOp::Div, true) => two(Op::SDiv, x, y),
-            (DivOp::Div, false) => two(Op::UDiv, x, y),
-            // "For the OpSRem and OpSMod instructions, if either operand is negative the result is undefined" (Vulkan
-            // 1.3, "Precision and Operation of SPIR-V Instructions"); of a quotient it is not.
-            (DivOp::Rem, true) => {
-                let quotient = two(Op::SDiv, x, y);
-                let whole = two(Op::IMul, quotient, y);
-                two(Op::ISub, x, whole)
-            }
-            (DivOp::Rem, false) => two(Op::UMod, x, y),
-        };
-        self.set_slot(dst, result);
-    }
-
-    fn index(&mut self, index: &[ExprId]) -> Vec<Word> {
+    pub(crate) fn index(&mut self, index: &[ExprId]) -> Vec<Word> {
         index.iter().map(|id| self.value(*id)).collect()
     }
 
@@ -141,7 +47,7 @@ impl Emitter<'_> {
             let step = if d + 1 == self.rank_of(place) {
                 index
             } else {
-                let stride = self.entry.word(ArgumentWord::Stride(first, d as u8));
+                let stride = self.entry.launch_value(LaunchValue::ViewStride(first, d as u8));
                 self.asm.of(Op::IMul, word, &[index, stride])
             };
             at = self.asm.of(Op::IAdd, word, &[at, step]);
@@ -211,7 +117,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId]) {
+    pub(crate) fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId]) {
         let index = self.index(index);
         let (at, ty) = self.pointer(place, &index, 1);
         let of = self.asm.ty(ty);
@@ -223,7 +129,7 @@ impl Emitter<'_> {
         self.set_slot(dst, value);
     }
 
-    fn store(&mut self, place: Place, index: &[ExprId], value: ExprId) {
+    pub(crate) fn store(&mut self, place: Place, index: &[ExprId], value: ExprId) {
         let (stored, index) = (self.value(value), self.index(index));
         let (at, ty) = self.pointer(place, &index, 1);
         let value = self.bits(self.kernel.element_of(place), ty, stored);

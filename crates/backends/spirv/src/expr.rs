@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, UnaryOp, illegal};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, LaunchValue, Place, TernaryOp, Type, UnaryOp, illegal};
 
 use crate::emit::Emitter;
 use crate::layout::{ArgumentWord, SpecConstant};
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         match (place, self.kernel.known_extent(place, dimension)) {
             (_, Some(len)) => self.asm.word(len),
             (Place::Param(param), None) => {
-                self.entry.word(ArgumentWord::Extent(self.kernel.first_of(param), dimension))
+                self.entry.launch_value(LaunchValue::ViewExtent(self.kernel.first_of(param), dimension))
             }
             _ => self.interface.spec(SpecConstant::SharedLen),
         }
@@ -103,9 +103,9 @@ impl Emitter<'_> {
     fn builtin(&mut self, builtin: Builtin, dimension: u8) -> Word {
         match builtin {
             Builtin::BlockExtent => self.block_extent(dimension),
-            Builtin::GridExtent => self.entry.word(ArgumentWord::GridExtent(dimension)),
-            Builtin::FrameCount => self.entry.word(ArgumentWord::FrameCount(dimension)),
-            Builtin::FrameExtent => self.entry.word(ArgumentWord::FrameExtent(dimension)),
+            Builtin::GridExtent => self.entry.launch_value(LaunchValue::GridExtent(dimension)),
+            Builtin::FrameCount => self.entry.launch_value(LaunchValue::FrameCount(dimension)),
+            Builtin::FrameExtent => self.entry.launch_value(LaunchValue::FrameExtent(dimension)),
             Builtin::ThreadInBlock => {
                 let thread = self.entry.thread;
                 self.part(thread, dimension, |emitter, d| emitter.block_extent(d))
@@ -117,7 +117,7 @@ impl Emitter<'_> {
             Builtin::Lane => self.interface.warp(&mut self.asm)[2],
             Builtin::BlockInGrid => {
                 let block = self.entry.block;
-                self.part(block, dimension, |emitter, d| emitter.entry.word(ArgumentWord::GridExtent(d)))
+                self.part(block, dimension, |emitter, d| emitter.entry.launch_value(LaunchValue::GridExtent(d)))
             }
         }
     }

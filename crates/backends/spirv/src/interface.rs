@@ -3,7 +3,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
-use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedArray, SharedLen, Type};
+use wattle_ir::{Access, Kernel, LaunchValue, ParamId, ParamKind, SharedArray, SharedLen, Type};
 
 use crate::assemble::Assembler;
 use crate::control;
@@ -54,6 +54,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A number of the launch, which is a word of the arguments.
+    pub fn launch_value(&self, value: LaunchValue) -> Word {
+        self.word(ArgumentWord::Launch(value))
+    }
+
     /// The value of a word of the arguments.
     pub fn word(&self, which: ArgumentWord) -> Word {
         debug_assert!(self.words.contains_key(&which), "the layout names each word that is asked for: {which:?}");
@@ -88,25 +93,16 @@ pub fn layout(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> La
                     None => views.push(ViewBinding { param: id, writable }),
                 }
                 arguments.push(ArgumentWord::Offset(id));
-                arguments.extend((0..rank as u8).map(|d| ArgumentWord::Extent(id, d)));
-                arguments.extend((0..rank as u8 - 1).map(|d| ArgumentWord::Stride(id, d)));
+                arguments.extend(LaunchValue::of_view(id, rank).map(ArgumentWord::Launch));
             }
         }
     }
     for expr in &kernel.exprs {
         let wattle_ir::Expr::Builtin(builtin, dimension) = *expr else { continue };
-        use wattle_ir::Builtin::*;
-        // The block's index in one dimension comes of its number and the grid's extents from that dimension on; that of
-        // dimension 0 is not needed.
-        let of = match builtin {
-            BlockInGrid => (dimension.max(1)..kernel.rank as u8).map(ArgumentWord::GridExtent).collect(),
-            GridExtent => vec![ArgumentWord::GridExtent(dimension)],
-            FrameCount => vec![ArgumentWord::FrameCount(dimension)],
-            FrameExtent => vec![ArgumentWord::FrameExtent(dimension)],
-            ThreadInBlock | BlockExtent | Device(_) | WarpSize | Lane | WarpInBlock => vec![],
-        };
-        for word in of {
-            if !arguments.contains(&word) {
+        for value in LaunchValue::of_builtin(builtin, dimension, kernel.rank) {
+            let word = ArgumentWord::Launch(value);
+            // The block's extents are specialization constants.
+            if !matches!(value, LaunchValue::BlockExtent(_)) && !arguments.contains(&word) {
                 arguments.push(word);
             }
         }
@@ -366,12 +362,8 @@ fn argument_name(kernel: &Kernel, argument: ArgumentWord) -> String {
         ArgumentWord::Number => "number".into(),
         ArgumentWord::Zero => "zero".into(),
         ArgumentWord::Offset(id) => format!("{}_offset", of(id)),
-        ArgumentWord::Extent(id, d) => format!("{}_extent_{d}", of(id)),
-        ArgumentWord::Stride(id, d) => format!("{}_stride_{d}", of(id)),
         ArgumentWord::Low(id) => of(id),
         ArgumentWord::High(id) => format!("{}_high", of(id)),
-        ArgumentWord::GridExtent(d) => format!("grid_extent_{d}"),
-        ArgumentWord::FrameCount(d) => format!("frame_count_{d}"),
-        ArgumentWord::FrameExtent(d) => format!("frame_extent_{d}"),
+        ArgumentWord::Launch(value) => value.name(of),
     }
 }

@@ -10,8 +10,8 @@
 //!   numbers from [`ArgumentWord::Blocks`] on do nothing. Blocks are numbered row-major, dimension 0 slowest, and so
 //!   are threads in their blocks, which are workgroups of one dimension.
 
-use wattle_ir::ParamId;
 use wattle_ir::fault::FaultSite;
+use wattle_ir::{LaunchValue, ParamId};
 
 /// The words of a module, and what is needed to launch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct ViewBinding {
     pub writable: bool,
 }
 
-/// One 32-bit word of the arguments. Dimensions count from 0, which varies slowest.
+/// One 32-bit word of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgumentWord {
     /// The number of blocks of the launch.
@@ -68,20 +68,12 @@ pub enum ArgumentWord {
     Zero,
     /// Where the view starts behind its descriptor's start, in elements.
     Offset(ParamId),
-    /// The view's extent in one dimension, in elements.
-    Extent(ParamId, u8),
-    /// The distance of neighbours in one dimension of the view, in elements.
-    Stride(ParamId, u8),
     /// The low 32 bits of a scalar ([`wattle_ir::Scalar::to_raw`]).
     Low(ParamId),
     /// The high 32 bits of a scalar.
     High(ParamId),
-    /// Blocks of the grid in one dimension.
-    GridExtent(u8),
-    /// Frames of the launch in one dimension.
-    FrameCount(u8),
-    /// The extent of a frame in one dimension.
-    FrameExtent(u8),
+    /// A number of the launch; threads per block and the length of a shared array are [`SpecConstant`]s instead.
+    Launch(LaunchValue),
 }
 
 /// The specialization constants: each has its position here as its `SpecId`, and all are 32-bit unsigned integers.

@@ -20,6 +20,7 @@ pub mod lint;
 mod ordering;
 mod report;
 mod rounding;
+mod statement;
 mod text;
 mod warp;
 

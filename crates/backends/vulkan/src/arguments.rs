@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ash::vk;
-use wattle_core::{Grid, Kernel, Result};
+use wattle_core::{Error, Kernel, Result};
 use wattle_gpu::cannot;
-use wattle_ir::{ParamId, raw};
+use wattle_ir::{LaunchShape, ParamId, raw};
 use wattle_spirv::ArgumentWord;
 
 use crate::block::PADDING;
@@ -39,7 +39,7 @@ impl Arguments {
         context: &Arc<Context>,
         compiled: &Compiled,
         kernel: &dyn Kernel,
-        grid: &Grid,
+        shape: &LaunchShape,
         number: u32,
     ) -> Result<()> {
         self.bindings.clear();
@@ -49,17 +49,16 @@ impl Arguments {
         self.words.clear();
         for word in &compiled.layout.arguments {
             self.words.push(match *word {
-                ArgumentWord::Blocks => grid.block_count(),
+                ArgumentWord::Blocks => shape.blocks() as u32,
                 ArgumentWord::Zero => 0,
                 ArgumentWord::Number => number,
                 ArgumentWord::Offset(param) => bind(context, kernel, param)?.1,
-                ArgumentWord::Extent(param, d) => kernel.view(param)?.extent()[usize::from(d)] as u32,
-                ArgumentWord::Stride(param, d) => kernel.view(param)?.strides()[usize::from(d)] as u32,
                 ArgumentWord::Low(param) => word_of(kernel.scalar(param)?, 0),
                 ArgumentWord::High(param) => word_of(kernel.scalar(param)?, 1),
-                ArgumentWord::GridExtent(d) => grid.blocks[usize::from(d)],
-                ArgumentWord::FrameCount(d) => grid.frames[usize::from(d)],
-                ArgumentWord::FrameExtent(d) => grid.frame_extent[usize::from(d)],
+                ArgumentWord::Launch(value) => value.get(shape, 0, |param| {
+                    let view = kernel.view(param)?;
+                    Ok::<_, Error>([view.extent(), view.strides()])
+                })? as u32,
             });
         }
         Ok(())

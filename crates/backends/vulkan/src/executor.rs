@@ -68,15 +68,15 @@ impl Executor {
         let shared_len = options.get_shared_len();
         let compiled = context.compiled(&*kernel, shared_len)?;
         let dispatch = context.dispatch(shape, options, &compiled)?;
-        let (grid, groups) = (dispatch.grid, dispatch.groups);
-        let pipeline =
-            context.pipeline(&compiled, Variant { threads: grid.threads, shared_len, warp_size: grid.warp_size })?;
+        let (shape, groups) = (dispatch.shape, dispatch.groups);
+        let pipeline = context
+            .pipeline(&compiled, Variant { threads: shape.block_extent, shared_len, warp_size: shape.warp_size })?;
         let slot = self.free_slot();
         if self.has_failed() {
             return Ok(());
         }
         let number = if self.in_flight.is_empty() { 1 } else { self.number + 1 };
-        self.arguments.take(&context, &compiled, &*kernel, &grid, number)?;
+        self.arguments.take(&context, &compiled, &*kernel, &shape, number)?;
         let views = if self.arguments.bindings.is_empty() {
             None
         } else {
@@ -95,7 +95,7 @@ impl Executor {
         self.number = number;
         self.next_slot = (slot + 1) % SLOTS;
         let limit = options.get_time_limit();
-        let launch = Some(Launched { kernel, code: compiled, grid, number, limit, shared_len });
+        let launch = Some(Launched { kernel, code: compiled, shape, number, limit, shared_len });
         self.in_flight.push_back(InFlight { slot, until, launch, began: None, records: Vec::new(), operations: 1 });
         Ok(())
     }
@@ -223,8 +223,10 @@ unsafe impl wattle_core::queue::Executor for Executor {
         self.recover()?;
         let (context, shared_len) = (self.context.clone(), options.get_shared_len());
         let compiled = context.compiled(kernel, shared_len)?;
-        let grid = context.dispatch(shape, options, &compiled)?.grid;
-        context.pipeline(&compiled, Variant { threads: grid.threads, shared_len, warp_size: grid.warp_size }).map(drop)
+        let shape = context.dispatch(shape, options, &compiled)?.shape;
+        context
+            .pipeline(&compiled, Variant { threads: shape.block_extent, shared_len, warp_size: shape.warp_size })
+            .map(drop)
     }
 
     fn admit_host_part(

@@ -1,8 +1,8 @@
 //! Blocks and threads for a launch.
 
-use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
+use wattle_core::{LaunchOptions, Result, Shape, ShapeKind};
 use wattle_gpu::{cannot, too_many_blocks, too_many_threads};
-use wattle_ir::MAX_RANK;
+use wattle_ir::{LaunchShape, MAX_RANK};
 
 use crate::context::Context;
 use crate::pipeline::Compiled;
@@ -14,7 +14,7 @@ const BLOCKS_PER_CORE: u32 = 64;
 /// The blocks and threads of a launch, and how they are dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dispatch {
-    pub(crate) grid: Grid,
+    pub(crate) shape: LaunchShape,
     /// The number of groups in x and y; there may be more groups than blocks.
     pub(crate) groups: [u32; 2],
 }
@@ -30,16 +30,12 @@ impl Context {
         let one_subgroup = compiled.orders_in_loops && self.physical.features.workarounds.fences_in_loops_end_blocks;
         let most_threads = if one_subgroup { warp_size } else { properties.max_threads_per_block };
         let most_at_once = if options.is_cooperative() { properties.max_cooperative_blocks } else { u32::MAX };
-        let (blocks, threads) = match shape.kind {
-            ShapeKind::Threads => (shape.outer, shape.inner),
-            ShapeKind::Frames => {
-                let per_core = if self.is_software() { BLOCKS_PER_CORE } else { u32::MAX };
-                let most_blocks = properties.workers.saturating_mul(per_core).min(most_at_once);
-                (
-                    Shape::at_most(shape.outer, most_blocks.min(options.get_blocks())),
-                    self.threads(shape, most_threads.min(options.get_threads()), compiled, warp_size),
-                )
-            }
+        let per_core = if self.is_software() { BLOCKS_PER_CORE } else { u32::MAX };
+        let blocks = shape.blocks(options, properties.workers.saturating_mul(per_core).min(most_at_once));
+        let threads = shape.threads(options, most_threads);
+        let threads = match shape.kind {
+            ShapeKind::Threads => threads,
+            ShapeKind::Frames => whole_warps(threads, shape.rank, compiled, warp_size),
         };
         let (block_count, thread_count): (u32, u32) = (blocks.iter().product(), threads.iter().product());
         if thread_count > most_threads {
@@ -70,20 +66,7 @@ impl Context {
         let [most_x, most_y, _] = self.physical.limits.max_compute_work_group_count;
         let groups = groups(block_count, most_x, most_y)
             .ok_or_else(|| too_many_blocks(self.name(), block_count, u64::from(most_x) * u64::from(most_y), ""))?;
-        let (frames, frame_extent) = (shape.outer, shape.inner);
-        Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent, warp_size }, groups })
-    }
-
-    /// The threads per block of a launch by frames: at most `most`, and whole warps where the kernel uses them.
-    fn threads(&self, shape: &Shape, most: u32, compiled: &Compiled, warp_size: u32) -> [u32; MAX_RANK] {
-        let threads = Shape::at_most(shape.inner, most);
-        if !compiled.uses_warps || threads.iter().product::<u32>().is_multiple_of(warp_size) {
-            return threads;
-        }
-        // A launch by frames is right for any threads: a block is a warp, in the dimension that varies fastest.
-        let mut warp = [1; MAX_RANK];
-        warp[shape.rank - 1] = warp_size;
-        warp
+        Ok(Dispatch { shape: shape.launched(blocks, threads, warp_size), groups })
     }
 
     /// The number of blocks of a launch that are dispatched together, each such part after the end of the one before;
@@ -104,10 +87,21 @@ impl Context {
             return Ok(Some(1));
         }
         let most = self.physical.limits.max_compute_work_group_count[0];
-        let blocks = dispatch.grid.block_count();
+        let blocks = dispatch.shape.blocks();
         let what = format!("keep {blocks} blocks in order that may wait for each other: {most} at the most");
         Err(cannot(self.name(), what, "launch fewer blocks, and give each more work").limited(blocks, most))
     }
+}
+
+/// The threads per block of a launch by frames: whole warps where the kernel uses them, else all of `threads`.
+fn whole_warps(threads: [u32; MAX_RANK], rank: usize, compiled: &Compiled, warp_size: u32) -> [u32; MAX_RANK] {
+    if !compiled.uses_warps || threads.iter().product::<u32>().is_multiple_of(warp_size) {
+        return threads;
+    }
+    // A launch by frames is right for any threads: a block is a warp, in the dimension that varies fastest.
+    let mut warp = [1; MAX_RANK];
+    warp[rank - 1] = warp_size;
+    warp
 }
 
 /// Numbers of groups in x and y that cover `blocks` blocks, or `None` if there is no such pair.

@@ -38,7 +38,7 @@ impl<'l> Block<'l> {
     /// The block with this row-major number.
     #[inline]
     pub(crate) fn new(launch: &'l LaunchState, number: u32) -> Self {
-        let index = launch.grid().block_index(number);
+        let index = launch.block_index(number);
         Block { launch, index, first_array: Cell::new(0), arrays: Cell::new(0), bytes: Cell::new(0) }
     }
 

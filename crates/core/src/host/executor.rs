@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use super::handover::Handover;
-use super::run::{grid, launch};
+use super::run::{launch, launch_shape};
 use crate::device::Properties;
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -80,6 +80,6 @@ unsafe impl Executor for HostExecutor {
         shape: &Shape,
         options: &LaunchOptions,
     ) -> Result<()> {
-        grid(&self.properties, shape, options).map(drop)
+        launch_shape(&self.properties, shape, options).map(drop)
     }
 }

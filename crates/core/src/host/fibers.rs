@@ -117,7 +117,7 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
     let fiber = |(stack, thread)| unsafe { Fiber::new(kernel, thread, stack) };
     let mut fibers: Vec<Fiber<'_>> = stacks.iter_mut().zip(&threads).map(fiber).collect();
     let (mut live, mut arrived, mut ended) = (fibers.len(), 0, None);
-    let size = launch.grid().warp_size as usize;
+    let size = launch.shape().warp_size as usize;
     let mut warps = vec![Lanes::default(); fibers.len().div_ceil(size)];
     let (rounds, idle) = (Patience::default(), Patience::default());
     loop {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use wattle_ir::format_index;
 
-use wattle_ir::{MAX_RANK, Site};
+use wattle_ir::{LaunchShape, MAX_RANK, Site};
 
 use crate::divergence::Divergence;
 use crate::error::{Error, ErrorKind, ThreadLine};
@@ -13,12 +13,13 @@ use crate::fault::{Fault, FaultKind};
 use crate::interrupt;
 use crate::kernel::KernelInfo;
 use crate::sync::lock;
-use crate::thread::Grid;
+use crate::thread::delinearize;
 
 /// What a launch's threads share on the host.
 pub struct LaunchState {
     kernel: &'static KernelInfo,
-    grid: Grid,
+    rank: usize,
+    shape: LaunchShape,
     threads_in_block: u32,
     shared_elements: u32,
     time_limit: Option<Duration>,
@@ -43,17 +44,19 @@ const PAST_LIMIT: u8 = 1;
 const INTERRUPTED: u8 = 2;
 
 impl LaunchState {
-    /// The state of a launch that has not begun.
+    /// The state of a launch of a kernel of this rank, which has not begun.
     pub(crate) fn new(
         kernel: &'static KernelInfo,
-        grid: Grid,
+        rank: usize,
+        shape: LaunchShape,
         shared_elements: u32,
         time_limit: Option<Duration>,
     ) -> Self {
         LaunchState {
             kernel,
-            grid,
-            threads_in_block: grid.threads.iter().product(),
+            rank,
+            shape,
+            threads_in_block: shape.block_extent.iter().product(),
             shared_elements,
             time_limit,
             started: OnceLock::new(),
@@ -64,8 +67,26 @@ impl LaunchState {
     }
 
     #[inline(always)]
-    pub(crate) fn grid(&self) -> &Grid {
-        &self.grid
+    pub(crate) fn shape(&self) -> &LaunchShape {
+        &self.shape
+    }
+
+    /// The rank of the kernel: how many of the shape's dimensions it knows.
+    #[inline(always)]
+    pub(crate) fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many blocks there are.
+    #[inline(always)]
+    pub(crate) fn block_count(&self) -> u32 {
+        self.shape.grid_extent.iter().product()
+    }
+
+    /// The index of the block with this row-major number.
+    #[inline]
+    pub(crate) fn block_index(&self, number: u32) -> [u32; MAX_RANK] {
+        delinearize(number, self.shape.grid_extent)
     }
 
     /// How many threads a block has.
@@ -110,7 +131,7 @@ impl LaunchState {
     /// Keeps the lines at which the threads of a block were stopped, each once.
     #[cold]
     pub(crate) fn keep_lines(&self, block: [u32; MAX_RANK], sites: impl IntoIterator<Item = Site>) {
-        let block = format_index(&block[..self.grid.rank]);
+        let block = format_index(&block[..self.rank]);
         let mut lines: Vec<_> = sites.into_iter().map(|site| ThreadLine { block: block.clone(), site }).collect();
         lines.dedup();
         lock(&self.found).get_or_insert_default().lines.append(&mut lines);
@@ -125,7 +146,7 @@ impl LaunchState {
 
     /// The name of a thread, as [`Divergence`] has it.
     pub(crate) fn name(&self, block: [u32; MAX_RANK], thread: [u32; MAX_RANK]) -> String {
-        let [thread, block] = [thread, block].map(|index| format_index(&index[..self.grid.rank]));
+        let [thread, block] = [thread, block].map(|index| format_index(&index[..self.rank]));
         format!("thread {thread} of block {block} of kernel `{}`", self.kernel.name)
     }
 
@@ -136,8 +157,8 @@ impl LaunchState {
         }
         lock(&self.found).get_or_insert_default().fault = Some(Fault {
             kernel: self.kernel.name.to_owned(),
-            block: format_index(&block[..self.grid.rank]),
-            thread: format_index(&thread[..self.grid.rank]),
+            block: format_index(&block[..self.rank]),
+            thread: format_index(&thread[..self.rank]),
             site,
             what,
         });

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use wattle_ir::{Access, MAX_RANK};
+use wattle_ir::{Access, LaunchShape, MAX_RANK};
 
 use super::block::Block;
 use super::fibers;
@@ -22,7 +22,7 @@ use crate::panics::panicked;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
 use crate::sync::lock;
-use crate::thread::{Grid, Stopped, Thread};
+use crate::thread::{Stopped, Thread};
 
 /// Blocks per worker in a launch whose blocks the device chooses: enough that a worker that is slower than the others
 /// does not delay the end for long.
@@ -33,7 +33,7 @@ const BLOCKS_PER_LOOK: u32 = 64;
 
 /// Blocks and threads for a shape.
 #[inline]
-pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<Grid> {
+pub(super) fn launch_shape(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<LaunchShape> {
     let (blocks, threads) = match shape.kind {
         ShapeKind::Threads => {
             let threads: u32 = shape.inner.iter().product();
@@ -47,9 +47,7 @@ pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptio
         ShapeKind::Frames if properties.workers == 1 => ([1; MAX_RANK], [1; MAX_RANK]),
         ShapeKind::Frames => (spread(shape.outer, properties.workers * BLOCKS_PER_WORKER), [1; MAX_RANK]),
     };
-    let (frames, frame_extent) = (shape.outer, shape.inner);
-    let warp_size = options.lanes(properties, |_| true)?;
-    Ok(Grid { rank: shape.rank, blocks, threads, frames, frame_extent, warp_size })
+    Ok(shape.launched(blocks, threads, options.lanes(properties, |_| true)?))
 }
 
 #[cold]
@@ -81,9 +79,9 @@ pub(super) unsafe fn launch(
     shape: &Shape,
     options: &LaunchOptions,
 ) -> Result<()> {
-    let grid = grid(properties, shape, options)?;
+    let shape = launch_shape(properties, shape, options)?;
     // SAFETY: the caller's promise.
-    unsafe { run_grid(properties, team, kernel, grid, options) }
+    unsafe { run_grid(properties, team, kernel, shape, options) }
 }
 
 /// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both.
@@ -103,10 +101,9 @@ pub unsafe fn run_beside(
 ) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { settle(host_part) };
-    let shape = host_part_shape();
-    let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
-    let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner, warp_size: 1 };
-    let state = LaunchState::new(host_part.info(), grid, options.get_shared_len(), options.get_time_limit());
+    let shape = host_part_shape().launched([1; MAX_RANK], [1; MAX_RANK], 1);
+    let state =
+        LaunchState::new(host_part.info(), host_part.rank(), shape, options.get_shared_len(), options.get_time_limit());
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
@@ -153,11 +150,12 @@ unsafe fn run_grid(
     properties: &Properties,
     team: Option<&Handover>,
     kernel: &dyn Kernel,
-    grid: Grid,
+    shape: LaunchShape,
     options: &LaunchOptions,
 ) -> Result<()> {
-    let state = LaunchState::new(kernel.info(), grid, options.get_shared_len(), options.get_time_limit());
-    let blocks = grid.block_count();
+    let (shared_len, time_limit) = (options.get_shared_len(), options.get_time_limit());
+    let state = LaunchState::new(kernel.info(), kernel.rank(), shape, shared_len, time_limit);
+    let blocks = state.block_count();
     if options.is_cooperative() {
         can_be_at_once(properties, blocks, state.threads_in_block())?;
     }
@@ -189,7 +187,7 @@ unsafe fn run_grid(
 #[inline]
 fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks> {
     let Known { stack_bytes: bytes, waits, .. } = known(kernel)?;
-    let take_turns = state.threads_in_block() > 1 && (waits.in_block || (waits.in_warp && state.grid().warp_size > 1));
+    let take_turns = state.threads_in_block() > 1 && (waits.in_block || (waits.in_warp && state.shape().warp_size > 1));
     if !take_turns && !is_large(bytes) {
         return Ok(Stacks::NONE);
     }
@@ -211,7 +209,7 @@ unsafe fn run_block(kernel: &dyn Kernel, state: &LaunchState, number: u32, stack
         loop {
             // SAFETY: the caller's promise.
             unsafe { kernel.run(&thread) };
-            if !thread.next(state.grid().rank) {
+            if !thread.next(state.rank()) {
                 return;
             }
         }
@@ -230,7 +228,7 @@ unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
     let _in_kernel = InKernel::enter();
     let mut stacks = stacks(kernel, state, true)?;
     let run = || {
-        for block in 0..state.grid().block_count() {
+        for block in 0..state.block_count() {
             if state.stopped() || (block % BLOCKS_PER_LOOK == BLOCKS_PER_LOOK - 1 && state.look()) {
                 return;
             }
@@ -247,7 +245,7 @@ unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
 /// # Safety
 /// The requirements are those of [`launch`].
 unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64, must: bool) -> Result<()> {
-    let blocks = state.grid().block_count() as u64;
+    let blocks = state.block_count() as u64;
     let _in_kernel = InKernel::enter();
     // Where no block has started, the other workers may lack stacks too.
     let must = must || next.load(Ordering::Relaxed) == 0;

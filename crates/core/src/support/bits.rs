@@ -18,7 +18,7 @@ bits!(bit_and &, bit_or |, bit_xor ^);
 /// `!x`, of integers, bool and masks of warps.
 #[inline(always)]
 pub fn not<T: Bits>(x: T, thread: &Thread<'_>) -> T {
-    x.complement(thread.grid().warp_size)
+    x.complement(thread.shape().warp_size)
 }
 
 /// `x == y`, of numbers, bool, masks of warps, and arrays and tuples of these.

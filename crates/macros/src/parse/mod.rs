@@ -46,7 +46,7 @@ pub use names::{OfNumbers, SHARED, instead, is_faulting};
 use receivers::OwnGenerics;
 use scope::Scope;
 use types::check_cast;
-pub use types::{check_type, class, is_half, is_number};
+pub use types::{check_type, class, is_half, is_int, is_number};
 
 /// An error that underlines all of `at`.
 pub fn error<T>(at: impl ToTokens, message: &str) -> Result<T> {

@@ -21,6 +21,11 @@ pub fn is_number(name: &str) -> bool {
     TYPES.iter().any(|(known, ..)| *known == name)
 }
 
+/// Whether it is the name of an integer type.
+pub fn is_int(name: &str) -> bool {
+    TYPES.iter().any(|(known, row, _)| *known == name && matches!(*row, "unsigned" | "word" | "signed"))
+}
+
 /// Whether it is the name of a float of 16 bits.
 pub fn is_half(name: &str) -> bool {
     TYPES.iter().any(|(known, row, _)| *known == name && *row == "half")

@@ -1,89 +1,7 @@
-//! The launch parameters that all threads share, and the position of each thread.
+//! The launch parameters that all threads share.
 
 use thiserror::Error;
-use wattle_ir::{Builtin, Kernel, MAX_RANK, ParamKind, Place};
-
-/// The shape of a launch, in up to four dimensions; those beyond the kernel's rank are 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LaunchShape {
-    /// The threads per block in each dimension.
-    pub block_extent: [u32; MAX_RANK],
-    /// The number of blocks in each dimension.
-    pub grid_extent: [u32; MAX_RANK],
-    /// The number of frames in each dimension; equal to `grid_extent` if there are none.
-    pub frame_count: [u32; MAX_RANK],
-    /// The extent of a frame; equal to `block_extent` if there are none.
-    pub frame_extent: [u32; MAX_RANK],
-    /// The lanes of a warp, a power of two.
-    pub warp_size: u32,
-}
-
-impl LaunchShape {
-    /// A launch of exactly these blocks and threads, without frames of its own.
-    pub fn threads(grid_extent: [u32; MAX_RANK], block_extent: [u32; MAX_RANK]) -> LaunchShape {
-        LaunchShape { block_extent, grid_extent, frame_count: grid_extent, frame_extent: block_extent, warp_size: 1 }
-    }
-
-    /// The same launch with warps of this number of lanes.
-    pub fn with_warps(self, warp_size: u32) -> LaunchShape {
-        LaunchShape { warp_size, ..self }
-    }
-
-    /// The numbers in the block of the threads that are in one warp with that thread of a block.
-    pub fn lanes(&self, thread: u64) -> std::ops::Range<u64> {
-        let first = thread - thread % u64::from(self.warp_size);
-        first..(first + u64::from(self.warp_size)).min(self.threads_per_block())
-    }
-
-    /// The row-major number of a thread in its block.
-    pub fn number_in_block(&self, position: &Position) -> u32 {
-        position.thread.iter().zip(self.block_extent).fold(0, |number, (&at, extent)| number * extent + at)
-    }
-
-    /// A one-dimensional launch of exactly `blocks` blocks with `threads` threads per block.
-    pub fn linear(blocks: u32, threads: u32) -> LaunchShape {
-        LaunchShape::threads([blocks, 1, 1, 1], [threads, 1, 1, 1])
-    }
-
-    /// The number of threads in a block; saturates.
-    pub fn threads_per_block(&self) -> u64 {
-        volume(self.block_extent)
-    }
-
-    /// The number of blocks; saturates.
-    pub fn blocks(&self) -> u64 {
-        volume(self.grid_extent)
-    }
-
-    /// The position of a thread from the row-major numbers of its block and of itself in the block.
-    pub fn position(&self, block: u64, thread: u64) -> Position {
-        Position { block: unravel(block, self.grid_extent), thread: unravel(thread, self.block_extent) }
-    }
-}
-
-fn volume(extent: [u32; MAX_RANK]) -> u64 {
-    extent.iter().fold(1, |volume: u64, &extent| volume.saturating_mul(extent as u64))
-}
-
-/// The index of the element number `linear` in row-major order; 0 along empty dimensions.
-fn unravel(mut linear: u64, extent: [u32; MAX_RANK]) -> [u32; MAX_RANK] {
-    let mut index = [0; MAX_RANK];
-    for (index, extent) in index.iter_mut().zip(extent).rev() {
-        let extent = (extent as u64).max(1);
-        *index = (linear % extent) as u32;
-        linear /= extent;
-    }
-    index
-}
-
-/// The position of a thread in its launch; 0 beyond the kernel's rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// The block's index in the grid.
-    pub block: [u32; MAX_RANK],
-    /// The thread's index in its block.
-    pub thread: [u32; MAX_RANK],
-}
+use wattle_ir::{Builtin, Kernel, LaunchShape, LaunchValue, MAX_RANK, ParamKind, Place, Position};
 
 /// A launch's argument for one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -220,6 +138,16 @@ impl Environment {
         }
     }
 
+    /// A number that emitted code takes from the launch; 0 of a view that is missing.
+    pub fn launch_value(&self, value: LaunchValue) -> u64 {
+        let view = |param| {
+            let view = self.view(Place::Param(param));
+            Ok::<_, std::convert::Infallible>(view.map_or([[0; MAX_RANK]; 2], |view| [view.extent, view.strides]))
+        };
+        let Ok(value) = value.get(&self.shape, self.shared_len, view);
+        value
+    }
+
     #[inline]
     pub(crate) fn builtin(&self, position: &Position, builtin: Builtin, dimension: u8) -> u64 {
         let values = match builtin {
@@ -235,17 +163,5 @@ impl Environment {
             Builtin::WarpInBlock => &[self.shape.number_in_block(position) / self.shape.warp_size; MAX_RANK],
         };
         values.get(dimension as usize).copied().unwrap_or(0) as u64
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn positions_are_row_major() {
-        let shape = LaunchShape::threads([2, 3, 1, 1], [4, 5, 1, 1]);
-        assert_eq!((shape.blocks(), shape.threads_per_block()), (6, 20));
-        assert_eq!(shape.position(4, 7), Position { block: [1, 1, 0, 0], thread: [1, 2, 0, 0] });
     }
 }

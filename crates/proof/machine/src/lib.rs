@@ -28,10 +28,11 @@ mod timing;
 mod value;
 
 pub use ahead::Ahead;
-pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position, View};
+pub use environment::{Argument, Environment, EnvironmentError, View};
 pub use orders::{Action, Instruction};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request, last_index};
 pub use thread::Thread;
 pub use timing::Timing;
 pub use value::{Deferred, Value};
+pub use wattle_ir::{LaunchShape, Position};

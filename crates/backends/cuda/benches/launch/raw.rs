@@ -4,6 +4,7 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 
 use cudarc::driver::sys;
+use wattle_ir::LaunchValue;
 use wattle_ptx::{Argument, PtxTarget, control};
 
 /// A loaded kernel, a stream, and the kernel's arguments.
@@ -50,7 +51,7 @@ impl Raw {
                 Argument::Control => words,
                 Argument::Host => alarm as u64,
                 Argument::Base(_) => words + bytes as u64,
-                Argument::Extent(..) => 64,
+                Argument::Launch(LaunchValue::ViewExtent(..)) => 64,
                 Argument::Scalar(_) => 77,
                 _ => 1,
             };

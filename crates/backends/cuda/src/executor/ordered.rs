@@ -57,7 +57,7 @@ impl CudaExecutor {
         if self.has_failed() {
             return Ok(());
         }
-        let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len: 0 };
+        let setting = Setting { slot: &self.slot, number, shape: &plan.shape, shared_len: 0 };
         builtin.lay_out(&mut self.arguments, &plan.code.layout, &setting)?;
         // SAFETY: the arguments are laid out as the code's layout says; the entry in `in_flight` owns the buffers.
         unsafe { self.give_launch(&plan, Extras::default(), number, &built.kernel.name)? };

@@ -49,7 +49,7 @@ impl CudaExecutor {
         if self.has_failed() {
             return Ok(());
         }
-        let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len };
+        let setting = Setting { slot: &self.slot, number, shape: &plan.shape, shared_len };
         match kernel.module() {
             Some(call) => lay_out_module(&mut self.arguments, &context, &*kernel, call)?,
             None => lay_out(&mut self.arguments, &context, &plan.code.layout, &*kernel, &setting)?,
@@ -62,8 +62,8 @@ impl CudaExecutor {
         let extras = extras(options, context.physical.properties.sync_domains);
         // SAFETY: the arguments are laid out as the code's layout says; the launch owns its buffers until it has ended.
         unsafe { self.give_launch(&plan, extras, number, kernel.info().name)? };
-        let (code, grid) = ((built, plan.code), plan.grid);
-        let launched = Launched { kernel, code, grid, number, limit, shared_len };
+        let (code, shape) = ((built, plan.code), plan.shape);
+        let launched = Launched { kernel, code, shape, number, limit, shared_len };
         self.take_off(InFlight::Launch(launched));
         Ok(())
     }

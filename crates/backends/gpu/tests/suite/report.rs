@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use wattle::prelude::*;
-use wattle_core::{ArgumentValue, ErrorKind, FaultKind, Grid, HostMemory, Kernel};
+use wattle_core::{ArgumentValue, ErrorKind, FaultKind, HostMemory, Kernel};
 use wattle_gpu::{Reason, Report};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::message::{Piece, Spec, Text};
-use wattle_ir::{ParamId, Place, SharedId, Site, Type};
+use wattle_ir::{LaunchShape, ParamId, Place, SharedId, Site, Type};
 
 #[kernel]
 fn some(acc: &Acc<2>, x: Shared<u32, 2>, count: u32) {
@@ -20,8 +20,13 @@ fn some(acc: &Acc<2>, x: Shared<u32, 2>, count: u32) {
 }
 
 const SITE: Site = Site { file: "some.rs", line: 7, column: 3 };
-const GRID: Grid =
-    Grid { rank: 2, blocks: [3, 4, 1, 1], threads: [2, 8, 1, 1], frames: [1; 4], frame_extent: [1; 4], warp_size: 1 };
+const SHAPE: LaunchShape = LaunchShape {
+    block_extent: [2, 8, 1, 1],
+    grid_extent: [3, 4, 1, 1],
+    frame_count: [1; 4],
+    frame_extent: [1; 4],
+    warp_size: 1,
+};
 
 /// The error of a launch whose control block has these words.
 fn told(faults: &[Fault], words: &[(u32, u32)], reason: Option<Reason>) -> Option<ErrorKind> {
@@ -29,7 +34,7 @@ fn told(faults: &[Fault], words: &[(u32, u32)], reason: Option<Reason>) -> Optio
     let x = device.alloc_zeroed_nd::<u32, 2>([6, 10]).unwrap();
     let kernel = some(x.region([1, 2], [4, 9]).unwrap(), 9);
     let sites: Vec<_> = faults.iter().map(|fault| FaultSite { site: SITE, fault: fault.clone() }).collect();
-    let told = Report { kernel: &kernel, ir: &kernel.build().unwrap(), sites: &sites, grid: &GRID, shared_len: 11 };
+    let told = Report { kernel: &kernel, ir: &kernel.build().unwrap(), sites: &sites, shape: &SHAPE, shared_len: 11 };
     let words: HashMap<_, _> = words.iter().copied().collect();
     let word = |word: u32| words.get(&word).copied().unwrap_or(0);
     assert_eq!(told.loop_cut(word), (faults == [Fault::LoopCut]).then_some(SITE));

@@ -1,6 +1,8 @@
 //! What a target lacks is reported; shared memory beyond what a module can have is given by the launch.
 
-use wattle_ir::{Const, Expr, ExprId, Kernel, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type};
+use wattle_ir::{
+    Const, Expr, ExprId, Kernel, LaunchValue, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type,
+};
 use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, PtxTarget, build, least_version};
 
 /// A kernel that stores into each of its shared arrays.
@@ -63,7 +65,9 @@ fn shared_memory() {
         let module = build(&kernel, &PtxTarget::new(90)).expect("nothing is lacking");
         assert_eq!(module.layout.shared_bytes_at_launch, given);
         assert_eq!(module.layout.launch_sized_element, Some(4));
-        assert!(module.layout.arguments.iter().any(|parameter| parameter.what == Argument::SharedLen));
+        assert!(
+            module.layout.arguments.iter().any(|parameter| parameter.what == Argument::Launch(LaunchValue::SharedLen))
+        );
         if let Some(ptxas) = crate::tools::assembler() {
             let (said, _) = crate::tools::assemble(&ptxas, &module.text(), 90);
             assert!(crate::tools::complaints(&said, |_| false).is_empty(), "{said}");

@@ -1,7 +1,7 @@
 //! A launch by hand: the Vulkan calls that a Wattle queue makes, and nothing else.
 
 use ash::{Device, Entry, Instance, vk};
-use wattle_ir::Kernel;
+use wattle_ir::{Kernel, LaunchValue};
 use wattle_spirv::{ArgumentWord, Features, SpecConstant, Workarounds, control};
 
 /// How many launches are submitted together, as many as a queue keeps in flight.
@@ -196,7 +196,7 @@ fn binding(number: u32, ty: vk::DescriptorType) -> vk::DescriptorSetLayoutBindin
 fn word(word: &ArgumentWord) -> u32 {
     match word {
         ArgumentWord::Zero | ArgumentWord::Offset(_) | ArgumentWord::High(_) => 0,
-        ArgumentWord::Extent(_, 0) => 64,
+        ArgumentWord::Launch(LaunchValue::ViewExtent(_, 0)) => 64,
         ArgumentWord::Low(_) => 77,
         _ => 1,
     }

@@ -169,13 +169,7 @@ pub(super) fn shape_of(run: &Run, enqueued: &QueuedLaunch) -> Result<LaunchShape
     if enqueued.shape.kind == ShapeKind::Frames {
         note(&mut lock(&run.path).framed, (enqueued.shape, enqueued.options));
     }
-    let shape = LaunchShape {
-        grid_extent: grid,
-        block_extent: block,
-        frame_count: enqueued.shape.outer,
-        frame_extent: enqueued.shape.inner,
-        warp_size: lanes(run, enqueued)?,
-    };
+    let shape = enqueued.shape.launched(grid, block, lanes(run, enqueued)?);
     most_threads_fit(run, &shape)?;
     Ok(shape)
 }

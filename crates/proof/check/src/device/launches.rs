@@ -105,9 +105,8 @@ impl DeviceState {
     fn start(&self, number: usize, launch: &QueuedLaunch) -> Result<()> {
         self.free();
         let QueuedLaunch { kernel, host_part, shape, options, point: _ } = launch;
-        let (frame_count, frame_extent) = (shape.outer, shape.inner);
         let (grid_extent, block_extent) = match shape.kind {
-            ShapeKind::Threads => (frame_count, frame_extent),
+            ShapeKind::Threads => (shape.outer, shape.inner),
             ShapeKind::Frames => split(shape, options, self.program(&**kernel)?.words()),
         };
         let blocks: u64 = grid_extent.iter().map(|&extent| u64::from(extent)).product();
@@ -118,7 +117,7 @@ impl DeviceState {
             return Err(error.limited(blocks, MAX_COOPERATIVE_BLOCKS));
         }
         let warp_size = options.lanes(&self.properties, |_| true)?;
-        let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent, warp_size };
+        let launch_shape = shape.launched(grid_extent, block_extent, warp_size);
         let device = self.devices.of(number);
         let first = match kernel.module() {
             Some(call) => Request::Module(self.module_request(call, launch, launch_shape, device)?),

@@ -11,14 +11,14 @@ use crate::simulate::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 /// variables.
 pub(super) fn split(shape: &Shape, options: &LaunchOptions, words: usize) -> ([u32; MAX_RANK], [u32; MAX_RANK]) {
     let by_words = MAX_WORDS / (words as u64).max(1);
-    let threads = at_most(shape.inner, options.get_threads(), MAX_BLOCK.min(by_words));
+    let threads = shape.threads(options, count(MAX_BLOCK.min(by_words)));
     let per_block: u64 = threads.iter().map(|&extent| u64::from(extent)).product();
     // More threads than can be resident at once would only take longer.
     let most_at_once = if options.is_cooperative() { MAX_COOPERATIVE_BLOCKS.into() } else { u64::MAX };
     let most_blocks = (MAX_RESIDENT.min(by_words) / per_block).min(most_at_once);
-    (at_most(shape.outer, options.get_blocks(), most_blocks), threads)
+    (shape.blocks(options, count(most_blocks)), threads)
 }
 
-fn at_most(extent: [u32; MAX_RANK], asked: u32, most: u64) -> [u32; MAX_RANK] {
-    Shape::at_most(extent, asked.min(most.try_into().unwrap_or(u32::MAX)))
+fn count(most: u64) -> u32 {
+    most.try_into().unwrap_or(u32::MAX)
 }

@@ -58,14 +58,8 @@ impl Code {
                     let buffer = images.buffer(view.memory as u32).unwrap_or_default();
                     address_of(buffer) + view.offset * batch.buffers[buffer].layout.size() as u64
                 }),
-                Argument::Extent(id, d) => view(own, id.index()).map_or(0, |view| view.extent[usize::from(d)]),
-                Argument::Stride(id, d) => view(own, id.index()).map_or(0, |view| view.strides[usize::from(d)]),
                 Argument::Scalar(id) => scalar(own, id.index()),
-                Argument::SharedLen => shared_len.into(),
-                Argument::BlockExtent(d) => shape.block_extent[usize::from(d)].into(),
-                Argument::GridExtent(d) => shape.grid_extent[usize::from(d)].into(),
-                Argument::FrameCount(d) => shape.frame_count[usize::from(d)].into(),
-                Argument::FrameExtent(d) => shape.frame_extent[usize::from(d)].into(),
+                Argument::Launch(value) => own.environment.launch_value(value),
             };
             let (from, size) = (parameter.offset as usize, parameter.size as usize);
             params[from..from + size].copy_from_slice(&value.to_le_bytes()[..size]);

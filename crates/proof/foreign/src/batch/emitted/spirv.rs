@@ -105,18 +105,13 @@ fn views_of_one_buffer(own: &LaunchWorld) -> Vec<[ParamId; 2]> {
 
 /// A word of the arguments.
 fn argument(own: &LaunchWorld, word: ArgumentWord) -> u32 {
-    let shape = own.environment.shape;
     match word {
-        ArgumentWord::Blocks => shape.blocks() as u32,
+        ArgumentWord::Blocks => own.environment.shape.blocks() as u32,
         ArgumentWord::Number => 1,
         ArgumentWord::Zero => 0,
         ArgumentWord::Offset(id) => view(own, id.index()).map_or(0, |view| view.offset as u32),
-        ArgumentWord::Extent(id, d) => view(own, id.index()).map_or(0, |view| view.extent[usize::from(d)] as u32),
-        ArgumentWord::Stride(id, d) => view(own, id.index()).map_or(0, |view| view.strides[usize::from(d)] as u32),
         ArgumentWord::Low(id) => scalar(own, id.index()) as u32,
         ArgumentWord::High(id) => (scalar(own, id.index()) >> 32) as u32,
-        ArgumentWord::GridExtent(d) => shape.grid_extent[usize::from(d)],
-        ArgumentWord::FrameCount(d) => shape.frame_count[usize::from(d)],
-        ArgumentWord::FrameExtent(d) => shape.frame_extent[usize::from(d)],
+        ArgumentWord::Launch(value) => own.environment.launch_value(value) as u32,
     }
 }
