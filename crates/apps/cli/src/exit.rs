@@ -12,11 +12,12 @@ use crate::near::near;
 /// The result of a command, which is the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It holds; for `tour`, all is as expected. Also where the reader of the output closes it, which ends the command.
+    /// What was asked about holds; for `tour`, all is as expected. A command whose output's reader has gone ends so
+    /// too.
     Holds = 0,
-    /// It does not hold.
+    /// What was asked about does not hold.
     DoesNotHold = 1,
-    /// It could not be answered: bad input, a device that cannot, an interruption.
+    /// The question could not be answered: bad input, a device that cannot, an interruption.
     Unanswered = 2,
 }
 

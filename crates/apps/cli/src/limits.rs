@@ -118,7 +118,7 @@ impl Limits {
         self.memory.filter(|&most| used() > most).map(|_| Reached::Memory)
     }
 
-    /// The same limits for a search, which heeds Ctrl-C itself.
+    /// Converts the limits for a search, which heeds Ctrl-C itself.
     pub fn of_search(&self) -> wattle_check::search::Limits {
         wattle_check::search::Limits {
             deadline: self.deadline,

@@ -24,7 +24,7 @@ pub struct Session<'a> {
     pub json: bool,
     /// The limits that end the command early.
     pub limits: Limits,
-    /// Where verdicts are kept, if anywhere.
+    /// The store of verdicts; `None` if none are kept.
     pub keeper: Option<Arc<dyn Keeper>>,
 }
 

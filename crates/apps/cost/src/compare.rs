@@ -8,7 +8,7 @@ use crate::table::{BELOW, aligned, number};
 /// Two reports, row by row.
 #[derive(Debug, Serialize)]
 pub struct Comparison<'r> {
-    /// Where the first was measured, and the second.
+    /// The machines on which the first report and the second were measured.
     pub machines: [&'r crate::Machine; 2],
     /// The rows that both have.
     pub rows: Vec<Pair<'r>>,
@@ -60,7 +60,7 @@ impl<'r> Comparison<'r> {
         Ok(Comparison { machines, rows, unmatched, unit: if in_cycles { "cycles" } else { "ns" } })
     }
 
-    /// The comparison in lines.
+    /// Formats the comparison as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let [first, second] = self.machines.map(crate::Machine::line);
         let mut lines = vec![format!("first   {first}"), format!("second  {second}"), String::new()];

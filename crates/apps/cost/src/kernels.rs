@@ -23,7 +23,7 @@ pub const SHARED_SLOTS: u32 = 64;
 
 /// The buffers of a loop.
 pub struct Buffers {
-    /// Where the writes go.
+    /// The memory that the writes go to.
     pub data: View<u32>,
     /// A word for each thread, which atomic operations are on.
     pub words: Buffer<u32>,
@@ -145,7 +145,7 @@ macro_rules! measured {
                 $words.store_with(first, $found + (($at + busy) & zero), Scope::Block, Order::Relaxed);
             }
 
-            /// The loop's code.
+            /// Returns the code of the loop around the operation, at scope number `SCOPE`.
             pub const fn code<const SCOPE: u32>() -> Code {
                 Code {
                     launch: |queue, options, spec, l, b| queue.launch_with(options, spec, bundle::<SCOPE>(l, b)),

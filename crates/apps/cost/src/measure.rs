@@ -76,7 +76,7 @@ pub struct Loop {
 /// What is done beside the operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// Where the thread's own writes go; `None` where there are none.
+    /// The memory that the thread's own writes go to; `None` without such writes.
     pub memory: Option<Memory>,
     /// The writes before each operation.
     pub writes: u32,
@@ -106,9 +106,10 @@ pub struct Plan {
     pub work: (u32, u32),
     /// Whether a core does what follows an operation while that waits; see [`Loop::runs_ahead`].
     pub runs_ahead: bool,
-    /// See [`Loop::slots`]. On the host more than the second-level cache holds, so that the writes stay in flight.
+    /// The value of [`Loop::slots`]. On the host more than the second-level cache holds, so that the writes stay in
+    /// flight.
     pub slots: u32,
-    /// See [`Loop::patience`].
+    /// The value of [`Loop::patience`].
     pub patience: u32,
 }
 
@@ -163,7 +164,7 @@ impl Plan {
     }
 }
 
-/// One launch's time.
+/// The time of one launch.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// The ticks of the mean thread, by the clock that kernels read.
@@ -395,12 +396,12 @@ impl<'r> Pairs<'r> {
         Ok(())
     }
 
-    /// Forgets the last pair.
+    /// Removes the pair that was added last.
     pub fn discard(&mut self) {
         self.taken.pop();
     }
 
-    /// The number of pairs.
+    /// The number of pairs that were added.
     pub fn len(&self) -> u32 {
         self.taken.len() as u32
     }

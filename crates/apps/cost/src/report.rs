@@ -17,7 +17,7 @@ pub enum Question {
     Interference,
 }
 
-/// Where writes go.
+/// The kind of memory that writes go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Memory {
@@ -34,7 +34,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// The name in tables.
+    /// The memory's name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Memory::Shared => "shared",
@@ -49,7 +49,7 @@ impl Memory {
 /// The launch beside which an operation was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
-    /// Where it writes.
+    /// The memory that the other launch writes to.
     pub memory: Memory,
     /// The writes that each of its threads has in flight at the most; `None` where it never waits for them.
     pub writes: Option<u32>,
@@ -109,12 +109,12 @@ impl Cost {
     }
 }
 
-/// One measured case.
+/// An operation measured in one situation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The operation, its order and its scope.
     pub operation: String,
-    /// Where the thread's own writes before it go.
+    /// The memory that the thread's own writes before the operation go to.
     pub memory: Option<Memory>,
     /// How many they are.
     pub writes: u32,
@@ -151,7 +151,7 @@ impl Row {
 pub struct Report {
     /// What was asked.
     pub question: Question,
-    /// Where it was measured.
+    /// The machine that the report was measured on.
     pub machine: Machine,
     /// What was measured.
     pub rows: Vec<Row>,

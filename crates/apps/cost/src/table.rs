@@ -11,7 +11,7 @@ const WIDTH: usize = 110;
 pub const BELOW: &str = "-";
 
 impl Report {
-    /// The report in lines.
+    /// Formats the report as lines of text.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![self.machine.line(), String::new()];
         match self.question {

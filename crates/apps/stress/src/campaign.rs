@@ -15,10 +15,10 @@ use crate::program::Program;
 use crate::report::{First, Judgement, MutantReport, Outcome, TestReport};
 use crate::run::{Bench, Counts, Prepared};
 
-/// One of the parts that a campaign is divided into.
+/// A part of a campaign, which is divided into `count` such parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Its number, below `count`.
+    /// The part's number, below `count`.
     pub index: u64,
     /// The number of parts.
     pub count: u64,

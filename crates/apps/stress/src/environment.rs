@@ -146,7 +146,7 @@ impl Random {
         ((u64::from(self.word() as u32) * u64::from(end)) >> 32) as u32
     }
 
-    /// One of several, of which there is at least one.
+    /// Draws one of `all`, which is not empty.
     pub fn one_of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
         &all[self.below(all.len() as u32) as usize]
     }
@@ -163,8 +163,8 @@ impl Random {
     }
 }
 
-/// Where the words of all instances lie: for each instance and word its place, instances first; and the number of
-/// places.
+/// Draws the places of the words of all instances: for each instance and word its place, instances first; and the
+/// number of places.
 pub fn places(environment: &Environment, random: &mut Random, instances: u32, words: u32) -> (Vec<u32>, u32) {
     let Environment { stride, apart, shuffled, .. } = *environment;
     let mut places = vec![0; (instances * words) as usize];

@@ -60,7 +60,7 @@ impl Built {
         Built { kernel, number: NUMBER.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The intermediate representation.
+    /// Returns the kernel's intermediate representation.
     pub fn kernel(&self) -> &Ir {
         &self.kernel
     }

@@ -67,7 +67,7 @@ pub struct Encoded {
 }
 
 impl Encoded {
-    /// Encodes a program.
+    /// Encodes a program as the words that the interpreting kernel reads.
     pub fn new(program: &Program) -> Encoded {
         let most = program.threads_per_block();
         let mut encoded = Encoded { ops: Vec::new(), roles: Vec::new(), registers: vec![0], results: vec![[0; 2]] };
@@ -93,7 +93,7 @@ impl Encoded {
         [self.ops.len(), self.registers.len(), self.results.len()].map(|len| len as u32)
     }
 
-    /// Appends a thread.
+    /// Appends the words of the thread with this number.
     fn thread(&mut self, program: &Program, number: usize) {
         let (first, Thread { registers, code, .. }) = (self.ops.len() as u32, &program.threads[number]);
         self.ops.extend(code.iter().map(|(op, _)| row(op, first)));

@@ -17,13 +17,13 @@ use crate::program::{Op, Operand, Program, Thread, Word};
 /// The reason why a litmus file has no meaning as a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NoKernel {
-    /// Its threads are on several devices.
+    /// The file's threads are on several devices.
     #[error("its threads are on several devices, and a launch is on one")]
     Devices,
-    /// Its threads are in several queue families.
+    /// The file's threads are in several queue families.
     #[error("its threads are in several queue families, and a launch is in one")]
     QueueFamilies,
-    /// It orders threads outside of kernels.
+    /// The file orders threads outside of kernels.
     #[error("it orders its threads outside of kernels (`ssw`, `avdevice`, `visdevice`)")]
     OutsideOfKernels,
     /// Several threads touch a word by private accesses.
@@ -38,10 +38,10 @@ pub enum NoKernel {
     /// A barrier that is not the whole block's.
     #[error("a barrier is the whole block's in the language: {0}")]
     Barrier(&'static str),
-    /// Nothing is read or observed.
+    /// The file reads or observes nothing.
     #[error("it observes nothing: no register is read into, and the claim names no location")]
     Nothing,
-    /// It is too large for the kernels that run it.
+    /// The file is too large for the kernels that run it.
     #[error("a thread has {found} {what}; {most} at the most")]
     TooLarge {
         /// What the thread has too many of.

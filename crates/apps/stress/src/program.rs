@@ -23,7 +23,7 @@ pub struct Program {
     /// The registers and words whose last values are an outcome. Threads, registers and words have the numbers that
     /// they have in the litmus file.
     pub observed: Vec<Observed>,
-    /// Where the file was changed so that it has a meaning in the language, each in a sentence.
+    /// The changes to the file by which it has a meaning in the language, each in a sentence.
     pub notes: Vec<String>,
 }
 
@@ -132,7 +132,7 @@ impl Op {
         self.synchronization().map(|(_, scope)| *scope)
     }
 
-    /// The same operation at another scope, if it has one.
+    /// Returns the operation at another scope; without a change if it has none.
     pub fn with_scope(mut self, new: Scope) -> Op {
         if let Some((_, scope)) = self.synchronization() {
             *scope = new;
@@ -164,7 +164,7 @@ impl Op {
 }
 
 impl Program {
-    /// The number of blocks.
+    /// Returns the number of blocks that the program's threads are in.
     pub fn blocks(&self) -> usize {
         self.threads.iter().map(|thread| thread.block + 1).max().unwrap_or(0)
     }
@@ -185,8 +185,8 @@ impl Program {
         scopes.max().unwrap_or(Scope::Block)
     }
 
-    /// The same program for a device without system scope: its threads are all on one device, so device scope includes
-    /// them all.
+    /// Returns the program for a device without system scope: its threads are all on one device, so device scope
+    /// includes them all.
     #[must_use]
     pub fn without_system_scope(&self) -> Program {
         let mut program = self.clone();

@@ -21,7 +21,7 @@ pub enum Judgement {
     Unknown,
 }
 
-/// Where an outcome was first seen.
+/// The launch and instance in which an outcome was seen first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct First {
     /// The number of the launch; with the campaign's seed it gives the launch's.
@@ -71,7 +71,7 @@ pub struct TestReport {
     pub name: String,
     /// What the command is given to run it again: a path or a scenario's name.
     pub source: String,
-    /// Where the program is not quite the file's.
+    /// The changes to the file that the program was made from, each in a sentence.
     pub notes: Vec<String>,
     /// What is observed, in the order of the values.
     pub observed: Vec<String>,
@@ -188,7 +188,7 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// There is nothing to merge.
+    /// No report was given to merge.
     #[error("there is no report to merge: give the files that `wattle stress --json --shard i/n` wrote")]
     Nothing,
     /// The reports are of different campaigns.

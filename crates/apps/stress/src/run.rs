@@ -81,7 +81,7 @@ impl Bench {
         Ok(Bench { device: device.clone(), queue: device.queue()?, target, until: None })
     }
 
-    /// The same bench, whose launches end at that time, if there is one.
+    /// Returns the bench with launches that end at that time; without an end if it is `None`.
     pub fn until(self, until: Option<Instant>) -> Bench {
         Bench { until, ..self }
     }
@@ -96,7 +96,7 @@ impl Bench {
         self.until.map_or(TIME_LIMIT, |until| until.saturating_duration_since(Instant::now()).min(TIME_LIMIT))
     }
 
-    /// The device.
+    /// Returns the device that the bench runs on.
     pub fn device(&self) -> &Device {
         &self.device
     }

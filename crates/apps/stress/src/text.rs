@@ -51,7 +51,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The verdict in words.
+    /// Returns the report's verdict in words.
     pub(crate) fn verdict_text(&self) -> &'static str {
         match (self.is_clean(), self.is_answered()) {
             (false, _) => "the model forbids what was seen",

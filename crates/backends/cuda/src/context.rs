@@ -61,7 +61,7 @@ impl GivenUp {
 }
 
 impl Context {
-    /// Opens a device.
+    /// Opens a device: makes its primary context current and prepares what its queues share.
     pub(crate) fn open(physical: Arc<Physical>) -> Result<Arc<Context>> {
         let name = physical.properties.name.clone();
         let opened = |step: &str, refusal: Refusal| {

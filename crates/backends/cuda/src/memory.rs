@@ -73,7 +73,7 @@ impl CudaMemory {
         self.context.check("clearing memory", cleared.and_then(|()| staging.finish()))
     }
 
-    /// Where the host accesses the memory without the device's help; `None` if it needs that.
+    /// Returns the address at which the host accesses the memory without the device's help; `None` if it needs that.
     fn mapped(&self) -> Option<NonNull<u8>> {
         self.host.filter(|_| self.kind == MemoryKind::HostMapped)
     }

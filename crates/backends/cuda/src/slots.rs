@@ -91,7 +91,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// Another handle to this slot, with which a queue that ends gives it back.
+    /// Returns another handle to this slot, with which a queue that ends gives it back.
     pub(crate) fn taken(&self) -> Slot {
         Slot { stream: self.stream.clone(), ..*self }
     }

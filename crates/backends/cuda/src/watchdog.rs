@@ -36,7 +36,7 @@ pub(crate) struct Watched {
     limits: Mutex<VecDeque<(u32, Option<Duration>)>>,
     /// The launch that the watchdog requested to end, and why.
     requested: Mutex<Option<(u32, Reason)>>,
-    /// Which thread is within the driver for this queue ([`crate::exit`]); 0 if none is.
+    /// The number of the thread that is within the driver for this queue ([`crate::exit`]); 0 if none is.
     pub(crate) inside: AtomicUsize,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Watched {
 static SLEEPS: AtomicBool = AtomicBool::new(true);
 static QUEUES: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
 
-/// All queues that exist.
+/// Returns all queues that exist.
 pub(crate) fn queues() -> Vec<Arc<Watched>> {
     lock(&QUEUES).iter().filter_map(Weak::upgrade).collect()
 }

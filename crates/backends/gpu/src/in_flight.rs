@@ -27,7 +27,7 @@ pub struct Launched<C> {
 }
 
 impl<C> Launched<C> {
-    /// The kernel's name.
+    /// Returns the name of the launch's kernel.
     pub fn name(&self) -> &'static str {
         self.kernel.info().name
     }

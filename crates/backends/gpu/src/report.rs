@@ -82,7 +82,7 @@ impl Report<'_> {
         })
     }
 
-    /// Where threads were when they were stopped: an entry for each block and line, in order.
+    /// The lines at which threads were stopped: an entry for each block and line, in order.
     fn lines(&self, word: &impl Fn(u32) -> u32) -> Vec<ThreadLine> {
         let told = word(control::STOPPED).min(control::MAX_STOPPED);
         let entry = |number| control::STOPPED_AT + 2 * number;

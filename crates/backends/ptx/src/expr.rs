@@ -324,7 +324,7 @@ impl Emitter<'_> {
         self.op(&format!("{name}.rn.{}", number_type(ty)), Class::of(ty), operands)
     }
 
-    /// Emits integer arithmetic.
+    /// Emits integer arithmetic, and wraps the result to the type's size.
     fn wrapping(&mut self, name: &str, ty: Type, operands: &[Value]) -> Value {
         let result = self.op(&format!("{name}.{}", int_type(ty)), Class::of(ty), operands);
         self.wrapped(ty, result)

@@ -90,7 +90,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends the kernel.
+    /// Ends the entry: every path returns, and cold code follows.
     pub(crate) fn end(&mut self) {
         if let Some(end) = self.flow.end {
             self.asm.place(end);

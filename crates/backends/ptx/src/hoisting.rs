@@ -40,7 +40,7 @@ pub struct Hoisted<'k> {
     pub conditions: FxHashSet<ExprId>,
 }
 
-/// Which values are the same in all turns of a loop, and which only grow.
+/// The values that are the same in all turns of a loop, and those that only grow.
 struct Growing<'k> {
     kernel: &'k Kernel,
     /// The slots that the loop sets, and how often.

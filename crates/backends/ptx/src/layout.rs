@@ -36,7 +36,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// The whole text.
+    /// Returns the module's whole text: the header and the body.
     pub fn text(&self) -> String {
         format!("{}\n{}", self.header, self.body)
     }

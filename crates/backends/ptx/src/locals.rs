@@ -14,10 +14,10 @@ const MOST_REGISTERS: u32 = 128;
 /// The longest array that is kept in registers if some index is not constant: each such access looks at every element.
 const MOST_CHOSEN: u32 = 8;
 
-/// Where an array of the thread's own is kept.
+/// The storage of an array of the thread's own.
 #[derive(Clone, Debug)]
 pub enum Local {
-    /// One register for each element.
+    /// The array is kept in registers, one for each element.
     Registers(Vec<Value>),
     /// Local memory, under the name that the array's number gives it.
     Memory,

@@ -45,18 +45,18 @@ impl PtxTarget {
         PtxTarget { sm, ptx: least_version(sm).max((8, 6)), max_threads: None, watched: true }
     }
 
-    /// The same target with another version of PTX.
+    /// Returns the target with another version of PTX.
     pub fn with_ptx(self, major: u32, minor: u32) -> PtxTarget {
         PtxTarget { ptx: (major, minor), ..self }
     }
 
-    /// The same target for blocks of at most `threads` threads.
+    /// Returns the target for blocks of at most `threads` threads.
     pub fn with_max_threads(self, threads: u32) -> PtxTarget {
         PtxTarget { max_threads: Some(threads), ..self }
     }
 
-    /// The same target for launches that no host watches: without the looks at words that none of their threads writes,
-    /// and without the mark that nobody reads. It is for a search of all executions.
+    /// Returns the target for launches that no host watches: without the looks at words that none of their threads
+    /// writes, and without the mark that nobody reads. It is for a search of all executions.
     pub fn unwatched(self) -> PtxTarget {
         PtxTarget { watched: false, ..self }
     }
@@ -153,7 +153,7 @@ pub enum Lacking {
     Parameters {
         /// The kernel's name.
         kernel: String,
-        /// Where it is defined.
+        /// The place where the kernel is defined.
         site: Site,
         /// The size of its parameters in bytes.
         bytes: u32,

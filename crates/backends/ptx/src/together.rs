@@ -54,7 +54,7 @@ impl Emitter<'_> {
         found
     }
 
-    /// Emits a run.
+    /// Emits a run of checked accesses ([`Emitter::run`]) under one branch, and the run with its checks behind the end.
     pub(crate) fn together(&mut self, run: &[Stmt]) -> Result<(), Lacking> {
         let (slow, end) = (self.asm.target(), self.asm.target());
         let mut fails = None;

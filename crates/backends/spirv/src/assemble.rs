@@ -235,7 +235,7 @@ impl Assembler {
         id
     }
 
-    /// An array of constants.
+    /// Returns a constant array of these constants.
     pub fn composite(&mut self, of: Word, parts: &[Word]) -> Word {
         let id = self.id();
         let parts = parts.iter().map(|&part| Operand::IdRef(part)).collect();

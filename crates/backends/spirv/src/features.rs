@@ -230,7 +230,7 @@ impl Features {
         }
     }
 
-    /// The same features for launches that no host watches: without the looks at words that none of their threads
+    /// Returns the features for launches that no host watches: without the looks at words that none of their threads
     /// writes, and without the places that nobody reads. It is for a search of all executions.
     pub fn unwatched(self) -> Features {
         Features { watched: false, ..self }
@@ -303,7 +303,7 @@ pub enum Lacking {
     Long {
         /// The kernel's name.
         kernel: String,
-        /// Where the kernel is defined.
+        /// The place where the kernel is defined.
         site: Site,
         /// The device's name.
         device: String,
@@ -351,7 +351,7 @@ pub enum Lacking {
     Views {
         /// The kernel's name.
         kernel: String,
-        /// Where it is defined.
+        /// The place where the kernel is defined.
         site: Site,
         /// How many views it has.
         views: u32,

@@ -41,7 +41,7 @@ pub struct Interface {
     push: Option<(Word, StorageClass)>,
     specs: Vec<Word>,
     pub views: FxHashMap<ParamId, Variable>,
-    /// Where each number of elements with several is in its element.
+    /// The place of each number in its element, of elements that have several numbers.
     pub members: FxHashMap<ParamId, Member>,
     pub shared: Vec<Variable>,
 }
@@ -119,7 +119,7 @@ pub fn layout(kernel: &Kernel, features: &Features, same: &[[ParamId; 2]]) -> La
     }
 }
 
-/// Where the numbers of a view's elements are in them, if these have several.
+/// The places of the numbers in a view's elements, if these have several.
 fn places(kernel: &Kernel, view: ParamId) -> Vec<(ParamId, Member)> {
     if kernel.params[view.index()].field.is_none() {
         return Vec::new();

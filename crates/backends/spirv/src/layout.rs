@@ -66,7 +66,7 @@ pub enum ArgumentWord {
     Number,
     /// Zero, which only the host knows ([`crate::Workarounds`]).
     Zero,
-    /// Where the view starts behind its descriptor's start, in elements.
+    /// The distance from the descriptor's start to the view's first element, in elements.
     Offset(ParamId),
     /// The low 32 bits of a scalar ([`wattle_ir::Scalar::to_raw`]).
     Low(ParamId),

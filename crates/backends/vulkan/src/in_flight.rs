@@ -50,9 +50,9 @@ pub(crate) type Launched = wattle_gpu::Launched<Arc<Compiled>>;
 /// The state of the first submission in flight.
 pub(crate) enum Standing {
     Running,
-    /// It has ended; if there is a reason, it was asked to.
+    /// The submission has ended; if there is a reason, it was asked to.
     Ended(Option<Reason>),
-    /// It was asked to end and does not.
+    /// The submission was asked to end and does not.
     Hung(Error),
     /// The device is lost.
     Lost(Error),

@@ -36,7 +36,7 @@ pub(crate) struct Slots {
     start: NonNull<u8>,
     descriptors: vk::DescriptorPool,
     set: vk::DescriptorSet,
-    /// One timestamp for each slot, where the device has them.
+    /// The timestamps of the slots, one for each, where the device has timestamps.
     queries: Option<vk::QueryPool>,
 }
 
@@ -181,7 +181,7 @@ impl Slots {
         self.at(slot as u64 * CONTROL_BYTES + u64::from(word) * WORD)
     }
 
-    /// The queue's gate.
+    /// Returns the queue's gate, which launches behind a failed one find shut.
     pub(crate) fn gate(&self) -> &AtomicU32 {
         self.at(GATE)
     }
@@ -246,7 +246,7 @@ impl Slots {
         Ok(commands)
     }
 
-    /// Whether slots have timestamps.
+    /// Returns whether the device records timestamps for slots.
     pub(crate) fn has_time(&self) -> bool {
         self.queries.is_some()
     }

@@ -53,7 +53,7 @@ fn runs_of(part: &RawPart) -> Vec<Run> {
     part.runs().map(|(offset, len)| Run { offset, len }).collect()
 }
 
-/// Copies within a device.
+/// Copies runs of bytes from one buffer of a device to another.
 fn within(from: &VulkanMemory, from_runs: &[Run], to: &VulkanMemory, to_runs: &[Run]) -> Result<()> {
     let parts = |runs: &[Run]| runs.iter().map(|run| (run.offset, run.len)).collect::<Vec<_>>();
     let copies: Vec<_> = paired(parts(from_runs).into_iter(), parts(to_runs).into_iter())

@@ -27,11 +27,11 @@ pub struct FindingArgs {
     pub sarif: Option<PathBuf>,
 }
 
-/// One thing that was judged: a scenario for a target, a litmus file, a module.
+/// A case that was judged: a scenario for a target, a litmus file, a module.
 pub struct Case {
     /// The suite to which it belongs: a scenario's name, a folder.
     pub suite: String,
-    /// Its name within the suite.
+    /// The case's name within its suite.
     pub name: String,
     /// How long it took.
     pub time: Duration,
@@ -50,17 +50,17 @@ impl Case {
 
 /// What came of a case.
 pub enum Outcome {
-    /// It holds, or the answer is the expected one.
+    /// The case holds, or its answer is the expected one.
     Passed,
-    /// It does not hold: what was found, at least one thing.
+    /// The case does not hold: the findings, of which there is at least one.
     Failed(Vec<Finding>),
-    /// It was not answered: the reason.
+    /// The case was not answered, for this reason.
     Unanswered(String),
     /// The target cannot do what it needs: the reason.
     NotPossible(String),
 }
 
-/// One thing that is wrong.
+/// A defect in a case: what is wrong, and where.
 pub struct Finding {
     /// The kind of violation in a word or two.
     pub kind: String,

@@ -113,7 +113,7 @@ pub(crate) unsafe fn copy_peer(
     said(unsafe { (functions::MEMCPY_PEER.get())(to, to_context.raw(), from, from_context.raw(), bytes, stream.raw()) })
 }
 
-/// One end of a copy of rows.
+/// The source or the destination of a copy of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// Memory that devices reach.

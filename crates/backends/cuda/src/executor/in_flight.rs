@@ -180,7 +180,7 @@ impl CudaExecutor {
         at.is_some_and(|at| behind == first + at as u64 + 1)
     }
 
-    /// The launches in flight.
+    /// The launches among the operations in flight, in the order of submission.
     fn launches(&self) -> impl Iterator<Item = &Launched> {
         self.in_flight.iter().filter_map(InFlight::launch)
     }

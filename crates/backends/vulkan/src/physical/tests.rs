@@ -1,5 +1,5 @@
-//! What a device is said to have follows from what its driver says, and from nothing else: a feature that is denied in error
-//! would only make tests pass over what needs it.
+//! What a device is said to have follows from what its driver says, and from nothing else: a feature that is denied in
+//! error would only make tests pass over what needs it.
 
 use super::*;
 
