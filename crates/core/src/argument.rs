@@ -25,8 +25,8 @@ pub struct Argument<'a> {
     pub name: &'static str,
     /// What is given for it.
     pub value: ArgumentValue<'a>,
-    /// Which number of which element it is, where the value or the view's elements have several: there is an argument
-    /// for each of them, in their order.
+    /// The layout of the element and the index of the number in it that this argument is for; `None` for an element of
+    /// one number. An element of several numbers has an argument for each, in the order of the layout.
     pub number: Option<(&'static ElementLayout, usize)>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> ViewArgument<'a> {
         self.buffer.layout.numbers()[self.number].ty
     }
 
-    /// Which number of the elements the argument is for.
+    /// Index, in the layout of the elements, of the number that the argument is for.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -110,7 +110,7 @@ impl<'a> ViewArgument<'a> {
         self.buffer.layout.size()
     }
 
-    /// Where the part starts in the buffer, in elements.
+    /// Offset of the part's first element in the buffer, in elements.
     pub fn offset(&self) -> usize {
         self.buffer.offset(self.region.begin)
     }
@@ -138,7 +138,7 @@ impl<'a> ViewArgument<'a> {
     }
 }
 
-/// One argument of a bundle.
+/// An argument of a bundle, for one parameter of the kernel's function.
 ///
 /// # Safety
 /// `argument` names the part of a buffer that `view` gives access to, with that access.

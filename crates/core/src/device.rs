@@ -61,7 +61,7 @@ pub struct Properties {
     /// The languages of modules whose kernels it takes as they are: see [`ModuleCode`](crate::ModuleCode).
     #[cfg_attr(feature = "serde", serde(skip))]
     pub modules: Vec<ModuleLanguage>,
-    /// Which scopes fences and atomics can have.
+    /// The scopes that fences and atomics can have.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub scopes: Vec<Scope>,
 }
@@ -102,9 +102,9 @@ impl Properties {
 pub enum DeviceKind {
     /// The cores of this machine.
     Host,
-    /// One core and one interleaving of the threads, in which races are reported.
+    /// A simulation on one core, of one interleaving of the threads, which reports races.
     Simulated,
-    /// Every execution that a memory model permits.
+    /// The checker, which explores every execution that a memory model permits.
     Checker,
     /// A GPU.
     Gpu,
@@ -181,13 +181,13 @@ impl Device {
         HOST.get_or_init(|| Device(Arc::new(host::HostBackend::pool()))).clone()
     }
 
-    /// One core of this machine: the blocks of a launch run one after another, in index order.
+    /// The host on one core: the blocks of a launch run one after another, in index order.
     pub fn host_serial() -> Device {
         static SERIAL: OnceLock<Device> = OnceLock::new();
         SERIAL.get_or_init(|| Device(Arc::new(host::HostBackend::serial()))).clone()
     }
 
-    /// All devices there are, and why others are not.
+    /// Finds all devices that can be used, and those that cannot, each with the reason.
     pub fn survey() -> (Vec<Device>, Vec<Missing>) {
         let mut devices = vec![Device::host(), Device::host_serial()];
         let mut missing = Vec::new();
@@ -207,7 +207,7 @@ impl Device {
         (devices, missing)
     }
 
-    /// All devices there are.
+    /// All devices of this machine that can be used.
     #[doc(alias = "cudaGetDeviceCount")]
     pub fn all() -> Vec<Device> {
         Self::survey().0
@@ -360,7 +360,7 @@ impl Device {
         self.alloc_nd(len)
     }
 
-    /// As [`Device::alloc`], in any number of dimensions.
+    /// Allocates as [`Device::alloc`] does, in any number of dimensions.
     ///
     /// # Errors
     /// It fails where [`Device::alloc`] does.

@@ -17,7 +17,7 @@ pub enum Divergence<A> {
         barrier: Site,
         /// The thread that has ended.
         ended: A,
-        /// Its last line, where the device knows it.
+        /// The last line of the ended thread, where the device knows it.
         last: Option<Site>,
         /// Whether it is an operation of the warp, and not the block's barrier.
         in_warp: bool,

@@ -58,7 +58,7 @@ macro_rules! stepped {
 // `step_by` is for indices alone; of the others the error is that of `step_by`, and none besides.
 stepped!(u8 i8 u16 i16 u32 i32 u64 i64);
 
-/// One dimension of a range.
+/// The indices of a range in one of its dimensions: `count` numbers from `begin` on, `step` apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Dimension<W = u32> {
     pub(crate) begin: W,
@@ -103,7 +103,7 @@ impl<W: IndexWord, I: GridIndex<W>> IndexRange<W> for I {
     }
 }
 
-/// One worker's share of `0..count`: `next`, `next + stride`, … below `end`.
+/// A worker's share of `0..count`: the numbers `first`, `first + stride`, … below `end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share<W = u32> {
     pub(crate) first: W,
@@ -141,7 +141,8 @@ impl<W: IndexWord> Share<W> {
 /// The indices that fall to this thread; an iterator's source.
 #[derive(Clone, Copy, Debug)]
 pub struct Indices<R: Axes> {
-    /// Which worker this is, and of how many: per dimension, or the first pair for the row-major numbers.
+    /// The number of this worker and the number of all workers: a pair per dimension, or the first pair alone if
+    /// `linear`.
     pub(crate) workers: [(R::Word, R::Word); MAX_RANK],
     pub(crate) linear: bool,
     pub(crate) dimensions: [Dimension<R::Word>; MAX_RANK],

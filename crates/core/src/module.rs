@@ -41,11 +41,11 @@ impl fmt::Display for ModuleLanguage {
 /// What a module's kernels see of how many lanes a warp has, where that is left to devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SeenOfWarps {
-    /// Nothing: the language fixes the number, or no kernel uses its warp.
+    /// Kernels see nothing of it: the language fixes the number of lanes, or no kernel uses its warp.
     Nothing,
-    /// Which threads are in a warp with which.
+    /// Kernels see which threads are in a warp together.
     Lanes,
-    /// The number too.
+    /// Kernels see which threads are in a warp together, and the number of lanes.
     Size,
 }
 
@@ -77,7 +77,7 @@ impl ModuleCode {
         ModuleCode { language, file, bytes, variables, warps, is_vouched: false }
     }
 
-    /// The same module, which devices may run whose memory a wrong address reaches.
+    /// Marks the module as one that may run on devices where a wrong address reaches foreign memory.
     ///
     /// # Safety
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own;
@@ -106,13 +106,13 @@ pub struct ModuleVariable {
 /// The numbers that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleNumber {
-    /// An integer, or an address.
+    /// The parameter takes an integer, or an address.
     Integer,
-    /// A floating-point number.
+    /// The parameter takes a floating-point number.
     Float,
-    /// Any bits of the right size.
+    /// The parameter takes any bits of its size.
     Any,
-    /// No number, but a buffer.
+    /// The parameter takes a buffer and no number.
     Buffer,
 }
 
@@ -286,7 +286,7 @@ pub struct ModuleCall {
 }
 
 impl ModuleCall {
-    /// The kernel.
+    /// The kernel that is called.
     pub fn entry(&self) -> &Arc<ModuleEntry> {
         &self.entry
     }

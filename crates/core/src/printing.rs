@@ -117,7 +117,7 @@ impl HostLog {
     }
 }
 
-/// Where the lines of a launch are.
+/// The log that the threads of a launch print into.
 enum Place {
     Host(HostLog),
     /// A buffer, and the lines whose numbers the records in it have.

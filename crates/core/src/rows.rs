@@ -76,7 +76,7 @@ impl<R: Axes, P: Places> Row<R, P> {
         self.step == R::Word::truncated(1)
     }
 
-    /// The row in parts.
+    /// Splits the row into parts, which a loop takes one after another.
     #[inline(always)]
     pub fn parts(self) -> Parts<R, P> {
         Parts { row: self, most: STEPS_PER_LOOK, stretch: None }
@@ -93,7 +93,7 @@ impl<R: Axes, P: Places> Row<R, P> {
 }
 
 impl<R: Axes> Row<R, ()> {
-    /// The same indices from that of this number on.
+    /// The row's indices from number `number` on.
     #[inline(always)]
     pub fn from(&self, number: u32) -> Self {
         Row {
@@ -166,8 +166,8 @@ pub struct Rows<R: Axes, P> {
     done: bool,
     /// The counters of all dimensions but the last one.
     at: [R::Word; MAX_RANK],
-    /// What is left of a row that has more indices than 32 bits count: the counters, and the share of the last
-    /// dimension.
+    /// The rest of a row that has more indices than 32 bits count: the counters of its first index, and its share of
+    /// the last dimension.
     rest: Option<Counters<R::Word>>,
 }
 
@@ -295,7 +295,7 @@ pub struct Parts<R: Axes, P> {
     row: Row<R, P>,
     /// How many numbers the next part has at the most.
     most: u32,
-    /// Among the numbers that are left.
+    /// The stretch that was found, among the numbers that are left.
     stretch: Option<Stretch>,
 }
 
@@ -323,7 +323,7 @@ impl<R: Axes, P: Places> Parts<R, P> {
         self.stretch.is_some()
     }
 
-    /// All numbers that are left; none where neighbours in the row are not neighbours in the map.
+    /// The stretch of all numbers that are left; empty where neighbours in the row are not neighbours in the map.
     #[inline(always)]
     pub fn whole(&self) -> Stretch {
         Stretch { begin: 0, end: if self.row.is_plain() { self.row.count } else { 0 } }
@@ -348,7 +348,7 @@ impl Stretch {
         }
     }
 
-    /// What is left of the stretch behind the next `count` numbers of the row, counted from there.
+    /// The stretch after the next `count` numbers of the row have been taken: the rest of it, counted from there.
     #[cold]
     fn behind(self, count: u32) -> Stretch {
         Stretch { begin: self.begin.saturating_sub(count), end: self.end.saturating_sub(count) }

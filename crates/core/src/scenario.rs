@@ -113,7 +113,7 @@ pub struct Registration {
     pub scenario: Scenario,
     /// The path of the module that it is in.
     pub module: &'static str,
-    /// Where the function is defined.
+    /// The source line that defines the function.
     pub site: Site,
 }
 

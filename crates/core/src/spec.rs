@@ -30,7 +30,7 @@ impl<const D: usize> FrameSpec<D> {
         FrameSpec { frames: frames.raw(), frame_extent: frame_extent.raw() }
     }
 
-    /// As many frames of `frame_extent` as cover `extent`.
+    /// The frames of `frame_extent` that cover `extent`, as few as there can be.
     pub fn cover(extent: impl ToExtent<D>, frame_extent: impl ToExtent<D>) -> Self {
         let (extent, frame_extent) = (extent.raw(), frame_extent.raw());
         let frames = std::array::from_fn(|d| extent[d].div_ceil(frame_extent[d].max(1)));
@@ -97,7 +97,7 @@ impl<const D: usize> Spec<D> for ThreadSpec<D> {
 /// A checked shape, of any rank: what devices are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Which of the two specs it was made of.
+    /// The spec that the shape was made of.
     pub kind: ShapeKind,
     /// How many dimensions are used; the others have extent 1.
     pub rank: usize,
@@ -120,7 +120,8 @@ impl Shape {
         self.outer.contains(&0)
     }
 
-    /// As large a part of `extent` as has at most `most` elements and at least 1, the slowest dimensions first.
+    /// A part of `extent` with at least 1 element and at most `most`, as large as the slowest dimensions, filled first,
+    /// allow.
     pub fn at_most(extent: [u32; MAX_RANK], most: u32) -> [u32; MAX_RANK] {
         let mut left = most;
         extent.map(|extent| {
@@ -131,7 +132,7 @@ impl Shape {
     }
 }
 
-/// Which of the two specs a shape was made of.
+/// The kind of spec that a shape was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
     /// A [`FrameSpec`]: the device chooses blocks and threads.
@@ -232,7 +233,7 @@ impl LaunchOptions {
         LaunchOptions { domain: Some(domain), ..self }
     }
 
-    /// Which of the device's domains each name means; without it what its queue's map says
+    /// Sets the device's domains that the domain names stand for; without it the launch has its queue's map
     /// ([`Queue::with_sync_domain_map`](crate::Queue::with_sync_domain_map)), else 0 and 1.
     pub fn sync_domain_map(self, map: SyncDomainMap) -> Self {
         LaunchOptions { domain_map: Some(map), ..self }

@@ -86,29 +86,29 @@ pub(crate) struct Stopped;
 /// succeeds at once, and a switch costs more than a load.
 const POLLS_PER_TURN: u32 = 4;
 
-/// One thread of a launch on the host; or, one after another, the threads of a block that never wait for each other.
+/// A thread of a launch on the host, or the threads of a block that never wait for each other, one after another.
 pub struct Thread<'l> {
     block: &'l Block<'l>,
     in_block: Cell<[u32; MAX_RANK]>,
-    /// Its row-major number in the block.
+    /// The thread's row-major number in the block.
     number: Cell<u32>,
-    /// The first number that it never has: it is the block's threads from the first to here, one after another.
+    /// The end of the thread's numbers: it is each of the block's threads from the first number up to here, in turn.
     end: Cell<u32>,
     bad_index: Cell<Option<BadIndex>>,
     patience: Patience,
-    /// Iterations of bounded loops since the last look.
+    /// Iterations of bounded loops since the last look at the clock.
     worked: Cell<u32>,
-    /// How many of the block's shared arrays it has asked for.
+    /// The number of the block's shared arrays that the thread has asked for.
     arrays: Cell<usize>,
-    /// How it lets the other threads of its block run; `None` where there are none.
+    /// The fiber's yielder, by which the thread lets others of its block run; `None` where there are none.
     turns: Cell<Option<NonNull<Turns>>>,
-    /// Where it let them run the last time.
+    /// The source line at which the thread last let others run.
     at: Cell<Option<&'static Location<'static>>>,
-    /// Its part in the operation of its warp at which it waits.
+    /// The thread's part in the warp operation at which it waits.
     part: Cell<Option<Part>>,
-    /// The result of the last operation of its warp.
+    /// The result of the thread's last warp operation.
     result: Cell<u64>,
-    /// Where it prints to; `None` where the kernel does not print.
+    /// The log that the thread prints into; `None` where the kernel does not print.
     log: Cell<Option<NonNull<HostLog>>>,
 }
 
@@ -214,7 +214,7 @@ impl<'l> Thread<'l> {
         self.turns.set(Some(NonNull::from(turns)));
     }
 
-    /// Where the thread let the others of its block run the last time.
+    /// The source line at which the thread last let others of its block run.
     pub(crate) fn waits_at(&self) -> Option<&'static Location<'static>> {
         self.at.get()
     }
@@ -253,7 +253,7 @@ impl<'l> Thread<'l> {
         self.result.get()
     }
 
-    /// Its part in the operation of its warp at which it waits.
+    /// The thread's part in the warp operation at which it waits; `None` if it waits at none.
     pub(crate) fn part(&self) -> Option<Part> {
         self.part.get()
     }

@@ -9,7 +9,7 @@ use crate::rows::Rows;
 use crate::thread::Thread;
 use crate::view::PerItem;
 
-/// Where the elements of one of the views are.
+/// The memory of one of the views that a loop goes over.
 #[derive(Clone, Copy)]
 pub struct Elements<'v, T> {
     start: *mut T,
@@ -26,7 +26,7 @@ pub struct Elements<'v, T> {
     note = "it goes over a `PerItem` view, `&mut x`, or over 2 to 6 of them with as many dimensions, `(&mut x, &mut y)`"
 )]
 pub unsafe trait Views<const E: usize> {
-    /// Where their elements are.
+    /// The memory of the views' elements.
     #[doc(hidden)]
     type Places: Places;
     /// The extent that they have, or none at all where theirs differ.
@@ -34,7 +34,7 @@ pub unsafe trait Views<const E: usize> {
     fn places(self) -> (Option<[u64; MAX_RANK]>, Self::Places);
 }
 
-/// Where the elements are that a loop goes over, if it is one over elements.
+/// The memory of the elements that a loop goes over; `()` for a loop over indices alone.
 #[doc(hidden)]
 pub trait Places: Copy {
     /// An index with a reference to the element of each view there; the index alone where there is no view.

@@ -32,11 +32,12 @@ use wattle_ir::{Axes, Dim, Element, Idx, IndexWord, MAX_RANK, Number, Rank};
 use crate::support;
 use crate::thread::{BadIndex, Thread};
 
-/// Where a view's elements are.
+/// The memory of a view: its address, extent and strides, and the thread that it belongs to.
 pub(crate) struct Strided<T> {
     start: *mut T,
     extent: [u64; MAX_RANK],
-    /// In elements; ignored for one-dimensional views, which are contiguous.
+    /// The distance of neighbours in each dimension, in elements; ignored for one-dimensional views, which are
+    /// contiguous.
     strides: [u64; MAX_RANK],
     name: &'static str,
     thread: *const Thread<'static>,
@@ -63,7 +64,7 @@ impl<T: Element> Strided<T> {
         Strided { start, extent, strides, name, thread, is_of_block: false, element: PhantomData }
     }
 
-    /// The same view, of memory of the thread's block: its accesses are plain.
+    /// Marks the memory as that of the thread's block, whose accesses are plain.
     ///
     /// # Safety
     /// While the thread runs, the memory is touched by threads of its block alone, all of which are on one thread of
@@ -104,7 +105,7 @@ impl<T: Element> Strided<T> {
         None
     }
 
-    /// Where the elements of a view of one dimension begin.
+    /// The address of the first element of a view of one dimension.
     #[inline(always)]
     pub(crate) fn start(&self) -> *mut T {
         self.start

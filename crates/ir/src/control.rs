@@ -27,7 +27,8 @@ pub const STOPPED: u32 = INDEX + INDEX_WORDS;
 pub const STOPPED_AT: u32 = STOPPED + 1;
 /// The most stopped blocks that are reported.
 pub const MAX_STOPPED: u32 = (REPORTED - STOPPED_AT) / 2;
-/// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has reported its loop.
+/// The first word of the reported loops: a bit for each block, by its number modulo [`BLOCK_BITS`], that is set once
+/// one of the block's threads has reported its loop.
 pub const REPORTED: u32 = 192;
 /// How many bits [`REPORTED`] has; a power of two.
 pub const BLOCK_BITS: u32 = 32 * (SHARED_WORDS - REPORTED);

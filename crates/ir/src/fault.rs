@@ -39,7 +39,7 @@ pub enum Fault {
     },
     /// The driver ended a loop before its end, as some Vulkan drivers do.
     LoopCut,
-    /// No fault: a loop that a thread was in when it was stopped.
+    /// A thread was in this loop when it was stopped, which is no fault.
     Loop,
 }
 
@@ -63,7 +63,7 @@ impl Sites {
         number
     }
 
-    /// All faults, in the order of their numbers.
+    /// The sites of all faults, in the order of their numbers.
     pub fn finish(self) -> Vec<FaultSite> {
         self.all
     }

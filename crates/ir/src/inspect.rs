@@ -31,7 +31,8 @@ impl Kernel {
         }
     }
 
-    /// Where the kernel first uses its warp: by an operation, or by a number that depends on the warp's size.
+    /// The line at which the kernel first uses its warp, by an operation or by a number that depends on the warp's
+    /// size; `None` if it does not.
     pub fn first_use_of_warps(&self) -> Option<Site> {
         let mut first = None;
         let mut at = self.site;
@@ -63,7 +64,8 @@ impl Kernel {
         first
     }
 
-    /// Where the kernel first uses a short form of a function, whose bits are others on each device.
+    /// The line at which the kernel first uses a short form of a function, whose bits differ between devices; `None` if
+    /// it does not.
     pub fn first_short_form(&self) -> Option<Site> {
         let (mut first, mut at) = (None, self.site);
         let mut seen = FxHashSet::default();

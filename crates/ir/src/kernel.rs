@@ -105,7 +105,7 @@ ids! {
 pub struct Kernel {
     /// The function's name, with its generic arguments where there are any.
     pub name: String,
-    /// Where the function is defined.
+    /// The source line that defines the function.
     pub site: Site,
     /// The number of dimensions of its launches, from 1 to [`MAX_RANK`].
     pub rank: usize,
@@ -189,14 +189,14 @@ pub struct Param {
     pub name: Name,
     /// Whether it is a value or a view, and of which type.
     pub kind: ParamKind,
-    /// Which number of a value or of the view's elements it is, where these have several.
+    /// The number of the value or of the view's elements that the parameter is; `None` if these have one number.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub field: Option<Field>,
 }
 
-/// Which number of an element a parameter is: an element that is an array or a struct has a parameter for each of its
-/// numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate memory; who
-/// passes arguments or addresses knows from this where it is.
+/// A number of an element, which a parameter stands for: an element that is an array or a struct has a parameter for
+/// each of its numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate
+/// memory; code that passes arguments or addresses finds here where the number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Field {
@@ -264,7 +264,7 @@ pub struct SharedArray {
     pub len: SharedLen,
     /// Whether it takes atomic operations alone, or plain accesses alone.
     pub atomic: bool,
-    /// Where it is declared.
+    /// The source line that declares the array.
     pub site: Site,
 }
 
@@ -342,7 +342,7 @@ pub enum Expr {
     Select(ExprId, ExprId, ExprId),
     /// Conversion to another type, as Rust's `as` does it.
     Cast(Type, ExprId),
-    /// The same bits as another type of the same size.
+    /// Reinterpretation of the operand's bits as another type of the same size.
     Bits(Type, ExprId),
 }
 

@@ -57,7 +57,7 @@ pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
     const NUMBERS: usize;
     /// A number's type and bytes, and the layout of which it is a number, where there are several.
     fn number(&self, number: usize) -> (Type, &[u8], Option<&'static ElementLayout>);
-    /// Declares the parameters.
+    /// Declares the value's parameters, one for each of its numbers, and returns the value that they make.
     fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
 

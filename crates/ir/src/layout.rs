@@ -21,11 +21,11 @@ pub struct ElementLayout {
 /// A number of an element.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Its type in memory: see [`Type::stored`].
+    /// The number's type in memory: see [`Type::stored`].
     pub ty: Type,
     /// Whether it is the byte of a truth value, which is 0 or 1.
     pub is_bool: bool,
-    /// Its offset in the element, in bytes.
+    /// The number's offset in the element, in bytes.
     pub offset: u32,
     steps: [Step; MOST_STEPS],
 }
@@ -67,7 +67,7 @@ impl Leaf {
         self.steps.iter().map(step).collect()
     }
 
-    /// The same number as a part of what is around it.
+    /// The number as a part of the struct or array around it: `step` leads there, and `offset` bytes are before it.
     const fn within(mut self, step: Step, offset: u32) -> Leaf {
         assert!(
             matches!(self.steps[MOST_STEPS - 1], Step::None),

@@ -141,7 +141,7 @@ impl Type {
         elements
     };
 
-    /// What its values are.
+    /// The kind of the type's values: truth values, integers with or without a sign, or floats.
     pub const fn kind(self) -> TypeKind {
         self.info().kind
     }
@@ -196,7 +196,7 @@ impl Type {
         self.info().atomic
     }
 
-    /// The name in Rust.
+    /// The type's name in Rust.
     pub const fn name(self) -> &'static str {
         self.info().name
     }

@@ -29,17 +29,17 @@ pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     verify_at(kernel, Stage::Written)
 }
 
-/// As [`verify`], for a kernel that was legalized.
+/// Verifies, as [`verify`] does, a kernel that was legalized.
 pub(crate) fn verify_legal(kernel: &Kernel) -> Result<(), VerifyError> {
     verify_at(kernel, Stage::Legal)
 }
 
-/// What has been done to a kernel.
+/// How far a kernel has been compiled.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// Nothing: it is as it was written.
+    /// The kernel is as it was written.
     Written,
-    /// It was made for a target: it has faults and no assertions.
+    /// The kernel was legalized for a target: it has faults and no assertions.
     Legal,
 }
 

@@ -8,7 +8,7 @@ use syn::{Attribute, Data, DeriveInput, Fields, Result};
 
 use crate::parse::error;
 
-/// The struct's fields, checked.
+/// The fields of a struct that can be an element; an error for an `enum` or `union`.
 fn fields_of(input: &DeriveInput) -> Result<&Fields> {
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,

@@ -84,7 +84,7 @@ fn refuse_attributes(item: &ItemFn) -> Result<()> {
     attributes.0.map_or(Ok(()), Err)
 }
 
-/// Where a function stands.
+/// The place in the program where a function is defined.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Standing {
     Kernel,

@@ -129,8 +129,9 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<Head> {
 /// What has been read of an item before its braces.
 #[derive(Default)]
 struct Head {
-    /// Where it begins in the text, and where its braces do.
+    /// The offset in the text at which the item begins.
     begin: usize,
+    /// The offset in the text at which the item's braces begin.
     end: usize,
     /// Parentheses and brackets that are open: attributes, visibilities, parameters.
     depth: usize,

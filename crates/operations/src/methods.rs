@@ -7,11 +7,12 @@
 macro_rules! compositions {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
         unary {
-            /// One by the number, rounded correctly (0.5 ulp).
+            /// The reciprocal, rounded correctly (0.5 ulp).
             fn Float Recip "recip" recip(x) -> Self, rounded { float: 1.0 / x }
-            /// What the number is more than its whole part, with its sign; exact.
+            /// The fractional part: the number less its whole part, with its sign; exact.
             fn Float Fract "fract" fract(x) -> Self, exact { float: x - x.trunc() }
-            /// Of a float 1 with its sign, also of a zero, and NaN of a NaN; of an integer -1, 0 or 1.
+            /// The sign of the number: of a float 1 with its sign, also of a zero, and NaN of a NaN; of an integer -1,
+            /// 0 or 1.
             fn Signed Signum "signum" signum(x) -> Self, exact { signed: x.signum(), float: x.signum() }
             /// An angle in radians as degrees: the product with the nearest number to 180/π.
             fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded {

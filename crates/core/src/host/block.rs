@@ -18,10 +18,11 @@ const ALIGNMENT: usize = 64;
 pub(crate) struct Block<'l> {
     launch: &'l LaunchState,
     index: [u32; MAX_RANK],
-    /// Which of the worker's arrays is the block's first shared one, and how many it has.
+    /// Index, in the worker's list of arrays, of the block's first shared array.
     first_array: Cell<usize>,
+    /// The number of the block's shared arrays.
     arrays: Cell<usize>,
-    /// The bytes of all these arrays.
+    /// The size of all these arrays in bytes.
     bytes: Cell<u64>,
 }
 

@@ -53,7 +53,7 @@ pub(crate) enum Wait {
     Warp,
     /// The thread's own next turn.
     Turn,
-    /// It waits for nothing: the launch has been stopped, and the thread must not run again.
+    /// The launch has been stopped: the thread waits for nothing, and must not run again.
     Stopped,
 }
 
@@ -74,7 +74,7 @@ enum FiberState {
     Ended,
 }
 
-/// Where the lanes of a warp are that do not run.
+/// The lanes of a warp that do not run, counted by what holds them.
 #[derive(Clone, Copy, Default)]
 struct Lanes {
     at_barrier: u32,

@@ -33,7 +33,7 @@ pub struct LaunchState {
 struct Found {
     fault: Option<Fault>,
     divergence: Option<Divergence<String>>,
-    /// Where threads were when they were stopped.
+    /// The lines at which threads were stopped.
     lines: Vec<ThreadLine>,
 }
 
@@ -143,7 +143,8 @@ impl LaunchState {
         });
     }
 
-    /// How the launch ended.
+    /// The result of the launch, once all its threads have ended: of what went wrong a fault comes first, then a
+    /// divergence, then the time limit or the interruption.
     #[inline]
     pub(crate) fn outcome(mut self) -> Result<(), Error> {
         let stop = *self.stop.get_mut();

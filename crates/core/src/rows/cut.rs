@@ -17,7 +17,8 @@ pub struct Cut {
 }
 
 impl<R: Axes, P: Places> Row<R, P> {
-    /// All numbers. None is known where neighbours in the row are not neighbours in the map.
+    /// The cut of which all numbers of the row are left. None is known where neighbours in the row are not neighbours
+    /// in the map.
     #[inline(always)]
     pub fn cut(&self) -> Cut {
         Cut { count: self.count, begin: 0, end: u64::from(self.count), is_known: self.is_plain() }

@@ -94,9 +94,9 @@ pub trait InRows {
     type Rank: Axes;
     /// The elements, where it goes over some.
     type Places: Places;
-    /// The rows.
+    /// Iterates over the rows.
     type Rows: Iterator<Item = Row<Self::Rank, Self::Places>>;
-    /// The rows, in order.
+    /// The rows of the loop, in order.
     fn rows(self) -> Self::Rows;
 }
 
@@ -125,7 +125,7 @@ pub fn rows<M: InRows>(map: M) -> M::Rows {
     map.rows()
 }
 
-/// `begin..end` as one row.
+/// The range `begin..end` as one row.
 #[inline(always)]
 pub fn range_rows(begin: u32, end: u32) -> std::option::IntoIter<Row<Dim<1>, ()>> {
     Some(Row::of_range(begin, end)).into_iter()

@@ -11,7 +11,7 @@ use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, NumberOps 
 pub struct LoopHandle<'b> {
     break_label: Label,
     continue_label: Label,
-    /// For each nested loop, outermost first, what it assigns between iterations; empty for `while` and `loop`.
+    /// The assignments between iterations, for each nested loop, outermost first; empty for `while` and `loop`.
     levels: Vec<Vec<(SlotId, ExprId)>>,
     builder: PhantomData<&'b Builder>,
 }
@@ -49,7 +49,7 @@ impl LoopHandle<'_> {
 pub trait Iterate<'b>: Sized + Sealed {
     /// The type of what the pattern binds.
     type Item;
-    /// Opens the loop.
+    /// Opens the loop; returns its handle and what the pattern binds.
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Self::Item);
 }
@@ -211,7 +211,7 @@ impl<V> Range<V> {
     }
 }
 
-/// One dimension of a range of indices.
+/// The bounds and the step of a range of indices in one of its dimensions.
 #[derive(Clone, Copy)]
 pub struct Dimension<'b, W = u32> {
     pub(super) begin: Val<'b, W>,
@@ -257,21 +257,21 @@ impl<'b, W: IndexWord, I: BuiltIndex<'b, W>> IndexRange<'b, W> for I {
     }
 }
 
-/// All indices below an extent.
+/// The dimensions of all indices below an extent.
 pub(super) fn below<'b, R: Axes>(builder: &'b Builder, extent: R::Built<'b>) -> Dimensions<'b, R> {
     let (begin, step) = (builder.lit(R::Word::ZERO), builder.lit(R::Word::ONE));
     R::spread_built(extent).into_iter().map(|end| Dimension { begin, end, step }).collect()
 }
 
 impl<'b, W: IndexWord> Dimension<'b, W> {
-    /// The same numbers of 32 bits, where it is known that they are.
+    /// The dimension with numbers of 32 bits, where they are known to fit.
     fn as_words(&self, builder: &'b Builder) -> Option<Dimension<'b>> {
         let word = |value: Val<'b, W>| Some(Val::new(builder, builder.as_word(value.id)?));
         Some(Dimension { begin: word(self.begin)?, end: word(self.end)?, step: word(self.step)? })
     }
 }
 
-/// Which worker a thread is, and of how many.
+/// The number of a worker, and the number of all workers.
 pub(super) type Worker<'b, W> = (Val<'b, W>, Val<'b, W>);
 
 /// How the indices of a loop are dealt out to workers.
@@ -286,7 +286,7 @@ pub enum IndexLayout {
 
 /// The indices that fall to this thread.
 pub struct Indices<'b, R: Axes> {
-    /// Which worker this is, and of how many: per dimension, or one pair for the row-major numbers.
+    /// The worker that the thread is: per dimension, or once for the row-major numbers.
     workers: Vec<Worker<'b, R::Word>>,
     dimensions: Dimensions<'b, R>,
     /// The layout, where the kernel says it.

@@ -86,7 +86,7 @@ pub enum IndexWidth {
     /// `u64` in the source; all extents of the launches are less than 2³², so that indices which come from them are
     /// computed with 32 bits.
     Fitting,
-    /// Both `u64`: a view, or the grid, may have 2³² elements or more.
+    /// `u64` in the source and in the kernel: a view, or the grid, may have 2³² elements or more.
     Long,
 }
 
@@ -97,7 +97,7 @@ struct BuilderState {
     types: Vec<Type>,
     /// The ids of the expressions there are, so that none is there twice.
     known: FxHashMap<Expr, ExprId>,
-    /// Which slots the user can assign to; all others are assigned in one place.
+    /// For each slot, whether the user can assign to it; every other slot is assigned in one place.
     mutable: Vec<bool>,
     /// The statements of the blocks that are open, outermost first.
     blocks: Vec<Vec<Stmt>>,
@@ -137,7 +137,7 @@ impl Builder {
         }
     }
 
-    /// The same, with indices of this width.
+    /// Sets the width of indices.
     #[must_use]
     pub fn with_width(mut self, width: IndexWidth) -> Builder {
         let state = self.state.get_mut();
@@ -145,7 +145,7 @@ impl Builder {
         self
     }
 
-    /// The same kernel for a device that deals indices out so where the kernel does not say it.
+    /// Sets how the device deals out the indices of a loop for which the kernel does not say it.
     #[must_use]
     pub fn with_index_layout(self, index_layout: IndexLayout) -> Builder {
         Builder { index_layout, ..self }
@@ -339,7 +339,7 @@ impl Builder {
         self.intern(Expr::Const(Const { ty, raw: 0 }))
     }
 
-    /// A literal.
+    /// Builds a literal.
     pub fn lit<T: Scalar>(&self, value: T) -> Val<'_, T> {
         self.val(Expr::Const(Const::of(value)))
     }

@@ -15,7 +15,7 @@ use crate::{Axes, BuiltIndex, Builtin, Dim, Number, Rank};
 pub use super::atomic::WideAtomic as Atomic;
 pub use super::places::wide::{axis, delinearize, linearize, with_axis};
 
-/// As many dimensions as `D` says, with indices of `u64`.
+/// The axes of `D` dimensions with indices of `u64`.
 type Wide<const D: usize> = <Dim<D> as Axes>::Wide;
 type Index<'b, const D: usize> = <Wide<D> as Axes>::Built<'b>;
 
@@ -169,7 +169,7 @@ pub fn step_by<'b, I: BuiltIndex<'b, u64>>(builder: &'b Builder, range: Range<I>
 
 /// What has elements: views and arrays.
 pub trait Extents<'b>: Sealed {
-    /// One number, or an array of them in several dimensions.
+    /// The type of the extent: a `u64`, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
     fn extent(&self) -> Self::Extent;
@@ -179,7 +179,7 @@ pub trait Extents<'b>: Sealed {
 
 /// What is read by index.
 pub trait Get<'b>: super::Get<'b> {
-    /// One number, or an array of them in several dimensions.
+    /// The type of an index: a `u64`, or an array of them in several dimensions.
     type WideIndex;
     /// Reads `self[index]`.
     #[track_caller]

@@ -27,21 +27,21 @@ use crate::{BinaryOp, Expr, ExprId, Float, Kernel, Stmt, TernaryOp, Type, UnaryO
 use setup::Setups;
 use template::Template;
 
-/// Which operators of a float type a target has as the IR defines them.
+/// The operations on a float type that a target rounds as the IR defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exact {
-    /// `fma` is rounded once.
+    /// Whether `fma` is rounded once.
     pub fma: bool,
-    /// `/` is rounded correctly; else it is within 4 ulp for operands near 1.
+    /// Whether `/` is rounded correctly; else it is within 4 ulp for operands near 1.
     pub div: bool,
-    /// `√` is rounded correctly; else it is within 4 ulp for operands near 1.
+    /// Whether `√` is rounded correctly; else it is within 4 ulp for operands near 1.
     pub sqrt: bool,
     /// The short forms of functions ([`UnaryOp::is_fast`]) for which the target has an instruction within their bounds.
     pub fast: &'static [UnaryOp],
 }
 
 impl Exact {
-    /// All operators, and no short forms of functions.
+    /// A target that rounds all operations as the IR does, and has no short forms of functions.
     pub const ALL: Exact = Exact { fma: true, div: true, sqrt: true, fast: &[] };
 }
 

@@ -31,7 +31,7 @@ impl<T> Clone for Term<'_, T> {
 impl<T> Copy for Term<'_, T> {}
 
 impl<'b, T: Scalar> Term<'b, T> {
-    /// Another expression in the same expansion.
+    /// A term for another expression in the same expansion.
     fn with<U>(self, val: Val<'b, U>) -> Term<'b, U> {
         Term { val, target: self.target }
     }

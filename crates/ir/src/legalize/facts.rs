@@ -39,13 +39,13 @@ struct Fact {
 /// What is known of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Known {
-    /// It is in this range; of unsigned integers alone.
+    /// The value, an unsigned integer, is in this range.
     In(Range),
-    /// It is less than the extent of a place in one dimension.
+    /// The value is less than the extent of the place in this dimension.
     Within(Place, u8),
-    /// It is at most the extent of a place in one dimension.
+    /// The value is at most the extent of the place in this dimension.
     AtMost(Place, u8),
-    /// It is not zero.
+    /// The value is not zero.
     NotZero,
 }
 
@@ -67,7 +67,7 @@ impl Facts {
         self.depth += 1;
     }
 
-    /// Leaves a block.
+    /// Leaves the innermost block, and forgets what was known in it alone.
     pub(super) fn leave(&mut self) {
         let depth = self.depth;
         self.all.retain(|_, facts| {

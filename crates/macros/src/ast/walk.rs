@@ -18,17 +18,17 @@ struct Parts<'e> {
 }
 
 impl<'e> Parts<'e> {
-    /// Those of an expression that only gives a value of its operands.
+    /// The parts of an expression that only computes a value from its operands.
     fn of(operands: impl IntoIterator<Item = &'e Expr>) -> Parts<'e> {
         Parts { operands: operands.into_iter().collect(), ..Parts::default() }
     }
 
-    /// Those of an expression that acts.
+    /// The parts of an expression that has effects.
     fn acting(operands: impl IntoIterator<Item = &'e Expr>) -> Parts<'e> {
         Parts { acts: true, ..Parts::of(operands) }
     }
 
-    /// The same with blocks.
+    /// Adds nested blocks to the parts.
     fn around(self, blocks: impl IntoIterator<Item = &'e Block>) -> Parts<'e> {
         Parts { blocks: blocks.into_iter().collect(), ..self }
     }

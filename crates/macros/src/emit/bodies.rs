@@ -18,7 +18,7 @@ use crate::surroundings::{self, Around};
 
 /// A function whose bodies are written as values.
 struct Bodies<'f> {
-    /// As reports name it.
+    /// The function's name in reports.
     name: &'f str,
     parameters: &'f [(Pattern, Option<Type>)],
     /// The parameters that are `&mut`, by number: they are lent, and given back beside the result.
@@ -190,12 +190,12 @@ fn given(parameter: &Parameter) -> Type {
     }
 }
 
-/// Which functions are written for a device function of an `impl` or `trait`.
+/// The functions that are written for a device function of an `impl` or `trait`.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Written {
     /// The function of its name, and the method beside it that finds it by its receiver.
     Both,
-    /// Both, of which a trait has the declaration alone.
+    /// The function and the method, as a trait declares them: without bodies.
     Declaration,
     /// The method that is found by its receiver.
     Method,

@@ -11,7 +11,7 @@ use super::windows::{Follows, Moving};
 use crate::ast::{Block, Expr, ExprKind, Operator};
 use crate::names::private;
 
-/// Which way all numbers of a loop go at a branch.
+/// The outcome of a branch's condition, where it is the same for all numbers of a loop.
 #[derive(Clone, Copy)]
 pub(super) struct Decided {
     /// The branch; it is compared, never followed.

@@ -56,7 +56,8 @@ impl Host {
         quote!(if #stop { #leave })
     }
 
-    /// As [`Host::look`], but of few iterations whose number is constant the compiler makes nothing.
+    /// Writes [`Host::look`], or a form of it of which the compiler makes nothing where the number of iterations is
+    /// constant and small.
     fn look_unless_few(&self, iterations: TokenStream, constant: bool, span: Span) -> TokenStream {
         let look = self.look(iterations.clone(), span);
         if constant { quote!(if #iterations > #FEW { #look }) } else { look }

@@ -55,7 +55,7 @@ impl Host {
         }
     }
 
-    /// `base[index]`, read.
+    /// Writes the read of `base[index]`.
     pub(super) fn read_at(&mut self, base: &Expr, index: &Expr, span: Span) -> TokenStream {
         let (support, thread) = (support(span), private_at("thread", span));
         if let Some(element) = self.window(base, index) {

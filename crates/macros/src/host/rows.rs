@@ -20,7 +20,7 @@ use crate::names::private;
 /// The plain form of a loop in rows.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Plain {
-    /// Nothing in it is checked for a whole run of indices.
+    /// No access of the loop is checked for a whole run of indices.
     None,
     /// The accesses of the loop are checked once for each run of a row.
     Whole(Windows),

@@ -5,7 +5,7 @@ use syn::TypeParamBound;
 /// The traits whose types are numbers, or truth values.
 const NUMBERS: [&str; 8] = ["Scalar", "Number", "Signed", "Int", "Word", "Float", "AtomicScalar", "AtomicFloat"];
 
-/// Other traits of the library and of the standard one that kernels' types have.
+/// The other traits, of the library and of `std`, that type parameters of kernels may be bounded by.
 const OTHERS: [&str; 14] = [
     "Element",
     "KernelType",

@@ -220,7 +220,7 @@ impl Parser {
         variable(&local, span)
     }
 
-    /// The same place, whose indices are worked out once.
+    /// Rewrites a place so that its indices are computed once, by statements in `before`.
     fn with_indices(&mut self, place: syn::Expr, before: &mut Vec<Statement>) -> Result<syn::Expr> {
         Ok(match place {
             syn::Expr::Index(mut index) => {

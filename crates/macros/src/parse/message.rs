@@ -129,7 +129,7 @@ impl Format<'_> {
         self.literal.push_str(&text.replace('{', "{{").replace('}', "}}"));
     }
 
-    /// What stands between braces.
+    /// Parses the text between two braces: `name:format`.
     fn value(&mut self, inside: &str) -> Result<()> {
         let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
         let number = self.number(name.trim())?;

@@ -92,7 +92,7 @@ pub struct Parser {
     numbers: Vec<Ident>,
     /// Constants that are known to be `usize`: const generics, and those in the body.
     lengths: Vec<Ident>,
-    /// In a closure, the variables around it, which it cannot capture.
+    /// The variables around the closure that is being parsed, which it cannot capture; `None` outside of closures.
     outside: Option<HashSet<String>>,
 }
 

@@ -61,7 +61,7 @@ const OTHERS: &[OfNumbers] = &[
     OfNumbers { how: "fn", name: "mul_add", class: "Float", operands: &["", ""], result: "Self" },
 ];
 
-/// The methods of numbers.
+/// The operations on numbers that kernels call as methods or functions.
 fn of_numbers() -> impl Iterator<Item = &'static OfNumbers> {
     [OPERATIONS, COMPOSITIONS, FAULTING, OTHERS].into_iter().flatten().filter(|known| known.how != "op")
 }

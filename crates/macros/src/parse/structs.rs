@@ -9,7 +9,7 @@ use super::{Parser, error};
 use crate::ast::{Expr, ExprKind, Pattern, Step, View};
 
 impl Parser {
-    /// `of.field`.
+    /// Parses a field access `of.field`.
     pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<ExprKind> {
         let base = self.base(&field.base)?;
         let member = field.member.clone();
