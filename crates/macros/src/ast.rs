@@ -2,7 +2,7 @@
 
 mod walk;
 
-use crate::parse::OfNumbers;
+use crate::numbers::OfNumbers;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{AngleBracketedGenericArguments, Attribute, BinOp, ExprPath, Generics, Member, Path, Type, Visibility};
 

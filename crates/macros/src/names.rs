@@ -303,7 +303,7 @@ impl Ranks {
                 Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<{ #rank }>)))
             }
             Class::Acc(None) => Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<1>))),
-            _ => None,
+            Class::View(_) | Class::Exclusive | Class::Function | Class::Value => None,
         };
         Ranks(function.parameters.iter().filter_map(rank).collect())
     }

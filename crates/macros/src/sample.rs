@@ -5,7 +5,7 @@ use quote::quote;
 use syn::{AngleBracketedGenericArguments, GenericArgument, GenericParam, Type, TypeParamBound, WherePredicate};
 
 use crate::ast::Function;
-use crate::signature::{bounds, device_fn};
+use crate::bounds::{bounds, device_fn};
 
 /// Generic arguments that satisfy the function's bounds, or `None` where these are not the library's own.
 pub fn of(function: &Function) -> Option<TokenStream> {

@@ -228,7 +228,29 @@ pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result
     parse(item, Standing::Associated { is_generic }, rules)
 }
 
-/// The functions that are written for one.
+/// The parameters of a function that are lent to it, by number: their values come back beside its result.
+fn lent(function: &Function) -> impl DoubleEndedIterator<Item = (usize, &Parameter)> {
+    function.parameters.iter().enumerate().filter(|(_, parameter)| parameter.class == Class::Exclusive)
+}
+
+/// The two bodies of a function with this result.
+fn bodies(function: &Function, rules: Rules, result: &Type) -> TokenStream {
+    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
+    let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
+    let bodies = Bodies {
+        name: &function.name.to_string(),
+        parameters: &parameters,
+        lent: lent(function).map(|(number, parameter)| (number, parameter.local.clone())).collect(),
+        result: Some(result),
+        body: &function.body,
+        returns: function.returns,
+        is_refused: function.refused.is_some(),
+        is_closure: false,
+    };
+    rules.apply(bodies.write(&private("ask")))
+}
+
+/// The functions that are written for a device function of an `impl` or `trait`.
 pub(super) fn write(function: &Function, rules: Rules, written: Written) -> TokenStream {
     let (name, ask) = (&function.name, private("ask"));
     let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
@@ -239,15 +261,11 @@ pub(super) fn write(function: &Function, rules: Rules, written: Written) -> Toke
     let types: Vec<_> = function.parameters.iter().map(given).collect();
     let unit = syn::parse_quote!(());
     let result = function.result.as_ref().unwrap_or(&unit);
-    let is_lent = |parameter: &Parameter| parameter.class == Class::Exclusive;
-    let lent: BTreeMap<_, _> =
-        function.parameters.iter().enumerate().filter(|(_, parameter)| is_lent(parameter)).collect();
     // The first one is outermost, so that a call can take back its receiver and know nothing of the others.
-    let output = lent.values().rev().fold(quote!(#result), |result, parameter| {
+    let output = lent(function).rev().fold(quote!(#result), |result, (_, parameter)| {
         let ty = value_type(&parameter.ty);
         quote!((#result, #ty))
     });
-    let text = name.to_string();
     let fn_token = quote::quote_spanned!(name.span()=> fn);
     let signature = |name: &Ident, receiver: Option<TokenStream>| {
         quote! {
@@ -258,21 +276,7 @@ pub(super) fn write(function: &Function, rules: Rules, written: Written) -> Toke
         }
     };
     let method = names::by_receiver(name);
-    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
-    let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
-    let bodies = || {
-        let bodies = Bodies {
-            name: &text,
-            parameters: &parameters,
-            lent: lent.iter().map(|(number, parameter)| (*number, parameter.local.clone())).collect(),
-            result: Some(result),
-            body: &function.body,
-            returns: function.returns,
-            is_refused: refused.is_some(),
-            is_closure: false,
-        };
-        rules.apply(bodies.write(&ask))
-    };
+    let bodies = || bodies(function, rules, result);
     // Of a trait's function the trait has it: an `impl` could not say which of two traits' functions it means.
     let by_receiver = |is_of_trait: bool| {
         let (_, arguments) = super::generics(function);

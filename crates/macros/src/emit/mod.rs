@@ -1,4 +1,7 @@
 //! What the macros put in place of a function.
+//!
+//! This module calls those that write the two bodies (`host.rs`, `build.rs`), and they call it: a closure in a body is a
+//! function, with two bodies of its own.
 
 mod bodies;
 mod device_fn;
@@ -18,9 +21,8 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, PathArguments, Type, TypeParamBound, TypePath};
 
 use crate::ast::{Class, Function, Parameter, View};
+use crate::bounds::{bounds, is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 use crate::names::private;
-use crate::parse::{is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
-use crate::signature::bounds;
 
 /// The parameters of the host's function. `known` is the constant that its types hang on, if there is one.
 fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<TokenStream> {

@@ -133,7 +133,7 @@ impl Host {
         }
         let Some(over) = Over::of(source) else {
             let constant = is_constant(source);
-            let is_array = !crate::parse::is_range_or_map(source);
+            let is_array = !source.is_range_or_map();
             let few = matches!(&source.kind, ExprKind::Array(all) if all.len() <= FEW as usize);
             let mut source = self.expr(source);
             if is_array {
@@ -187,11 +187,6 @@ impl Host {
             #rest
         }}
     }
-}
-
-/// Whether no loop is in it.
-pub fn is_innermost(body: &Block) -> bool {
-    !body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
 }
 
 /// Whether an expression leaves the loop that it is in, or one around it.

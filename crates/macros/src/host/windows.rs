@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::BinOp;
 
-use super::cuts::Decided;
+use super::decided::Decided;
 use super::{Host, support};
 use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, View};
 use crate::names::private;

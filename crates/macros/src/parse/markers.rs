@@ -2,8 +2,7 @@
 
 use syn::{Block, Path, Result, Stmt};
 
-use super::calls::without_parentheses;
-use super::error;
+use super::{error, without_parentheses};
 use crate::source;
 
 /// The types that have them, and their names there.

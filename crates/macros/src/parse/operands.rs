@@ -7,12 +7,10 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{BinOp, Lit, Result, Stmt, Type, UnOp};
 
-use super::calls::without_parentheses;
-use super::names::math;
-use super::types::{is_half, is_number};
-use super::{Parser, error};
+use super::{Parser, error, without_parentheses};
 use crate::ast::{Expr, ExprKind, Operands, Operator, Pattern};
 use crate::names::{is_method, trait_of};
+use crate::numbers::{is_half, is_number, math};
 use crate::source;
 
 impl Parser {

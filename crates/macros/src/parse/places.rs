@@ -2,8 +2,7 @@
 
 use syn::{Result, spanned::Spanned};
 
-use super::calls::without_parentheses;
-use super::{Parser, error};
+use super::{Parser, error, without_parentheses};
 use crate::ast::{Block, Expr, ExprKind, Pattern, Place, Statement, View};
 
 /// What stands for references, which kernels do not have.

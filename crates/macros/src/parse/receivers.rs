@@ -5,14 +5,12 @@
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Result, Type};
 
-use super::bounds::{is_bound_of_library, is_bound_of_numbers};
-use super::calls::without_parentheses;
-use super::names::{SHARED, math};
-use super::types::is_number;
-use super::{Parser, check_type};
+use super::names::SHARED;
+use super::{Parser, check_type, without_parentheses};
 use crate::ast::{Callee, ExprKind, Local, Method, Owner};
+use crate::bounds::{bounds, is_bound_of_library, is_bound_of_numbers};
 use crate::names::{is_method, is_of_values, is_type_of_library, may_have, trait_of};
-use crate::signature::bounds;
+use crate::numbers::{is_number, math};
 use crate::source;
 
 /// The type parameters of a function that may have functions of the user's.

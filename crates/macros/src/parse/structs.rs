@@ -8,6 +8,9 @@ use super::scope::Name;
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind, Pattern, Step, View};
 
+/// The message about the variants of enums.
+pub(super) const ENUMS: &str = "there are no enums in kernels, so no `Option` and no `Result`; use numbers and `bool`";
+
 impl Parser {
     /// Parses a field access `of.field`.
     pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<ExprKind> {
@@ -86,7 +89,7 @@ impl Parser {
         values: &Punctuated<syn::Expr, Token![,]>,
     ) -> Result<ExprKind> {
         if !is_structs(path) {
-            return error(path, super::patterns::ENUMS);
+            return error(path, ENUMS);
         }
         let mut values = self.exprs(values)?;
         self.adapt_all(&mut values);
