@@ -10,10 +10,11 @@ use wattle_memory::{ForFence, Scope};
 
 use crate::extent::gather;
 use crate::fence::host_fence;
-use crate::host::{Turns, ticks};
-use crate::indices::{IndexRange, Indices, Items};
+use crate::host::ticks;
+use crate::indices::{IndexRange, Indices};
+use crate::items::Items;
 use crate::this_device::ThisDevice;
-use crate::thread::Thread;
+use crate::thread::{Thread, Turns};
 use crate::together::{ItemsTogether, Views};
 use crate::view::{Atomic, PerItem, Shared, Strided};
 use crate::warp::Warp;

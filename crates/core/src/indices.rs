@@ -2,12 +2,9 @@
 
 use wattle_ir::builder::too_many_indices;
 use wattle_ir::worker::Kind;
-use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank};
+use wattle_ir::{Axes, Dim, GridIndex, IndexWord, MAX_RANK, Rank};
 
-use crate::rows::Rows;
 use crate::thread::Thread;
-use crate::together::Elements;
-use crate::view::PerItem;
 
 /// `begin..end` in a kernel, of numbers or of indices in several dimensions.
 #[derive(Clone, Copy, Debug)]
@@ -233,40 +230,3 @@ impl Walk for Dim<1> {}
 impl Walk for Dim<2> {}
 impl Walk for Dim<3> {}
 impl Walk for Dim<4> {}
-
-impl<R: Axes> Indices<R> {
-    /// The rows of the map.
-    #[inline(always)]
-    pub(crate) fn rows(self) -> Rows<R, ()> {
-        // SAFETY: there are no elements.
-        unsafe { Rows::new(self, ()) }
-    }
-}
-
-/// The elements of a [`PerItem`] view that belong to this thread; an iterator's source.
-///
-/// Their map is fixed for a launch: it depends on the view's extent and the thread's place alone, and gives each
-/// element to one thread.
-pub struct Items<'v, T, R: Axes> {
-    indices: Indices<R>,
-    elements: Elements<'v, T>,
-}
-
-impl<'v, T: Element, R: Axes> Items<'v, T, R> {
-    #[inline(always)]
-    pub(crate) fn new<const E: usize>(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self
-    where
-        Dim<E>: Rank,
-    {
-        const { assert!(E == R::RANK, "an index of a view has as many dimensions as the view") }
-        Items { indices: Indices::whole(thread, launch_rank, view.extents()), elements: Elements::of(view) }
-    }
-
-    /// The rows of the elements.
-    #[inline(always)]
-    pub(crate) fn rows(self) -> Rows<R, Elements<'v, T>> {
-        // SAFETY: the map is of the view's extent, and gives each element to one thread; the view is borrowed as long
-        // as the elements are, and `self` is given up for them.
-        unsafe { Rows::new(self.indices, self.elements) }
-    }
-}

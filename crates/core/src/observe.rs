@@ -4,10 +4,11 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::backend::{Backend, BackendQueue, LaunchRequest, Mover};
-use crate::device::{Device, Properties};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};
+use crate::properties::Properties;
 use crate::queue::Operation;
 use crate::spec::LaunchOptions;
 

@@ -4,117 +4,38 @@
 //! own arguments, in which each line is a record ([`wattle_ir::printing`]). A kernel that does not print has none, and
 //! costs nothing. The checker prints nothing: a line is no event of a memory model.
 
+pub(crate) mod host_log;
+mod lines;
 mod sink;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use wattle_ir::builder::IndexLayout;
-use wattle_ir::message::{MOST_ARGUMENTS, Text, words};
-use wattle_ir::printing::{HEADER, LOG, Line, RECORD, read, used, with_log};
-use wattle_ir::{Access, Scalar, Site, Type};
+use wattle_ir::printing::{HEADER, LOG, Line, read, used, with_log};
+use wattle_ir::{Access, Scalar, Type};
 
 use crate::argument::{Argument, ArgumentValue, ViewArgument};
 use crate::buffer::{Buffer, Part};
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Kernel, KernelIdentity, KernelInfo, known};
 use crate::memory::{MemoryKind, bytes, number_bytes_mut};
 use crate::module::ModuleCall;
+use crate::properties::DeviceKind;
 use crate::spec::LaunchOptions;
 use crate::sync::lock;
 use crate::thread::Thread;
+use host_log::HostLog;
+pub use lines::{Printed, PrintedLine};
 use sink::Sink;
-
-/// The least words of a log: a header and the longest record.
-pub(crate) const LEAST_WORDS: u32 = HEADER + RECORD + 2 * MOST_ARGUMENTS as u32;
-
-/// What a launch has printed. As text it is the lines, and one more if some were lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Printed {
-    /// The kernel's name.
-    pub kernel: &'static str,
-    /// The lines, in the order of the threads, and in each thread's own order.
-    pub lines: Vec<PrintedLine>,
-    /// How many more lines there were: the log has room for [`LaunchOptions::print_buffer`] bytes.
-    pub lost: u64,
-}
-
-/// A line that a thread has printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintedLine {
-    /// The row-major number of the thread's block in the grid.
-    pub block: u32,
-    /// The row-major number of the thread in its block.
-    pub thread: u32,
-    /// The source line of the `println!`.
-    pub site: Site,
-    /// The line, without its end.
-    pub text: String,
-}
-
-impl fmt::Display for Printed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in &self.lines {
-            writeln!(f, "{}", line.text)?;
-        }
-        if self.lost > 0 {
-            writeln!(
-                f,
-                "(kernel `{}` has printed {} more lines, which its log has no room for; `LaunchOptions::print_buffer` \
-                 makes it larger)",
-                self.kernel, self.lost
-            )?;
-        }
-        Ok(())
-    }
-}
 
 /// A value as a message takes it: what the host's function of a kernel is written with.
 #[doc(hidden)]
 pub fn printed<T: Scalar>(value: &T) -> (Type, u64) {
     (T::TYPE, value.to_raw())
-}
-
-/// The log of a launch on the host.
-pub(crate) struct HostLog {
-    capacity: u32,
-    taken: AtomicU32,
-    lost: AtomicU64,
-    lines: Mutex<Vec<PrintedLine>>,
-}
-
-impl HostLog {
-    fn new(words: u32) -> HostLog {
-        HostLog {
-            capacity: words.saturating_sub(HEADER),
-            taken: AtomicU32::new(0),
-            lost: AtomicU64::new(0),
-            lines: Mutex::default(),
-        }
-    }
-
-    /// Prints a line, with as much room for it as it has in a device's log.
-    #[cold]
-    pub(crate) fn print(&self, block: u32, thread: u32, site: Site, text: &Text, values: &[(Type, u64)]) {
-        let size = RECORD + values.iter().map(|&(ty, _)| words(ty) as u32).sum::<u32>();
-        let take = |taken: u32| taken.checked_add(size).filter(|&taken| taken <= self.capacity);
-        if self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        let text = text.with(|number| values.get(number).copied());
-        lock(&self.lines).push(PrintedLine { block, thread, site, text });
-    }
-
-    fn take(&self) -> (Vec<PrintedLine>, u64) {
-        let mut lines = std::mem::take(&mut *lock(&self.lines));
-        lines.sort_by_key(|line| (line.block, line.thread));
-        (lines, self.lost.load(Ordering::Relaxed))
-    }
 }
 
 /// The log that the threads of a launch print into.

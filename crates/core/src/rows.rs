@@ -10,9 +10,9 @@ use std::marker::PhantomData;
 
 use wattle_ir::{Axes, Dim, IndexWord, MAX_RANK, Wide};
 
+use crate::elements::Places;
 use crate::indices::{Indices, Share};
-use crate::support::STEPS_PER_LOOK;
-use crate::together::Places;
+use crate::thread::STEPS_PER_LOOK;
 
 mod cut;
 mod lines;
@@ -169,6 +169,15 @@ pub struct Rows<R: Axes, P> {
     /// The rest of a row that has more indices than 32 bits count: the counters of its first index, and its share of
     /// the last dimension.
     rest: Option<Counters<R::Word>>,
+}
+
+impl<R: Axes> Indices<R> {
+    /// The rows of the map.
+    #[inline(always)]
+    pub(crate) fn rows(self) -> Rows<R, ()> {
+        // SAFETY: there are no elements.
+        unsafe { Rows::new(self, ()) }
+    }
 }
 
 impl<R: Axes, P: Places> Rows<R, P> {

@@ -83,7 +83,7 @@ pub struct Sizes {
 impl Scenario {
     /// The size for a device, where the work has one.
     pub fn size_for(&self, device: &Device) -> Option<usize> {
-        use crate::device::DeviceKind;
+        use crate::properties::DeviceKind;
         match self.work {
             Work::Fixed(_) => None,
             Work::Sized(_, sizes) => Some(match device.properties().kind {

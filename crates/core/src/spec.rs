@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use wattle_ir::MAX_RANK;
+use wattle_ir::message::MOST_ARGUMENTS;
+use wattle_ir::printing::{HEADER, RECORD};
 use wattle_ir::warp::MAX_LANES;
 
-use crate::device::Properties;
 use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::{Error, Result};
 use crate::extent::{self, ToExtent};
-use crate::printing::LEAST_WORDS;
+use crate::properties::Properties;
 
 /// Logical work: `frames` frames of `frame_extent` each; fewer than 2³² frames, of fewer than 2³² elements. The device
 /// chooses blocks and threads, and a kernel that is launched so must be right for any choice: it shares its work out
@@ -158,6 +159,9 @@ pub struct LaunchOptions {
 
 /// How long a launch may wait when nothing else was said.
 const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// The least words of a log: a header and the longest record.
+const LEAST_WORDS: u32 = HEADER + RECORD + 2 * MOST_ARGUMENTS as u32;
 
 /// How many 32-bit words the log of a launch has when nothing else was said: 1 MiB, as CUDA's.
 const DEFAULT_PRINT_WORDS: u32 = 1 << 18;

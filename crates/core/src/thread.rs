@@ -1,4 +1,14 @@
 //! A thread of a launch on the host: its place, its faults, its wait for others.
+//!
+//! It stands on what it shares: with its block (`thread/block.rs`), with the whole launch (`thread/launch_state.rs`), and
+//! with the worker that runs it (`thread/turns.rs`, `thread/patience.rs`).
+
+mod block;
+mod grid;
+mod lane_part;
+mod launch_state;
+mod patience;
+mod turns;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,63 +20,17 @@ use wattle_ir::message::Text;
 use wattle_ir::{IndexWord, MAX_RANK, Site, Type};
 
 use crate::fault::FaultKind;
-use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
-use crate::printing::HostLog;
-use crate::support::STEPS_PER_LOOK;
-use crate::warp::Part;
+use crate::printing::host_log::HostLog;
 
-/// The shape of a launch once the device has chosen its blocks and threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// How many dimensions are used; the others have extent 1.
-    pub rank: usize,
-    /// Blocks in the grid.
-    pub blocks: [u32; MAX_RANK],
-    /// Threads in a block.
-    pub threads: [u32; MAX_RANK],
-    /// Frames of the launch.
-    pub frames: [u32; MAX_RANK],
-    /// The extent of a frame.
-    pub frame_extent: [u32; MAX_RANK],
-    /// Lanes of a warp, a power of two.
-    pub warp_size: u32,
-}
-
-impl Grid {
-    /// How many blocks there are.
-    pub fn block_count(&self) -> u32 {
-        self.blocks.iter().product()
-    }
-
-    /// Threads in the grid, per dimension.
-    #[inline(always)]
-    pub fn threads_in_grid<W: IndexWord>(&self) -> [W; MAX_RANK] {
-        std::array::from_fn(|d| W::truncated(self.blocks[d].into()) * W::truncated(self.threads[d].into()))
-    }
-
-    /// The index of the block with this row-major number.
-    pub fn block_index(&self, number: u32) -> [u32; MAX_RANK] {
-        delinearize(number, self.blocks)
-    }
-}
-
-/// The index with row-major number `number` in `extent`.
-#[inline]
-pub(crate) fn delinearize<W: IndexWord>(number: W, extent: [W; MAX_RANK]) -> [W; MAX_RANK] {
-    let mut index = [W::ZERO; MAX_RANK];
-    let mut rest = number;
-    for d in (1..MAX_RANK).rev() {
-        index[d] = rest % extent[d];
-        rest = rest / extent[d];
-    }
-    index[0] = rest;
-    index
-}
-
-/// The row-major number of an index in `extent`.
-fn linearize(index: [u32; MAX_RANK], extent: [u32; MAX_RANK]) -> u32 {
-    index.into_iter().zip(extent).fold(0, |number, (index, extent)| number * extent + index)
-}
+pub(crate) use block::{Block, NoMemory, SHARED_MEMORY};
+pub use grid::Grid;
+pub(crate) use grid::delinearize;
+use grid::linearize;
+pub(crate) use lane_part::LanePart;
+pub(crate) use launch_state::LaunchState;
+pub use patience::STEPS_PER_LOOK;
+pub(crate) use patience::{InKernel, POLLS_PER_LOOK, Patience};
+pub(crate) use turns::{Turns, Wait};
 
 /// An index that was out of bounds, as the access itself records it. A call there would make every loop around it
 /// save its registers, so the fault is made only when the thread has ended.
@@ -105,7 +69,7 @@ pub struct Thread<'l> {
     /// The source line at which the thread last let others run.
     at: Cell<Option<&'static Location<'static>>>,
     /// The thread's part in the warp operation at which it waits.
-    part: Cell<Option<Part>>,
+    part: Cell<Option<LanePart>>,
     /// The result of the thread's last warp operation.
     result: Cell<u64>,
     /// The log that the thread prints into; `None` where the kernel does not print.
@@ -247,14 +211,14 @@ impl<'l> Thread<'l> {
 
     /// Takes part in an operation of the warp, once all its lanes have come to it.
     #[cold]
-    pub(crate) fn take_part(&self, turns: NonNull<Turns>, part: Part, at: &'static Location<'static>) -> u64 {
+    pub(crate) fn take_part(&self, turns: NonNull<Turns>, part: LanePart, at: &'static Location<'static>) -> u64 {
         self.part.set(Some(part));
         self.give_turn(turns, Wait::Warp, at);
         self.result.get()
     }
 
     /// The thread's part in the warp operation at which it waits; `None` if it waits at none.
-    pub(crate) fn part(&self) -> Option<Part> {
+    pub(crate) fn part(&self) -> Option<LanePart> {
         self.part.get()
     }
 
@@ -428,15 +392,12 @@ impl Thread<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::kernel::KernelInfo;
-
-    static INFO: KernelInfo = KernelInfo::new("k", Site { file: "", line: 0, column: 0 }, &[]);
 
     /// The state of a launch of one block with `threads` threads.
     pub(crate) fn state(threads: u32) -> LaunchState {
         let (one, threads) = ([1; MAX_RANK], [threads, 1, 1, 1]);
         let grid = Grid { rank: 1, blocks: one, threads, frames: one, frame_extent: threads, warp_size: 1 };
-        LaunchState::new(&INFO, grid, 0, None)
+        LaunchState::new("k", grid, 0, None)
     }
 
     #[test]
@@ -455,7 +416,7 @@ pub(crate) mod tests {
     #[test]
     fn threads_one_after_another_have_each_its_place_and_its_arrays_and_look_together() {
         let mut state = state(6);
-        state = LaunchState::new(&INFO, Grid { rank: 2, threads: [2, 3, 1, 1], ..*state.grid() }, 0, None);
+        state = LaunchState::new("k", Grid { rank: 2, threads: [2, 3, 1, 1], ..*state.grid() }, 0, None);
         let block = Block::new(&state, 0);
         let (thread, site) = (Thread::each(&block), Site { file: "", line: 0, column: 0 });
         let (mut places, mut arrays) = (Vec::new(), Vec::new());

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use wattle_ir::{Axes, Dim, Element, Idx, IndexWord, MAX_RANK, Number, Rank};
 
-use crate::support;
+use crate::support::access;
 use crate::thread::{BadIndex, Thread};
 
 /// The memory of a view: its address, extent and strides, and the thread that it belongs to.
@@ -176,7 +176,7 @@ macro_rules! views {
             }
         }
 
-        impl<T: Element, const D: usize> support::Extents for $name<T, D>
+        impl<T: Element, const D: usize> access::Extents for $name<T, D>
         where
             Dim<D>: Rank,
         {
@@ -242,7 +242,7 @@ macro_rules! copy_views {
             type Built<'b> = wattle_ir::builder::$name<'b, T, D>;
         }
 
-        impl<T, const D: usize> support::Named for $name<T, D> {
+        impl<T, const D: usize> access::Named for $name<T, D> {
             #[inline(always)]
             fn named(mut self, name: &'static str) -> Self {
                 self.0.name = name;
@@ -262,7 +262,7 @@ impl<T> Clone for Strided<T> {
 impl<T> Copy for Strided<T> {}
 
 // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
-unsafe impl<T: Element, const D: usize> support::Get for Read<T, D>
+unsafe impl<T: Element, const D: usize> access::Get for Read<T, D>
 where
     Dim<D>: Rank,
 {
@@ -301,7 +301,7 @@ where
 }
 
 // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
-unsafe impl<T: Element, const D: usize> support::Get for Shared<T, D>
+unsafe impl<T: Element, const D: usize> access::Get for Shared<T, D>
 where
     Dim<D>: Rank,
 {
@@ -321,7 +321,7 @@ where
 macro_rules! set_shared {
     ($($shared:ty),+) => {$(
         // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
-        unsafe impl<T: Element, const D: usize> support::Set for $shared
+        unsafe impl<T: Element, const D: usize> access::Set for $shared
         where
             Dim<D>: Rank,
         {

@@ -9,7 +9,8 @@ use wattle_ir::{Axes, Dim, Element, MAX_RANK, Number, Rank, Wide};
 
 use crate::acc::{Acc, linear};
 pub use crate::atomic::WideAtomic as Atomic;
-use crate::indices::{IndexRange, Indices, Items, Range};
+use crate::indices::{IndexRange, Indices, Range};
+use crate::items::Items;
 use crate::rows::{MOST_IN_ROW, Row};
 use crate::support::{self as narrow, How, Rows, WideStep};
 use crate::thread::Thread;

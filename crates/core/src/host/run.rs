@@ -6,23 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_ir::{Access, MAX_RANK};
 
-use super::block::Block;
 use super::fibers;
 use super::handover::Handover;
-use super::launch_state::LaunchState;
-use super::patience::InKernel;
 use super::stacks::{MOST_STACKS, Stacks, is_large};
 use crate::argument::ArgumentValue;
 use crate::buffer::runs;
-use crate::device::Properties;
 use crate::error::{Result, system};
 use crate::kernel::{Kernel, Known, known};
 use crate::memory::settle_in_place;
 use crate::panics::panicked;
+use crate::properties::Properties;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
 use crate::sync::lock;
-use crate::thread::{Grid, Stopped, Thread};
+use crate::thread::{Block, Grid, InKernel, LaunchState, Stopped, Thread};
 
 /// Blocks per worker in a launch whose blocks the device chooses: enough that a worker that is slower than the others
 /// does not delay the end for long.
@@ -106,7 +103,7 @@ pub unsafe fn run_beside(
     let shape = host_part_shape();
     let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
     let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner, warp_size: 1 };
-    let state = LaunchState::new(host_part.info(), grid, options.get_shared_len(), options.get_time_limit());
+    let state = LaunchState::new(host_part.info().name, grid, options.get_shared_len(), options.get_time_limit());
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
@@ -156,7 +153,7 @@ unsafe fn run_grid(
     grid: Grid,
     options: &LaunchOptions,
 ) -> Result<()> {
-    let state = LaunchState::new(kernel.info(), grid, options.get_shared_len(), options.get_time_limit());
+    let state = LaunchState::new(kernel.info().name, grid, options.get_shared_len(), options.get_time_limit());
     let blocks = grid.block_count();
     if options.is_cooperative() {
         can_be_at_once(properties, blocks, state.threads_in_block())?;

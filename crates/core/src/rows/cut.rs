@@ -3,7 +3,7 @@
 use wattle_ir::{Axes, IndexWord};
 
 use super::Row;
-use crate::together::Places;
+use crate::elements::Places;
 
 /// The numbers of a row for which a condition holds that compares numbers which move along with its indices: they are
 /// consecutive, so that the row is up to three runs, in each of which the condition is one value.

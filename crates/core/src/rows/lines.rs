@@ -6,7 +6,8 @@ use std::ops::Index;
 use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank};
 
 use super::Stretch;
-use crate::support::{Get, ReadOnly, Relaxed, Set};
+use crate::support::access::{Get, Set};
+use crate::support::spots::{ReadOnly, Relaxed};
 use crate::thread::Thread;
 use crate::view::{Read, Shared, Strided, shared_load, shared_store};
 

@@ -3,10 +3,12 @@
 use wattle_ir::builder::STEP_OF_ZERO;
 use wattle_ir::{Axes, Dim, Element, Int, Scalar};
 
-use crate::indices::{Indices, Items, Range};
+use crate::elements::{Elements, Places};
+use crate::indices::{Indices, Range};
+use crate::items::Items;
 use crate::rows::{Row, Rows};
-use crate::thread::Thread;
-use crate::together::{Elements, ItemsTogether, Places};
+use crate::thread::{STEPS_PER_LOOK, Thread};
+use crate::together::ItemsTogether;
 
 /// A step of a range: one number, or one for each dimension.
 #[diagnostic::on_unimplemented(
@@ -56,10 +58,6 @@ pub fn step_by<I: Step>(range: Range<I>, step: I, thread: &Thread<'_>) -> Range<
     thread.assert(!step.has_zero(), STEP_OF_ZERO);
     range.step_by(step)
 }
-
-/// How many iterations of loops that wait for no other thread pass between two looks at the time limit: enough that the
-/// inner ones, which have no check in them, stay as fast as if there were none.
-pub const STEPS_PER_LOOK: u32 = 1 << 16;
 
 /// `begin..end` in pieces of at most [`STEPS_PER_LOOK`].
 pub struct Pieces<I> {

@@ -7,17 +7,17 @@ use wattle_ir::format_index;
 
 use wattle_ir::{MAX_RANK, Site};
 
+use super::grid::Grid;
 use crate::divergence::Divergence;
 use crate::error::{Error, ErrorKind, ThreadLine};
 use crate::fault::{Fault, FaultKind};
 use crate::interrupt;
-use crate::kernel::KernelInfo;
 use crate::sync::lock;
-use crate::thread::Grid;
 
 /// What a launch's threads share on the host.
 pub struct LaunchState {
-    kernel: &'static KernelInfo,
+    /// The kernel's name.
+    kernel: &'static str,
     grid: Grid,
     threads_in_block: u32,
     shared_elements: u32,
@@ -43,13 +43,8 @@ const PAST_LIMIT: u8 = 1;
 const INTERRUPTED: u8 = 2;
 
 impl LaunchState {
-    /// The state of a launch that has not begun.
-    pub(crate) fn new(
-        kernel: &'static KernelInfo,
-        grid: Grid,
-        shared_elements: u32,
-        time_limit: Option<Duration>,
-    ) -> Self {
+    /// The state of a launch of the kernel of this name, which has not begun.
+    pub(crate) fn new(kernel: &'static str, grid: Grid, shared_elements: u32, time_limit: Option<Duration>) -> Self {
         LaunchState {
             kernel,
             grid,
@@ -126,7 +121,7 @@ impl LaunchState {
     /// The name of a thread, as [`Divergence`] has it.
     pub(crate) fn name(&self, block: [u32; MAX_RANK], thread: [u32; MAX_RANK]) -> String {
         let [thread, block] = [thread, block].map(|index| format_index(&index[..self.grid.rank]));
-        format!("thread {thread} of block {block} of kernel `{}`", self.kernel.name)
+        format!("thread {thread} of block {block} of kernel `{}`", self.kernel)
     }
 
     #[cold]
@@ -135,7 +130,7 @@ impl LaunchState {
             return;
         }
         lock(&self.found).get_or_insert_default().fault = Some(Fault {
-            kernel: self.kernel.name.to_owned(),
+            kernel: self.kernel.to_owned(),
             block: format_index(&block[..self.grid.rank]),
             thread: format_index(&thread[..self.grid.rank]),
             site,
@@ -158,7 +153,7 @@ impl LaunchState {
 
     #[cold]
     fn ending(self, time_limit: Option<Duration>) -> Error {
-        let kernel = self.kernel.name.to_owned();
+        let kernel = self.kernel.to_owned();
         let Found { fault, divergence, mut lines } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner).map_or_else(Found::default, |found| *found);
         // A fault comes first: it is often why the others wait for ever.

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 /// How many polls pass between two looks at the clock.
 pub(crate) const POLLS_PER_LOOK: u32 = 64;
+/// How many iterations of loops that wait for no other thread pass between two looks at the time limit: enough that the
+/// inner ones, which have no check in them, stay as fast as if there were none.
+pub const STEPS_PER_LOOK: u32 = 1 << 16;
 /// The number of polls from which on a waiting thread gives its core away at each look, where other threads of this
 /// process need one.
 const POLLS_BEFORE_YIELD: u32 = 1024;
