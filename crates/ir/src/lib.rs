@@ -34,6 +34,7 @@ mod print;
 pub mod printing;
 mod rank;
 pub mod raw;
+mod rename;
 mod same_memory;
 mod scalar;
 #[cfg(feature = "serde")]

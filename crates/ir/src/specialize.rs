@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_operations::device_properties;
 
-use crate::expand::drop_unused;
+use crate::rename::drop_unused;
 use crate::visit::{walk, walk_mut};
 use crate::{BinaryOp, Builtin, Const, Expr, ExprId, Kernel, LocalArray, Place, SharedLen, SlotId, Stmt, Type, eval};
 

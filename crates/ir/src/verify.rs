@@ -190,6 +190,15 @@ impl Verifier<'_> {
         ensure(self.defined.insert(label), || format!("label {label:?} is defined twice"))
     }
 
+    /// Verifies the body of a loop or of a block, in which its label is in scope.
+    fn labelled(&mut self, label: Label, is_loop: bool, body: &[Stmt], labels: &mut Labels) -> Checked {
+        self.define(label)?;
+        labels.push((label, is_loop));
+        let checked = self.block(body, labels);
+        labels.pop();
+        checked
+    }
+
     fn stmt(&mut self, stmt: &Stmt, labels: &mut Labels) -> Checked {
         if let Some(site) = stmt.site() {
             self.at = site;
@@ -263,21 +272,11 @@ impl Verifier<'_> {
                 self.block(otherwise, labels)
             }
             Stmt::Loop { label, body, continuing, .. } => {
-                self.define(*label)?;
-                labels.push((*label, true));
-                let checked = self.block(body, labels);
-                labels.pop();
-                checked?;
+                self.labelled(*label, true, body, labels)?;
                 // `continuing` runs straight through, so no label of the outside is in scope there.
                 self.block(continuing, &mut Vec::new())
             }
-            Stmt::Block { label, body } => {
-                self.define(*label)?;
-                labels.push((*label, false));
-                let checked = self.block(body, labels);
-                labels.pop();
-                checked
-            }
+            Stmt::Block { label, body } => self.labelled(*label, false, body, labels),
             Stmt::Break(label) => {
                 let known = labels.iter().any(|(known, _)| known == label);
                 ensure(known, || format!("break to {label:?}, which does not enclose it"))

@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
+use super::dimension::{Dimension, Dimensions, below, dimensions};
 use super::sealed::Sealed;
 use super::total::{are_few_in_all, total};
 use super::{Builder, ElementRef, Val};
-use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, NumberOps as _, Place, SlotId, Stmt};
+use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, Place, SlotId, Stmt};
 
 /// A loop that has begun.
 pub struct LoopHandle<'b> {
@@ -211,22 +212,6 @@ impl<V> Range<V> {
     }
 }
 
-/// The bounds and the step of a range of indices in one of its dimensions.
-#[derive(Clone, Copy)]
-pub struct Dimension<'b, W = u32> {
-    pub(super) begin: Val<'b, W>,
-    pub(super) end: Val<'b, W>,
-    pub(super) step: Val<'b, W>,
-}
-
-/// The numbers of the dimensions of a range.
-pub(super) type Dimensions<'b, R> = Vec<Dimension<'b, <R as Axes>::Word>>;
-
-fn dimensions<'b, R: Axes>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Val<'b, R::Word>>) -> Dimensions<'b, R> {
-    let bounds = R::spread_built(begin).into_iter().zip(R::spread_built(end));
-    bounds.zip(steps).map(|((begin, end), step)| Dimension { begin, end, step }).collect()
-}
-
 /// A range of indices in one or several dimensions, what `acc.indices` shares out.
 pub trait IndexRange<'b, W: IndexWord = u32>: Sealed {
     /// The number of the range's dimensions, as a type.
@@ -254,20 +239,6 @@ impl<'b, W: IndexWord, I: BuiltIndex<'b, W>> IndexRange<'b, W> for I {
     type Rank = I::Rank;
     fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b, W>> {
         below::<I::Rank>(builder, self)
-    }
-}
-
-/// The dimensions of all indices below an extent.
-pub(super) fn below<'b, R: Axes>(builder: &'b Builder, extent: R::Built<'b>) -> Dimensions<'b, R> {
-    let (begin, step) = (builder.lit(R::Word::ZERO), builder.lit(R::Word::ONE));
-    R::spread_built(extent).into_iter().map(|end| Dimension { begin, end, step }).collect()
-}
-
-impl<'b, W: IndexWord> Dimension<'b, W> {
-    /// The dimension with numbers of 32 bits, where they are known to fit.
-    fn as_words(&self, builder: &'b Builder) -> Option<Dimension<'b>> {
-        let word = |value: Val<'b, W>| Some(Val::new(builder, builder.as_word(value.id)?));
-        Some(Dimension { begin: word(self.begin)?, end: word(self.end)?, step: word(self.step)? })
     }
 }
 

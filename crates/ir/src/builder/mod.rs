@@ -4,6 +4,9 @@
 //! rustc as those of the user's own code are, so generics and const generics cost nothing here. Statements are
 //! appended to the block that is open; control flow opens and closes blocks. The surfaces [`Acc`], [`Read`],
 //! [`PerItem`], [`Shared`], [`Atomic`] and [`Array`] have the methods of the things that they stand for.
+//!
+//! The traits of operators ([`Arithmetic`](crate::Arithmetic), [`Comparable`](crate::Comparable), [`Bits`](crate::Bits))
+//! say what an operator is on the host and what it is here, so their files and this module use one another.
 
 mod acc;
 mod access;
@@ -11,6 +14,7 @@ mod array;
 mod atomic;
 mod compositions;
 mod control;
+mod dimension;
 mod element;
 mod faulting;
 mod iterate;
@@ -60,8 +64,8 @@ pub use value::{Given, IrValue, Lift, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, LaneCount, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
-use crate::expand::drop_unused;
 use crate::message::Text;
+use crate::rename::drop_unused;
 use crate::{
     Access, Axes, Const, ElementLayout, Expr, ExprId, Field, Kernel, Label, LocalArray, LocalId, Number, Param,
     ParamId, ParamKind, Place, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError,

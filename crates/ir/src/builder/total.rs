@@ -1,6 +1,6 @@
 //! How many indices a range of several dimensions has, where they are numbered.
 
-use super::iterate::Dimension;
+use super::dimension::Dimension;
 use super::{Builder, Val};
 use crate::{Expr, IndexWord, Place, Type};
 

@@ -5,7 +5,8 @@
 //! of `u32` that are converted, and an access takes the `u32` back ([`IndexWidth::Fitting`]).
 
 use super::acc::Numbers;
-use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by, below};
+use super::dimension::below;
+use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by};
 use super::sealed::Sealed;
 use super::together::{ItemsTogether, Views};
 use super::{Acc, Array, Builder, Element, IndexWidth, LaneCount, PerItem, Val};

@@ -9,11 +9,12 @@ use rustc_hash::FxHashMap;
 use wattle_math::{self as math, HalfFormat};
 use wattle_operations::floats;
 
+use super::Arena;
 use super::setup::Setups;
 use super::template::Template;
 use super::term::{Construction, Term};
-use super::{Arena, drop_unused, renamed};
 use crate::half::formats;
+use crate::rename::{drop_unused, renamed};
 use crate::visit::walk_mut;
 use crate::{
     BinaryOp, Const, Expr, ExprId, FloatFormat, HalfFloat, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp,

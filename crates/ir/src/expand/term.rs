@@ -1,5 +1,8 @@
 //! The terms that expansions are written in: [`Val`]s with Rust's own operators, which are a float and its bits to
 //! `wattle-math`.
+//!
+//! The quotient and the root that a target lacks are expansions too (`div.rs`), so that file and this one call each
+//! other.
 
 use std::marker::PhantomData;
 use std::ops;

@@ -4,6 +4,8 @@
 //! A fact is about an expression, and holds from where it is learnt to the end of the block around that point, unless a
 //! variable that the expression reads is set before. A turn of a loop begins with what holds in each: nothing is known
 //! of the variables that the loop sets, but for its counter ([`Facts::learn_counter`]).
+//!
+//! Facts are about the expressions of [`Values`], which in turn ask here what an expression is by its form alone.
 
 use rustc_hash::FxHashMap;
 

@@ -33,7 +33,8 @@ use std::ops::Deref;
 
 use rustc_hash::FxHashMap;
 
-use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
+use crate::expand::{Exact, Halves, expand, lower_halves};
+use crate::rename::drop_unused;
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
 use statements::Legalizer;
 pub use warps::{NO_WARPS, Warps};
