@@ -39,7 +39,7 @@ pub fn printed<T: Scalar>(value: &T) -> (Type, u64) {
 }
 
 /// The log that the threads of a launch print into.
-enum Place {
+enum LogPlace {
     Host(HostLog),
     /// A buffer, and the lines whose numbers the records in it have.
     Device(Part<u32, 1>, Arc<Vec<Line>>),
@@ -48,7 +48,7 @@ enum Place {
 /// The log of a launch that may still run.
 pub(crate) struct LaunchLog {
     kernel: &'static str,
-    place: Place,
+    place: LogPlace,
 }
 
 /// A kernel with the log that it prints into.
@@ -73,7 +73,7 @@ unsafe impl Kernel for Printing {
 
     fn argument(&self, number: usize) -> Option<Argument<'_>> {
         match &self.log.place {
-            Place::Device(log, _) if number == self.arguments => {
+            LogPlace::Device(log, _) if number == self.arguments => {
                 let view =
                     ViewArgument { buffer: &log.raw, region: &log.region, access: Access::Atomic, rank: 1, number: 0 };
                 Some(Argument { name: LOG, value: ArgumentValue::View(view), number: None })
@@ -86,8 +86,8 @@ unsafe impl Kernel for Printing {
         // SAFETY: the caller's promise.
         let run = || unsafe { self.kernel.run(thread) };
         match &self.log.place {
-            Place::Host(log) => thread.print_into(log, run),
-            Place::Device(..) => run(),
+            LogPlace::Host(log) => thread.print_into(log, run),
+            LogPlace::Device(..) => run(),
         }
     }
 
@@ -98,15 +98,15 @@ unsafe impl Kernel for Printing {
     fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
         let built = self.kernel.build_with(layout)?;
         Ok(match &self.log.place {
-            Place::Host(_) => built,
-            Place::Device(..) => with_log(&built).map_or(built, |(built, _)| built),
+            LogPlace::Host(_) => built,
+            LogPlace::Device(..) => with_log(&built).map_or(built, |(built, _)| built),
         })
     }
 
     fn identity(&self) -> KernelIdentity {
         match &self.log.place {
-            Place::Host(_) => self.kernel.identity(),
-            Place::Device(..) => self.kernel.identity().with_log(),
+            LogPlace::Host(_) => self.kernel.identity(),
+            LogPlace::Device(..) => self.kernel.identity().with_log(),
         }
     }
 
@@ -165,14 +165,14 @@ impl QueueLogs {
             DeviceKind::Gpu | DeviceKind::Software => is_host_part,
         };
         let place = if on_host {
-            Place::Host(HostLog::new(words))
+            LogPlace::Host(HostLog::new(words))
         } else {
             let spare = self.spare.iter().position(|log| log.raw.extent[0] == u64::from(words));
             let log = match spare {
                 Some(at) => self.spare.swap_remove(at),
                 None => Buffer::<u32>::allocate(device, words as usize, MemoryKind::Device, true)?.whole(),
             };
-            Place::Device(log, lines_of(kernel)?)
+            LogPlace::Device(log, lines_of(kernel)?)
         };
         let log = Arc::new(LaunchLog { kernel: kernel.info().name, place });
         let arguments = kernel.arguments().count();
@@ -213,11 +213,11 @@ impl QueueLogs {
 
     fn collect(&mut self, log: &LaunchLog) -> Result<Printed> {
         let (part, known) = match &log.place {
-            Place::Host(host) => {
+            LogPlace::Host(host) => {
                 let (lines, lost) = host.take();
                 return Ok(Printed { kernel: log.kernel, lines, lost });
             }
-            Place::Device(part, known) => (part, known),
+            LogPlace::Device(part, known) => (part, known),
         };
         let memory = part.raw.memory();
         memory.usable()?;
@@ -245,7 +245,7 @@ impl QueueLogs {
 
     /// Gives back the log of a kernel that was not launched.
     pub(crate) fn put_back(&mut self, log: &LaunchLog) {
-        if let Place::Device(part, _) = &log.place {
+        if let LogPlace::Device(part, _) = &log.place {
             self.spare.push(part.clone());
         }
     }

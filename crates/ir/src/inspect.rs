@@ -5,7 +5,8 @@ use wattle_memory::{Classes, Scope};
 
 use crate::visit::Meeting;
 use crate::{
-    Builtin, DeviceProperty, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt, Type,
+    Builtin, Const, DeviceProperty, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt,
+    Type,
 };
 
 impl Kernel {
@@ -18,6 +19,14 @@ impl Kernel {
             types.push(ty);
         }
         types
+    }
+
+    /// The constant that an expression is; `None` of any other expression.
+    pub(crate) fn constant(&self, id: ExprId) -> Option<Const> {
+        match self.exprs[id.index()] {
+            Expr::Const(constant) => Some(constant),
+            _ => None,
+        }
     }
 
     /// The type of a place's elements.

@@ -25,12 +25,12 @@ pub struct LaunchState {
     started: OnceLock<Instant>,
     stop: AtomicU8,
     faulted: AtomicBool,
-    found: Mutex<Option<Box<Found>>>,
+    problems: Mutex<Option<Box<Problems>>>,
 }
 
 /// What went wrong in a launch.
 #[derive(Default)]
-struct Found {
+struct Problems {
     fault: Option<Fault>,
     divergence: Option<Divergence<String>>,
     /// The lines at which threads were stopped.
@@ -54,7 +54,7 @@ impl LaunchState {
             started: OnceLock::new(),
             stop: AtomicU8::new(RUNNING),
             faulted: AtomicBool::new(false),
-            found: Mutex::new(None),
+            problems: Mutex::new(None),
         }
     }
 
@@ -108,13 +108,13 @@ impl LaunchState {
         let block = format_index(&block[..self.grid.rank]);
         let mut lines: Vec<_> = sites.into_iter().map(|site| ThreadLine { block: block.clone(), site }).collect();
         lines.dedup();
-        lock(&self.found).get_or_insert_default().lines.append(&mut lines);
+        lock(&self.problems).get_or_insert_default().lines.append(&mut lines);
     }
 
     /// Ends the launch with the error that threads of a block wait at a barrier that can never open.
     #[cold]
     pub(crate) fn diverged(&self, divergence: Divergence<String>) {
-        lock(&self.found).get_or_insert_default().divergence.get_or_insert(divergence);
+        lock(&self.problems).get_or_insert_default().divergence.get_or_insert(divergence);
         self.abandon();
     }
 
@@ -129,7 +129,7 @@ impl LaunchState {
         if self.faulted.swap(true, Ordering::Relaxed) {
             return;
         }
-        lock(&self.found).get_or_insert_default().fault = Some(Fault {
+        lock(&self.problems).get_or_insert_default().fault = Some(Fault {
             kernel: self.kernel.to_owned(),
             block: format_index(&block[..self.grid.rank]),
             thread: format_index(&thread[..self.grid.rank]),
@@ -154,8 +154,11 @@ impl LaunchState {
     #[cold]
     fn ending(self, time_limit: Option<Duration>) -> Error {
         let kernel = self.kernel.to_owned();
-        let Found { fault, divergence, mut lines } =
-            self.found.into_inner().unwrap_or_else(PoisonError::into_inner).map_or_else(Found::default, |found| *found);
+        let Problems { fault, divergence, mut lines } = self
+            .problems
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .map_or_else(Problems::default, |problems| *problems);
         // A fault comes first: it is often why the others wait for ever.
         if let Some(fault) = fault {
             return ErrorKind::Fault(Box::new(fault)).into();

@@ -294,10 +294,7 @@ impl Builder {
     }
 
     pub(crate) fn constant(&self, id: ExprId) -> Option<Const> {
-        match self.expr(id) {
-            Expr::Const(constant) => Some(constant),
-            _ => None,
-        }
+        self.state.borrow().kernel.constant(id)
     }
 
     pub(crate) fn val<T: Scalar>(&self, expr: Expr) -> Val<'_, T> {

@@ -54,10 +54,7 @@ impl<'t> Values<'t> {
     }
 
     pub(super) fn constant(&self, id: ExprId) -> Option<u64> {
-        match self.expr(id) {
-            Expr::Const(constant) => Some(constant.raw),
-            _ => None,
-        }
+        self.kernel.constant(id).map(|constant| constant.raw)
     }
 
     /// The expression's name, where the kernel has it.
