@@ -60,7 +60,7 @@ impl Argument<'_> {
         Param { name: self.name, kind, field }
     }
 
-    /// Whether it is a view whose elements 32 bits do not number.
+    /// Whether the argument is a view whose elements 32 bits do not number.
     pub(crate) fn is_long(&self) -> bool {
         match self.value {
             ArgumentValue::View(view) => view.is_long(),
@@ -68,7 +68,7 @@ impl Argument<'_> {
         }
     }
 
-    /// Whether it is the first, or the only one, of the arguments that are given as one.
+    /// Whether the argument is the first, or the only one, of those that are given as one value or view.
     #[inline]
     pub fn is_first(&self) -> bool {
         self.number.is_none_or(|(_, number)| number == 0)
@@ -125,7 +125,7 @@ impl<'a> ViewArgument<'a> {
         self.buffer.strides()
     }
 
-    /// How many elements of the buffer there are from the first to the last of the part, both included.
+    /// The number of elements of the buffer from the first to the last of the part, both included.
     pub fn span(&self) -> u64 {
         let (extent, strides) = (self.extent(), self.strides());
         1 + (0..MAX_RANK).map(|d| extent[d].saturating_sub(1) * strides[d]).sum::<u64>()
@@ -148,7 +148,7 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
     type View;
     /// What the builder is given.
     type Built<'b>;
-    /// How many parameters it is for: one for each number of an element.
+    /// The number of parameters that the argument is for: one for each number of an element.
     const NUMBERS: usize;
     /// The argument for the parameter of this name, or for this number of it, which is below `NUMBERS`.
     fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_>;

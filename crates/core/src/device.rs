@@ -183,8 +183,9 @@ impl Device {
     }
 
     /// Lets kernels of this device use buffers of another one, from now on: `queue.launch(spec, kernel(&theirs,
-    /// &ours))`. What both devices use at the same time is ordered by [`Scope::System`] alone, and shared by narrower
-    /// operations it is a conflict, which the launch is refused for. The other direction is enabled by itself.
+    /// &ours))`. What both devices use at the same time is ordered by [`Scope::System`](wattle_memory::Scope::System)
+    /// alone, and shared by narrower operations it is a conflict, which the launch is refused for. The other direction
+    /// is enabled by itself.
     ///
     /// CUDA devices reach those that the machine links to them, `host` and `host-serial` each other, and `simulated`
     /// and the checker a second device like themselves ([`Device::peers`]). Vulkan devices reach none.

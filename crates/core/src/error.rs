@@ -155,7 +155,7 @@ pub enum ErrorKind {
     OutOfMemory {
         /// The device.
         device: String,
-        /// How many bytes were asked for.
+        /// The number of bytes that were asked for.
         bytes: u64,
         /// Why they are not available: what the device has.
         why: String,
@@ -242,11 +242,11 @@ pub enum ErrorKind {
     Capability {
         /// The device.
         device: String,
-        /// What it cannot do, with the reason.
+        /// What the device cannot do, with the reason.
         what: String,
         /// What to do instead.
         instead: String,
-        /// How much was asked for and how much there is, where it is a matter of numbers.
+        /// The number that was asked for and the most that there is, where the capability has a limit.
         limit: Option<Limit>,
     },
     /// A device that was there cannot be used: it was lost, or a launch does not let go of it.
@@ -419,7 +419,7 @@ impl ErrorKind {
 /// A capability that has a limit, in the unit that the error names: threads, blocks, queues, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// How much was asked for.
+    /// The number that was asked for.
     pub requested: u64,
     /// The most that there is.
     pub available: u64,

@@ -66,7 +66,7 @@ pub(crate) struct Known {
     pub(crate) stack_bytes: usize,
     /// The threads that the kernel's threads may wait for.
     pub(crate) waits: Waits,
-    /// Whether it prints.
+    /// Whether the kernel prints.
     pub(crate) prints: bool,
 }
 
@@ -147,9 +147,9 @@ pub(crate) fn has_arguments(kernel: &dyn Kernel, built: &wattle_ir::Kernel) -> R
 pub struct KernelIdentity {
     family: TypeId,
     number: u64,
-    /// Whether it has a log as one more parameter.
+    /// Whether the kernel has a log as one more parameter.
     has_log: bool,
-    /// Whether it is for launches with 2³² elements or more.
+    /// Whether the representation is for launches with 2³² elements or threads or more.
     is_long: bool,
 }
 

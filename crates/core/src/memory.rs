@@ -147,11 +147,11 @@ const ALIGNMENT: usize = 64;
 /// The size, in bytes, from which on buffers start at different places in their pages. Otherwise the same index of two
 /// buffers has the same low address bits, and a processor takes a load for one that must wait for a store to the other.
 const COLORED_FROM: usize = 16 << 10;
-/// How far neighbouring colors are apart, in bytes, and how many there are.
+/// The distance of neighbouring colors in bytes, and the number of colors.
 const COLOR: usize = 320;
 const COLORS: usize = 12;
 
-/// How many bytes all buffers in the host's memory have together.
+/// The size of all buffers in the host's memory together, in bytes.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 fn next_color(bytes: usize) -> usize {

@@ -56,7 +56,7 @@ pub(crate) struct LaunchLog {
 struct Printing {
     kernel: Arc<dyn Kernel>,
     log: Arc<LaunchLog>,
-    /// How many arguments the kernel itself has.
+    /// The number of arguments of the kernel itself.
     arguments: usize,
 }
 

@@ -26,7 +26,7 @@ pub use lines::{InLines, Line, line, narrow};
 pub struct Row<R: Axes, P> {
     begin: [R::Word; MAX_RANK],
     count: u32,
-    /// How far neighbours are apart in the last dimension.
+    /// The distance of neighbours in the last dimension.
     step: R::Word,
     places: P,
     rank: PhantomData<R>,
@@ -152,7 +152,7 @@ impl<R: Axes, P: Places> Iterator for RowIter<R, P> {
     }
 }
 
-/// How many indices a row has at the most where they are of 64 bits: rows are counted with 32.
+/// The most indices of a row whose indices are `u64`: the numbers in a row are `u32`.
 pub(crate) const MOST_IN_ROW: u64 = 1 << 31;
 
 /// The counters of a row's first index, and the row's share of the last dimension.
@@ -282,7 +282,7 @@ impl<R: Axes, P: Places> Iterator for Rows<R, P> {
 }
 
 impl<W: IndexWord> Share<W> {
-    /// How many indices there are.
+    /// The number of indices in the share.
     #[inline(always)]
     fn count(&self) -> W {
         let span = self.end - self.first;
@@ -302,7 +302,7 @@ pub struct Stretch {
 /// behind a stretch are parts of their own.
 pub struct Parts<R: Axes, P> {
     row: Row<R, P>,
-    /// How many numbers the next part has at the most.
+    /// The most numbers of the next part.
     most: u32,
     /// The stretch that was found, among the numbers that are left.
     stretch: Option<Stretch>,
@@ -347,7 +347,7 @@ impl<R: Axes, P: Places> Parts<R, P> {
 }
 
 impl Stretch {
-    /// How many numbers there are before it, or else in it, or else behind it.
+    /// The number of indices before the stretch, or else in it, or else behind it.
     #[cold]
     fn first(self) -> u32 {
         match self {

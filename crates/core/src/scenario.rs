@@ -154,7 +154,7 @@ fn in_order(mut all: Vec<Registration>) -> Result<Vec<Scenario>> {
     label = "`Result<{Self}>` is neither"
 )]
 pub trait Ending {
-    /// What it observed and checked.
+    /// The summary of what the scenario observed and checked.
     fn summary(self) -> Summary;
 }
 
@@ -200,7 +200,7 @@ impl Scenario {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
-    /// What it did, in words: "3 sums of 2^24 floats".
+    /// A description of the work done, in words: "3 sums of 2^24 floats".
     pub did: String,
     /// The checks that held.
     pub checks: Vec<String>,

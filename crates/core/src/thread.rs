@@ -46,7 +46,7 @@ pub(crate) struct BadIndex {
 /// The payload that unwinds a thread that must end. It is no panic: no hook is called.
 pub(crate) struct Stopped;
 
-/// How many polls of a thread pass before the others of its block run: a loop that exchanges until it succeeds mostly
+/// The polls of a thread after which the others of its block run: a loop that exchanges until it succeeds mostly
 /// succeeds at once, and a switch costs more than a load.
 const POLLS_PER_TURN: u32 = 4;
 

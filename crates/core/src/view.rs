@@ -41,7 +41,7 @@ pub(crate) struct Strided<T> {
     strides: [u64; MAX_RANK],
     name: &'static str,
     thread: *const Thread<'static>,
-    /// Whether it is memory of the thread's block, which no other thread of the operating system can reach.
+    /// Whether the memory is that of the thread's block, which no other thread of the operating system can reach.
     is_of_block: bool,
     element: PhantomData<T>,
 }
@@ -74,7 +74,7 @@ impl<T: Element> Strided<T> {
         Strided { is_of_block: true, ..self }
     }
 
-    /// Whether it is memory of the thread's block.
+    /// Whether the memory is that of the thread's block.
     #[inline(always)]
     pub(crate) fn is_of_block(&self) -> bool {
         self.is_of_block

@@ -22,7 +22,7 @@ pub enum Fault {
     OutOfBounds {
         /// The memory that was accessed.
         place: Place,
-        /// How many dimensions the index has.
+        /// The number of dimensions of the index.
         rank: usize,
         /// Whether each number of the index is a `u64`, of two words, the low one first.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]

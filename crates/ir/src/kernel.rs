@@ -112,7 +112,7 @@ pub struct Kernel {
     /// Whether a view may have 2³² elements or more: then the extents of the views among its parameters are `u64`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub wide: bool,
-    /// Whether it permits to add the sums over its loops in another order, as the host does.
+    /// Whether the kernel permits to add the sums over its loops in another order, as the host does.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub reassociates: bool,
     /// The parameters, whose arguments the launch gives.
@@ -187,7 +187,7 @@ pub struct Param {
     /// The name in the source.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::name"))]
     pub name: Name,
-    /// Whether it is a value or a view, and of which type.
+    /// The kind of argument: a value or a view, with its type.
     pub kind: ParamKind,
     /// The number of the value or of the view's elements that the parameter is; `None` if these have one number.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -260,9 +260,9 @@ pub struct SharedArray {
     pub name: Name,
     /// The type of its elements.
     pub element: Type,
-    /// How many elements it has, in which extents.
+    /// The number of elements, and the extents in which they are.
     pub len: SharedLen,
-    /// Whether it takes atomic operations alone, or plain accesses alone.
+    /// Whether the array takes atomic operations alone, or plain accesses alone.
     pub atomic: bool,
     /// The source line that declares the array.
     pub site: Site,
@@ -275,7 +275,7 @@ pub struct SharedArray {
 pub struct LocalArray {
     /// The type of its elements.
     pub element: Type,
-    /// How many elements it has.
+    /// The number of elements.
     pub len: u32,
     /// The elements' bits, of an array of constants.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -476,6 +476,6 @@ pub enum Stmt {
     /// next.
     Clock { dst: SlotId, site: Site },
     /// A fault, with the index that was out of bounds if it is one; the thread goes on. Kernels have it that were
-    /// [legalized](crate::legalize) alone, whose accesses and divisions do not fail.
+    /// [legalized](crate::legalize()) alone, whose accesses and divisions do not fail.
     Fault { fault: Fault, index: Index, site: Site },
 }

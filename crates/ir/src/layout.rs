@@ -23,7 +23,7 @@ pub struct ElementLayout {
 pub struct Leaf {
     /// The number's type in memory: see [`Type::stored`].
     pub ty: Type,
-    /// Whether it is the byte of a truth value, which is 0 or 1.
+    /// Whether the number is the byte of a truth value, which is 0 or 1.
     pub is_bool: bool,
     /// The number's offset in the element, in bytes.
     pub offset: u32,

@@ -44,7 +44,7 @@ pub enum Piece {
 pub struct Spec {
     /// The trait of [`std::fmt`] that formats it.
     pub style: Style,
-    /// What it is padded with.
+    /// The character that the value is padded with.
     pub fill: char,
     /// The position of the value in its width; `None` for the default of its type.
     pub align: Option<Align>,
@@ -187,7 +187,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// How many 32-bit words a value of the type has where a device keeps it for the host.
+/// The number of 32-bit words of a value of the type where a device keeps it for the host.
 pub const fn words(ty: Type) -> usize {
     if ty.bits() > 32 { 2 } else { 1 }
 }

@@ -109,7 +109,8 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether it is a function of floats that [`expand`](crate::expand()) replaces for every target.
+            /// Whether the operation is a function of floats that [`expand`](crate::expand()) replaces for every
+            /// target.
             pub fn is_function(self) -> bool {
                 match self {
                     $($name::$op => stringify!($how) == "by",)+

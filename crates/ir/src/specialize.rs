@@ -59,7 +59,7 @@ macro_rules! properties {
 device_properties!(properties);
 
 /// The kernel for a device of which `answers` says what it is: `None` where that is known when the kernel runs. It must
-/// be one that [`verify`](crate::verify) accepts; the new one is so too.
+/// be one that [`verify`](crate::verify()) accepts; the new one is so too.
 pub fn specialize<'k>(kernel: &'k Kernel, answers: &dyn Fn(DeviceProperty) -> Option<u32>) -> Cow<'k, Kernel> {
     let asks = |expr: &Expr| matches!(expr, Expr::Builtin(Builtin::Device(_), _));
     if !kernel.exprs.iter().any(asks) {

@@ -60,7 +60,7 @@ macro_rules! parts {
             pub array: Option<&'s $($mutable)? LocalId>,
             /// The memory that it accesses.
             pub place: Option<&'s $($mutable)? Place>,
-            /// How it is ordered, if it is a fence or atomic.
+            /// The order of a fence or an atomic access.
             pub order: Option<$order<'s>>,
             /// The scope that it is ordered for, if it is a fence or atomic.
             pub scope: Option<&'s $($mutable)? Scope>,

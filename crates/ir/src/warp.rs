@@ -126,14 +126,14 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether it has a second operand, a `u32`.
+            /// Whether the operation has a second operand, a `u32`.
             pub fn has_operand(self) -> bool {
                 match self {
                     $(WarpOp::$op => ["value" $(, stringify!($operand))?].len() == 2,)+
                 }
             }
 
-            /// Whether it exists for values of type `ty`.
+            /// Whether the operation exists for values of type `ty`.
             pub fn applies_to(self, ty: Type) -> bool {
                 match self {
                     $(WarpOp::$op => $(applies!(ty $kind))||+,)+

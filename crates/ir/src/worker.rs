@@ -30,7 +30,7 @@ pub enum Kind {
 pub trait Spans<Launch, Range>: Copy {
     /// The kind of workers that share the range.
     const KIND: Kind;
-    /// Whether they share it by row-major number, and not per dimension.
+    /// Whether the workers share it by row-major number, and not per dimension.
     const LINEAR: bool;
 }
 

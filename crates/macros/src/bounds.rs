@@ -67,7 +67,7 @@ pub fn is_function(ty: &syn::Type, generics: &syn::Generics) -> bool {
     bounds_on(ty, generics).into_iter().any(|bound| device_fn(bound).is_some())
 }
 
-/// How many arguments a function takes, where its bound says them: `DeviceFn<(f32, f32), …>`.
+/// The number of arguments that a function takes, where its bound says it: 2 of `DeviceFn<(f32, f32), …>`.
 pub fn takes(ty: &syn::Type, generics: &syn::Generics) -> Option<usize> {
     match bounds_on(ty, generics).into_iter().find_map(device_fn)?.args.first()? {
         syn::GenericArgument::Type(syn::Type::Tuple(tuple)) => Some(tuple.elems.len()),

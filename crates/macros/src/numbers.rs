@@ -11,12 +11,12 @@ macro_rules! type_rows {
 /// The types of the table: the name, the kind, and whether there are atomic operations on it.
 pub const TYPES: &[(&str, &str, bool)] = types!(type_rows);
 
-/// Whether it is the name of a type of numbers, or `bool`.
+/// Whether the name is that of a type of numbers, or `bool`.
 pub fn is_number(name: &str) -> bool {
     TYPES.iter().any(|(known, ..)| *known == name)
 }
 
-/// Whether it is the name of a float of 16 bits.
+/// Whether the name is that of a float of 16 bits.
 pub fn is_half(name: &str) -> bool {
     TYPES.iter().any(|(known, row, _)| *known == name && *row == "half")
 }

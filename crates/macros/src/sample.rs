@@ -58,7 +58,7 @@ pub fn of(function: &Function) -> Option<TokenStream> {
     Some(if arguments.is_empty() { TokenStream::new() } else { quote!(::<#(#arguments),*>) })
 }
 
-/// Whether it is the library's `Dim<D>`, of which all samples are in bounds.
+/// Whether a path is the library's `Dim<D>`, of which all samples are in bounds.
 fn is_dimensions(path: &syn::Path) -> bool {
     let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
     names.next().is_some_and(|name| name == "Dim") && names.next().is_some_and(|name| name == "__private")

@@ -176,19 +176,19 @@ pub trait Real:
         Self::from_bits((self.bits() & self.word(!Self::SIGN)) | other.sign())
     }
 
-    /// Whether it is neither infinite nor NaN. By the bits: targets may assume in float comparisons that they are not.
+    /// Whether the number is neither infinite nor NaN, from its bits: targets may assume in float comparisons that it is.
     #[inline(always)]
     fn is_finite(self) -> Self::Flag {
         (self.bits() & self.word(Self::INFINITY)).lt(self.word(Self::INFINITY))
     }
 
-    /// Whether it is a NaN; by the bits too.
+    /// Whether the number is a NaN, from its bits.
     #[inline(always)]
     fn is_nan(self) -> Self::Flag {
         self.word(Self::INFINITY).lt(self.bits() & self.word(!Self::SIGN))
     }
 
-    /// Whether it is an infinity; by the bits too.
+    /// Whether the number is an infinity, from its bits.
     #[inline(always)]
     fn is_infinite(self) -> Self::Flag {
         (self.bits() & self.word(!Self::SIGN)).eq(self.word(Self::INFINITY))

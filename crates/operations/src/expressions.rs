@@ -143,18 +143,18 @@ macro_rules! operations {
             /// The nearest whole number that is not greater in size; exact.
             #[doc(alias("truncf"))]
             fn Float Trunc "trunc" trunc(x) -> Self, exact { float: x.trunc() }
-            /// Whether it is not a number.
+            /// Whether the value is not a number (NaN).
             fn Float IsNan "is_nan" is_nan(x) -> bool, exact { float: x.is_nan() }
-            /// How many bits are one.
+            /// The number of bits that are one.
             #[doc(alias = "__popc")]
             fn Int CountOnes "count_ones" count_ones(x) -> u32, exact { int: x.count_ones() }
             /// The bits in the opposite order.
             #[doc(alias = "__brev")]
             fn Int ReverseBits "reverse_bits" reverse_bits(x) -> Self, exact { int: x.reverse_bits() }
-            /// How many bits are zero above the highest one; the width for zero.
+            /// The number of zero bits above the highest one; the width for zero.
             #[doc(alias = "__clz")]
             fn Int LeadingZeros "leading_zeros" leading_zeros(x) -> u32, exact { int: x.leading_zeros() }
-            /// How many bits are zero below the lowest one; the width for zero.
+            /// The number of zero bits below the lowest one; the width for zero.
             #[doc(alias = "__ffs")]
             fn Int TrailingZeros "trailing_zeros" trailing_zeros(x) -> u32, exact { int: x.trailing_zeros() }
         }

@@ -24,9 +24,9 @@ macro_rules! compositions {
                 float: x * Self::cast_from(0.017453292519943295),
                 half: x * 0.017453292519943295f64 as f32
             }
-            /// Whether it is neither infinite nor NaN.
+            /// Whether the number is neither infinite nor NaN.
             fn Float IsFinite "is_finite" is_finite(x) -> bool, exact { float: x.is_finite() }
-            /// Whether it is an infinity.
+            /// Whether the number is an infinity.
             fn Float IsInfinite "is_infinite" is_infinite(x) -> bool, exact { float: x.is_infinite() }
             /// e to the power of the number, within 2^-21 + |x| 2^-23 of itself (CUDA's `__expf`).
             #[doc(alias = "__expf")]
@@ -47,11 +47,11 @@ macro_rules! compositions {
             fn Float IsSignPositive "is_sign_positive" is_sign_positive(x) -> bool, exact { float: x.is_sign_positive() }
             /// Whether its sign is negative, also of a zero.
             fn Float IsSignNegative "is_sign_negative" is_sign_negative(x) -> bool, exact { float: x.is_sign_negative() }
-            /// How many bits are zero.
+            /// The number of bits that are zero.
             fn Int CountZeros "count_zeros" count_zeros(x) -> u32, exact { int: x.count_zeros() }
-            /// How many bits are one above the highest zero.
+            /// The number of one bits above the highest zero.
             fn Int LeadingOnes "leading_ones" leading_ones(x) -> u32, exact { int: x.leading_ones() }
-            /// How many bits are one below the lowest zero.
+            /// The number of one bits below the lowest zero.
             fn Int TrailingOnes "trailing_ones" trailing_ones(x) -> u32, exact { int: x.trailing_ones() }
             /// Whether exactly one bit is one.
             fn Word IsPowerOfTwo "is_power_of_two" is_power_of_two(x) -> bool, exact { word: x.is_power_of_two() }

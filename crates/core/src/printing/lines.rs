@@ -11,7 +11,8 @@ pub struct Printed {
     pub kernel: &'static str,
     /// The lines, in the order of the threads, and in each thread's own order.
     pub lines: Vec<PrintedLine>,
-    /// How many more lines there were: the log has room for [`LaunchOptions::print_buffer`] bytes.
+    /// The number of lines that were lost: the log has room for
+    /// [`LaunchOptions::print_buffer`](crate::LaunchOptions::print_buffer) bytes.
     pub lost: u64,
 }
 

@@ -94,13 +94,14 @@ impl Drop for Block<'_> {
 struct Scratch {
     start: Option<std::ptr::NonNull<u64>>,
     words: usize,
-    /// How many bytes the block that runs now has of it; none where memory is lacking.
+    /// The size of the part that the block which runs now has, in bytes; `None` where memory is lacking.
     lent: Option<u64>,
 }
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
-    /// How many of these arrays belong to blocks that run on this worker now: one block, or blocks within each other.
+    /// The number of the arrays that belong to blocks which run on this worker now: one block, or blocks within each
+    /// other.
     static ARRAYS_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 

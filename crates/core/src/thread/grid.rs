@@ -20,7 +20,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// How many blocks there are.
+    /// The number of blocks in the grid.
     pub fn block_count(&self) -> u32 {
         self.blocks.iter().product()
     }

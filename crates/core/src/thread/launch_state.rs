@@ -63,7 +63,7 @@ impl LaunchState {
         &self.grid
     }
 
-    /// How many threads a block has.
+    /// The number of threads per block.
     #[inline(always)]
     pub(crate) fn threads_in_block(&self) -> u32 {
         self.threads_in_block

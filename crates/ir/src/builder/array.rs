@@ -52,7 +52,7 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
         Array::new(builder, Form::Memory(memory))
     }
 
-    /// Whether it is kept as values.
+    /// Whether arrays of this length are kept as values, without memory.
     fn is_short() -> bool {
         let mut numbers = 0;
         P::make(&mut |_| {

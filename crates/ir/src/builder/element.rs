@@ -177,7 +177,7 @@ impl<'b> Family for Variables<'b> {
 /// A value that is an element: the reverse of [`Element`].
 #[diagnostic::on_unimplemented(message = "a kernel has no arrays of `{Self}`")]
 pub trait OfElement<'b> {
-    /// What it is a value of.
+    /// The element that it stands for.
     type Element: Element;
     #[doc(hidden)]
     fn element_ids(self) -> <Self::Element as Element>::Ids;

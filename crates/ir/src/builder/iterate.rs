@@ -305,7 +305,7 @@ struct Shared<'b, W> {
 }
 
 impl<'b, W: IndexWord> Shared<'b, W> {
-    /// How many indices a dimension has.
+    /// The number of indices of a dimension.
     #[track_caller]
     fn count(builder: &'b Builder, dimension: &Dimension<'b, W>) -> Val<'b, W> {
         let span = builder.sub(dimension.end.max(dimension.begin), dimension.begin);

@@ -37,8 +37,8 @@ impl Halves {
     pub const NONE: Halves = Halves { values: false, sums: false, fma: false };
 }
 
-/// The kernel in what the target has of these types. It must be one that [`verify`](crate::verify) accepts; the new one
-/// is so too.
+/// Lowers a kernel to what the target has of the floating-point types of 16 bits. It must be one that
+/// [`verify`](crate::verify()) accepts; the new one is so too.
 pub(crate) fn lower_halves<'k>(kernel: &'k Kernel, native: &dyn Fn(Type) -> Halves) -> Cow<'k, Kernel> {
     let types = kernel.expr_types();
     let in_memory = kernel.params.iter().map(|param| match param.kind {

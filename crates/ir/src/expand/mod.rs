@@ -98,7 +98,7 @@ impl Replaced {
 
 /// The kernel, with each function, and each operator that is not `exact` for its type, replaced by simpler operators.
 ///
-/// The kernel must be one that [`verify`](crate::verify) accepts; the new one is so too. What is rarely needed, such as
+/// The kernel must be one that [`verify`](crate::verify()) accepts; the new one is so too. What is rarely needed, such as
 /// the reduction of large angles of `F64`, is behind a branch before the statement that uses the function; its results
 /// are in slots behind the kernel's own. Unused expressions are dropped, and a kernel that uses nothing of these is
 /// returned as it is. Replacements are large and share their parts, so a reader must take each expression once: as

@@ -51,9 +51,9 @@ pub(super) enum Known {
     NotZero,
 }
 
-/// How deep an expression is looked into for its range.
+/// The depth to which an expression is looked into for its range.
 const DEPTH: u32 = 24;
-/// How deep an expression is compared with an extent, for which nothing is kept that was found.
+/// The depth to which an expression is compared with an extent, for which nothing is kept that was found.
 const EXTENT_DEPTH: u32 = 6;
 
 /// The ranges of expressions that were found for one question.
@@ -373,7 +373,7 @@ impl Facts {
 /// A loop's counter, of unsigned integers, at the point before the loop.
 pub(super) struct Counting {
     counter: Counter,
-    /// What it can be before the loop.
+    /// The range of the counter before the loop.
     before: Range,
 }
 

@@ -10,7 +10,7 @@ use crate::{BinaryOp, DivOp};
 pub(super) struct Range {
     pub(super) least: u64,
     pub(super) greatest: u64,
-    /// How many of the low bits are surely zero; 64 for 0 itself.
+    /// The number of low bits that are surely zero; 64 for 0 itself.
     pub(super) zeros: u32,
 }
 

@@ -29,7 +29,8 @@ struct Bodies<'f> {
     returns: bool,
     /// Whether the body was refused.
     is_refused: bool,
-    /// Whether it may stand within another body, which then says what methods there are none.
+    /// Whether the function may stand within another body, which then declares what calls of methods that do not exist
+    /// find.
     is_closure: bool,
 }
 

@@ -35,7 +35,8 @@ fn gains(body: &Block) -> bool {
     })
 }
 
-/// Whether it is an operation on atomic memory, of the block or of a warp, a fence, or a line that is printed.
+/// Whether an expression is an operation on atomic memory, of the block or of a warp, a fence, or a line that is
+/// printed.
 fn is_one_by_one(x: &Expr) -> bool {
     match &x.kind {
         ExprKind::Method { name, .. } => is_atomic(name) || is_synchronizing(name),

@@ -199,7 +199,7 @@ fn is_atomic(x: &Expr) -> bool {
     matches!(&x.kind, ExprKind::Method { name, .. } if names::is_atomic(name))
 }
 
-/// Whether it reads what other threads may write: a loop that never does so waits for no other thread.
+/// Whether an expression reads what other threads may write: a loop that never does so waits for no other thread.
 fn is_of_others(x: &Expr) -> bool {
     let is_view = |x: &Expr| matches!(&x.kind, ExprKind::Local(local) if local.is_view);
     match &x.kind {

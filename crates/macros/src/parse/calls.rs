@@ -187,7 +187,7 @@ impl Parser {
         self.call_of(callee, None, &call.args, call.span())
     }
 
-    /// Whether it is a type of numbers, or a type parameter that is one.
+    /// Whether the name is that of a type of numbers, or of a type parameter that is one.
     pub(super) fn is_type_of_numbers(&self, name: &Ident) -> bool {
         self.numbers.contains(name) || is_number(&name.to_string())
     }

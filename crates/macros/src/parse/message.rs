@@ -20,7 +20,7 @@ struct Format<'p> {
     used: Vec<bool>,
     /// The number that the next `{}` has.
     next: usize,
-    /// How many values were given behind the text.
+    /// The number of values behind the format string.
     given: usize,
     pieces: TokenStream,
     /// The text with numbers in the place of names.

@@ -78,7 +78,7 @@ pub struct Parser {
     /// The variables that are nothing that the library gives, by number, as far as it shows without their types.
     users: HashSet<usize>,
     own_generics: OwnGenerics,
-    /// How many arguments the variables that are functions take, by number, where that is written.
+    /// The number of arguments of the variables that are functions, by the variable's number, where it is written.
     counts: HashMap<usize, usize>,
     next: usize,
     pub returns: bool,

@@ -158,7 +158,7 @@ fn check_self(local: &crate::ast::Local, x: &syn::Expr) -> Result<()> {
     }
 }
 
-/// Whether it is a variable, or a part of one.
+/// Whether an expression is a variable, or a part of one.
 fn is_part(x: &Expr) -> bool {
     match &x.kind {
         ExprKind::Local(_) => true,

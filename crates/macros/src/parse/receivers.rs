@@ -131,12 +131,12 @@ impl Parser {
         }
     }
 
-    /// Whether it is the `Acc`.
+    /// Whether an expression is the `Acc`.
     pub(super) fn is_acc(&self, x: &syn::Expr) -> bool {
         self.local(x).is_some_and(|local| self.accs.contains(&local.number))
     }
 
-    /// Whether it is a view or the `Acc`.
+    /// Whether an expression is a view or the `Acc`.
     pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
         self.is_acc(x) || self.local(x).is_some_and(|local| self.views.contains_key(&local.number))
     }
@@ -170,7 +170,7 @@ impl Parser {
         }
     }
 
-    /// Whether it is a number, a truth value or a mask, as far as it shows.
+    /// Whether an expression is a number, a truth value or a mask, as far as its form shows.
     pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
         match without_parentheses(x) {
             syn::Expr::Lit(_) | syn::Expr::Cast(_) => true,

@@ -57,7 +57,7 @@ impl Parser {
         }
     }
 
-    /// Whether it is an element in its place: of a view, by its index, or an item.
+    /// Whether an expression is an element in its place: of a view, by its index, or an item.
     fn is_element(&self, x: &Expr) -> bool {
         match &x.kind {
             ExprKind::Local(local) => local.is_item,
