@@ -50,7 +50,8 @@ fn function(op: &BinOp) -> &'static str {
         BinOp::Lt(_) => "lt",
         BinOp::Le(_) => "le",
         BinOp::Gt(_) => "gt",
-        _ => "ge",
+        BinOp::Ge(_) => "ge",
+        _ => unreachable!("a compound assignment is of its plain operator"),
     }
 }
 

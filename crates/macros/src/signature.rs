@@ -14,7 +14,7 @@ use crate::numbers::is_half;
 use crate::parse::{Parser, check_type, error};
 use crate::recursion;
 use crate::rules::Rules;
-use generics::{bound_ranks, is_bounded, leave_out_elements};
+use generics::{bound_ranks, leave_out_elements, refuse_unbounded};
 use parameters::Parameters;
 
 /// The path of a device function, and the generic arguments of its call.
@@ -168,7 +168,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
     let signature = &item.sig;
     refuse_qualifiers(signature, standing)?;
     if !standing.is_associated() {
-        signature.generics.type_params().try_for_each(|generic| is_bounded(&signature.generics, generic))?;
+        signature.generics.type_params().try_for_each(|generic| refuse_unbounded(&signature.generics, generic))?;
     }
     let mut parser = Parser::new(is_kernel, &signature.generics, rules);
     // Rust has no literals of 16 bits, so they take the type that their place decides as in a generic function.

@@ -46,7 +46,7 @@ fn known_types(function: &Function) -> Option<TokenStream> {
         Class::View(_) => element(ty)
             .filter(|element| is_own(function, element))
             .map(|element| quote_spanned!(element.span()=> ::wattle::__private::is_element::<#element>())),
-        _ => None,
+        Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => None,
     });
     let checks: Vec<_> = checks.collect();
     (!checks.is_empty()).then(|| quote!(0 #(+ #checks)*))

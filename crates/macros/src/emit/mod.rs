@@ -30,7 +30,7 @@ fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<Toke
         let (name, ty) = (&parameter.local.name, &parameter.ty);
         let ty = match parameter.class {
             Class::View(_) => once(quote!(#ty), known),
-            _ => quote!(#ty),
+            Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => quote!(#ty),
         };
         if parameter.class == Class::View(View::PerItem) {
             return quote!(#[allow(unused_mut, reason = "`items` takes it exclusively")] mut #name: #ty);
@@ -92,7 +92,7 @@ fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<To
                 bindings.extend(of_its_own(parameter));
                 return quote_spanned!(ty.span()=> #name: impl ::wattle::__private::builder::OfElement<'kernel, Element = #ty>);
             }
-            _ => built(function, ty),
+            Class::View(_) | Class::Function | Class::Value => built(function, ty),
         };
         bindings.extend(of_its_own(parameter));
         let (built, mutable) = (once(built, after), is_items.then(|| quote!(mut)));

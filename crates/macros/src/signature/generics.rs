@@ -11,8 +11,9 @@ use crate::parse::error;
 use crate::source;
 
 /// Refuses a type parameter that may be anything: by bounds of the standard library alone kernels know nothing of it.
-pub(super) fn is_bounded(generics: &syn::Generics, generic: &syn::TypeParam) -> Result<()> {
-    const STANDARD: [&str; 21] = [
+pub(super) fn refuse_unbounded(generics: &syn::Generics, generic: &syn::TypeParam) -> Result<()> {
+    const FUNCTIONS: [&str; 3] = ["Fn", "FnMut", "FnOnce"];
+    const OTHERS: [&str; 18] = [
         "Copy",
         "Clone",
         "Send",
@@ -31,13 +32,12 @@ pub(super) fn is_bounded(generics: &syn::Generics, generic: &syn::TypeParam) -> 
         "Div",
         "Rem",
         "Neg",
-        "Fn",
-        "FnMut",
-        "FnOnce",
     ];
     let bounds: Vec<_> = bounds(generics, generic).collect();
-    let is_function = bounds.iter().any(|bound| is_named(bound, &STANDARD[18..]));
-    if !bounds.iter().all(|bound| matches!(bound, TypeParamBound::Lifetime(_)) || is_named(bound, &STANDARD)) {
+    let is_of_functions = |bound: &TypeParamBound| is_named(bound, &FUNCTIONS);
+    let is_function = bounds.iter().any(|bound| is_of_functions(bound));
+    let is_standard = |bound: &TypeParamBound| is_of_functions(bound) || is_named(bound, &OTHERS);
+    if !bounds.iter().all(|bound| matches!(bound, TypeParamBound::Lifetime(_)) || is_standard(bound)) {
         return Ok(());
     }
     let name = &generic.ident;
