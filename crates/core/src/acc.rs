@@ -10,10 +10,11 @@ use wattle_memory::{ForFence, Scope};
 
 use crate::extent::gather;
 use crate::fence::host_fence;
-use crate::host::{Turns, ticks};
-use crate::indices::{IndexRange, Indices, Items};
+use crate::host::ticks;
+use crate::indices::{IndexRange, Indices};
+use crate::items::Items;
 use crate::this_device::ThisDevice;
-use crate::thread::Thread;
+use crate::thread::{Thread, Turns};
 use crate::together::{ItemsTogether, Views};
 use crate::view::{Atomic, PerItem, Shared, Strided};
 use crate::warp::Warp;
@@ -305,7 +306,8 @@ where
         Atomic(self.shared_view(N as u32, Site::caller()))
     }
 
-    /// As [`Acc::shared`], with the length that [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len) gives.
+    /// The block's shared array of the length that [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len)
+    /// gives; see [`Acc::shared`].
     #[doc(alias = "extern __shared__")]
     #[inline(always)]
     #[track_caller]
@@ -313,8 +315,8 @@ where
         Shared(self.shared_view(self.thread.shared_elements(), Site::caller()))
     }
 
-    /// As [`Acc::shared_atomic`], with the length that
-    /// [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len) gives.
+    /// The block's shared array of atomics of the length that
+    /// [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len) gives; see [`Acc::shared_atomic`].
     #[inline(always)]
     #[track_caller]
     pub fn shared_atomic_at_launch<T: AtomicScalar>(&self) -> Atomic<T> {

@@ -25,8 +25,8 @@ pub struct Argument<'a> {
     pub name: &'static str,
     /// What is given for it.
     pub value: ArgumentValue<'a>,
-    /// Which number of which element it is, where the value or the view's elements have several: there is an argument
-    /// for each of them, in their order.
+    /// The layout of the element and the index of the number in it that this argument is for; `None` for an element of
+    /// one number. An element of several numbers has an argument for each, in the order of the layout.
     pub number: Option<(&'static ElementLayout, usize)>,
 }
 
@@ -60,7 +60,7 @@ impl Argument<'_> {
         Param { name: self.name, kind, field }
     }
 
-    /// Whether it is a view whose elements 32 bits do not number.
+    /// Whether the argument is a view whose elements 32 bits do not number.
     pub(crate) fn is_long(&self) -> bool {
         match self.value {
             ArgumentValue::View(view) => view.is_long(),
@@ -68,7 +68,7 @@ impl Argument<'_> {
         }
     }
 
-    /// Whether it is the first, or the only one, of the arguments that are given as one.
+    /// Whether the argument is the first, or the only one, of those that are given as one value or view.
     #[inline]
     pub fn is_first(&self) -> bool {
         self.number.is_none_or(|(_, number)| number == 0)
@@ -100,7 +100,7 @@ impl<'a> ViewArgument<'a> {
         self.buffer.layout.numbers()[self.number].ty
     }
 
-    /// Which number of the elements the argument is for.
+    /// Index, in the layout of the elements, of the number that the argument is for.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -110,7 +110,7 @@ impl<'a> ViewArgument<'a> {
         self.buffer.layout.size()
     }
 
-    /// Where the part starts in the buffer, in elements.
+    /// Offset of the part's first element in the buffer, in elements.
     pub fn offset(&self) -> usize {
         self.buffer.offset(self.region.begin)
     }
@@ -125,7 +125,7 @@ impl<'a> ViewArgument<'a> {
         self.buffer.strides()
     }
 
-    /// How many elements of the buffer there are from the first to the last of the part, both included.
+    /// The number of elements of the buffer from the first to the last of the part, both included.
     pub fn span(&self) -> u64 {
         let (extent, strides) = (self.extent(), self.strides());
         1 + (0..MAX_RANK).map(|d| extent[d].saturating_sub(1) * strides[d]).sum::<u64>()
@@ -138,7 +138,7 @@ impl<'a> ViewArgument<'a> {
     }
 }
 
-/// One argument of a bundle.
+/// An argument of a bundle, for one parameter of the kernel's function.
 ///
 /// # Safety
 /// `argument` names the part of a buffer that `view` gives access to, with that access.
@@ -148,7 +148,7 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
     type View;
     /// What the builder is given.
     type Built<'b>;
-    /// How many parameters it is for: one for each number of an element.
+    /// The number of parameters that the argument is for: one for each number of an element.
     const NUMBERS: usize;
     /// The argument for the parameter of this name, or for this number of it, which is below `NUMBERS`.
     fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_>;

@@ -401,7 +401,7 @@ where
     }
 }
 
-/// As many dimensions as `D` says, with indices of `u64`.
+/// The axes of `D` dimensions with indices of `u64`.
 type Wide<const D: usize> = <Dim<D> as Axes>::Wide;
 
 macro_rules! updates {
@@ -420,7 +420,7 @@ macro_rules! updates {
             }
 
             $(#[$meta])*
-            /// Gives the old value.
+            /// Returns the element's old value.
             #[inline(always)]
             #[track_caller]
             pub fn $with<O: ForRmw>(&self, index: Idx<D>, $operand: T, scope: Scope, _: O) -> T {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::clock::Stamp;
-use crate::device::{Device, Properties};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};
+use crate::properties::Properties;
 use crate::queue::{EventState, Operation};
 use crate::spec::{LaunchOptions, Shape};
 

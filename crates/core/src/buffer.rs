@@ -254,7 +254,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         self.part(begin.raw(), end.raw()).map(View)
     }
 
-    /// As [`Buffer::region`], exclusively.
+    /// The box of elements from `begin` up to and without `end`, for exclusive use.
     ///
     /// # Errors
     /// The box is beyond the buffer, or ends before it begins.
@@ -383,7 +383,7 @@ impl<T: Element> Buffer<T, 1> {
     }
 }
 
-/// Where a guard's elements are.
+/// The elements that a host guard gives access to.
 enum Elements<T> {
     /// The elements are in the buffer's memory, from this address on.
     There(NonNull<T>),

@@ -17,14 +17,14 @@ pub enum Divergence<A> {
         barrier: Site,
         /// The thread that has ended.
         ended: A,
-        /// Its last line, where the device knows it.
+        /// The last line of the ended thread, where the device knows it.
         last: Option<Site>,
-        /// Whether it is an operation of the warp, and not the block's barrier.
+        /// Whether the thread waits at an operation of the warp, and not at the block's barrier.
         in_warp: bool,
     },
     /// All threads of a block wait, not all at the same barrier.
     Mismatch {
-        /// A thread.
+        /// A thread that waits at a barrier.
         first: A,
         /// The source line of the barrier at which the first thread waits.
         first_site: Site,
@@ -32,9 +32,9 @@ pub enum Divergence<A> {
         second: A,
         /// The source line of the barrier at which the second thread waits.
         second_site: Site,
-        /// Whether they wait at one statement, in different iterations of a loop around it.
+        /// Whether both wait at one statement, in different iterations of a loop around it.
         one_statement: bool,
-        /// Whether they are lanes of a warp, one of which waits at an operation of the warp.
+        /// Whether both are lanes of a warp, one of which waits at an operation of the warp.
         in_warp: bool,
     },
 }

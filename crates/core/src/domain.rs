@@ -11,14 +11,14 @@ use wattle_memory::Scope;
 /// The domain that a launch is in, as the program names it; [`SyncDomainMap`] maps it to one of the device's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SyncDomain {
-    /// For work that stays on its device.
+    /// The domain of work that stays on its device.
     #[default]
     Default,
-    /// For work that writes far away, to the host or to other devices.
+    /// The domain of work that writes to the host or to other devices.
     Remote,
 }
 
-/// Which of the device's domains each name means: numbers below
+/// The device's memory synchronization domains that the names stand for: numbers below
 /// [`Properties::sync_domains`](crate::Properties::sync_domains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SyncDomainMap {
@@ -44,13 +44,13 @@ impl SyncDomainMap {
     }
 }
 
-/// Which of a kernel's parameters its threads share by operations narrower than system scope: one bit for each, the
-/// last for all that follow.
+/// The parameters of a kernel that its threads share by operations narrower than system scope: a bit for each, the last
+/// one for all that follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BelowSystem(u64);
 
 impl BelowSystem {
-    /// All parameters: what a kernel does with them is not known.
+    /// The set of all parameters, for a kernel of which it is not known what it does with them.
     pub(crate) const ALL: BelowSystem = BelowSystem(u64::MAX);
 
     pub(crate) fn of(kernel: &Kernel) -> BelowSystem {

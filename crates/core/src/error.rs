@@ -19,7 +19,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Error(Box<ErrorKind>, Option<Arc<BTreeMap<String, u64>>>);
 
 impl Error {
-    /// What went wrong.
+    /// The kind of error, with its details.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
@@ -34,7 +34,7 @@ impl Error {
         ErrorKind::Capability { device: device.into(), what: what.into(), instead: instead.into(), limit: None }.into()
     }
 
-    /// The same error with its numbers, where it is one of a capability that has a limit.
+    /// Adds the numbers of a limit that was exceeded; changes only an [`ErrorKind::Capability`].
     #[must_use]
     pub fn limited(mut self, requested: impl Into<u64>, available: impl Into<u64>) -> Error {
         if let ErrorKind::Capability { limit, .. } = &mut *self.0 {
@@ -43,7 +43,7 @@ impl Error {
         self
     }
 
-    /// The same error, with what the scenario had observed before it ([`Summary::outcomes`](crate::Summary)).
+    /// Adds what the scenario had observed before the error ([`Summary::outcomes`](crate::Summary)).
     #[must_use]
     pub fn after(self, observed: &BTreeMap<String, u64>) -> Error {
         Error(self.0, (!observed.is_empty()).then(|| Arc::new(observed.clone())))
@@ -116,7 +116,7 @@ impl std::error::Error for Error {
 #[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// No device of that name.
+    /// There is no device of the name that was asked for.
     #[error("there is no device `{wanted}`\n{}", list(.known))]
     UnknownDevice {
         /// The name that was asked for.
@@ -132,9 +132,9 @@ pub enum ErrorKind {
     DuplicateScenario {
         /// The name that both have.
         name: &'static str,
-        /// Where one is registered.
+        /// The source line of one registration.
         first: Site,
-        /// Where the other is.
+        /// The source line of the other registration.
         second: Site,
     },
     /// An extent that is too large, or zero where something has to be.
@@ -147,7 +147,7 @@ pub enum ErrorKind {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// More memory than there is.
+    /// An allocation asks for more memory than the device has left.
     #[error(
         "device `{device}` cannot hold {bytes} bytes more: {why}; allocate less, or free buffers first (a buffer is \
          freed when its last owner, a queued launch included, is gone)"
@@ -155,7 +155,7 @@ pub enum ErrorKind {
     OutOfMemory {
         /// The device.
         device: String,
-        /// How many bytes were asked for.
+        /// The number of bytes that were asked for.
         bytes: u64,
         /// Why they are not available: what the device has.
         why: String,
@@ -170,7 +170,7 @@ pub enum ErrorKind {
         kernel: String,
         /// The array.
         array: String,
-        /// Where it is declared.
+        /// The source line that declares the array.
         site: Site,
     },
     /// Views of different extents, of which a kernel goes over the items together.
@@ -182,7 +182,7 @@ pub enum ErrorKind {
     ItemsExtent {
         /// The kernel.
         kernel: String,
-        /// Where it was launched.
+        /// The source line of the launch.
         site: Site,
         /// The name and the extent of one parameter.
         first: (String, String),
@@ -199,7 +199,7 @@ pub enum ErrorKind {
         kernel: String,
         /// What there are 2³² or more of, in words: threads, or the elements of a parameter.
         what: String,
-        /// Where it was launched.
+        /// The source line of the launch.
         site: Site,
     },
     /// Arguments that do not fit the parameters of a module's kernel.
@@ -220,7 +220,7 @@ pub enum ErrorKind {
              take subviews of one shape"
     )]
     CopyShape {
-        /// Where the copy was enqueued.
+        /// The source line that enqueued the copy.
         site: Site,
         /// The source's extent.
         source_extent: String,
@@ -230,7 +230,7 @@ pub enum ErrorKind {
     /// A range that its buffer does not have.
     #[error("range {range} of a buffer of extent {extent}, at {site}")]
     ViewRange {
-        /// Where the view was made.
+        /// The source line that made the view.
         site: Site,
         /// The range.
         range: String,
@@ -242,11 +242,11 @@ pub enum ErrorKind {
     Capability {
         /// The device.
         device: String,
-        /// What it cannot do, with the reason.
+        /// What the device cannot do, with the reason.
         what: String,
         /// What to do instead.
         instead: String,
-        /// How much was asked for and how much there is, where it is a matter of numbers.
+        /// The number that was asked for and the most that there is, where the capability has a limit.
         limit: Option<Limit>,
     },
     /// A device that was there cannot be used: it was lost, or a launch does not let go of it.
@@ -254,7 +254,7 @@ pub enum ErrorKind {
     DeviceUnusable {
         /// The device.
         device: String,
-        /// For how long, and why: `any more: …`, `at the moment: …`.
+        /// The duration and the reason, in words: `any more: …`, `at the moment: …`.
         why: String,
         /// What to do.
         instead: String,
@@ -267,7 +267,7 @@ pub enum ErrorKind {
     WrongDevice {
         /// The operation that uses it.
         what: String,
-        /// Where the operation was enqueued.
+        /// The source line that enqueued the operation.
         site: Site,
         /// The buffer's device.
         owner: String,
@@ -294,7 +294,7 @@ pub enum ErrorKind {
         kernel: String,
         /// The limit.
         limit: Duration,
-        /// Where threads were when they were stopped.
+        /// The lines at which threads were stopped; empty if no thread reported one.
         lines: Vec<ThreadLine>,
     },
     /// The work was interrupted, by Ctrl-C or by [`crate::interrupt::request`].
@@ -302,7 +302,7 @@ pub enum ErrorKind {
     Interrupted {
         /// The kernel or task.
         kernel: String,
-        /// Where threads were when they were stopped.
+        /// The lines at which threads were stopped; empty if no thread reported one.
         lines: Vec<ThreadLine>,
     },
     /// A kernel's function or a host task panicked.
@@ -377,9 +377,9 @@ pub enum ErrorClass {
     Wrong,
     /// The program asked for what no device does: a launch, a buffer or a use of one that is refused before it begins.
     Refused,
-    /// Nothing: the device or the machine lacks what the program needs, or failed.
+    /// The device or the machine lacks what the program needs, or failed: the error says nothing of the program.
     Lacking,
-    /// Nothing: the work was interrupted.
+    /// The work was interrupted: the error says nothing of the program.
     Interrupted,
 }
 
@@ -419,13 +419,13 @@ impl ErrorKind {
 /// A capability that has a limit, in the unit that the error names: threads, blocks, queues, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// How much was asked for.
+    /// The number that was asked for.
     pub requested: u64,
     /// The most that there is.
     pub available: u64,
 }
 
-/// Where a thread was when it was stopped.
+/// The line at which a thread was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLine {
     /// The thread's block.
@@ -449,7 +449,7 @@ fn threads(lines: &[ThreadLine]) -> String {
     text.join("\n")
 }
 
-/// Where threads were that did not end in time, and what to do.
+/// The text on a launch that did not end in time: the lines at which threads were stopped, and what to do.
 fn overdue(lines: &[ThreadLine]) -> String {
     if lines.is_empty() {
         return "  no thread reported where it was: threads do so now and then, on a GPU not in a loop with a bound, and there the \

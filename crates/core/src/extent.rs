@@ -99,7 +99,8 @@ pub(crate) fn check_count<const D: usize>(extent: [usize; D], what: &'static str
     check(extent, what).map(|extent| extent.spread().map(|extent| extent as u32))
 }
 
-/// As [`check_count`], of what work is shared out by: with zero there would be no thread to do it.
+/// Checks an extent that work is shared out by, as [`check_count`] does and against zero, with which there would be no
+/// thread to do it.
 pub(crate) fn check_share<const D: usize>(extent: [usize; D], what: &'static str) -> Result<[u32; MAX_RANK]> {
     if extent.contains(&0) {
         let why = "an extent of zero; it must be at least 1 in each dimension";

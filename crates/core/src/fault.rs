@@ -42,9 +42,9 @@ pub enum FaultKind {
     /// More block shared memory than there is.
     #[error("{asked} bytes of block shared memory, of which the device has {available}")]
     SharedMemory {
-        /// How many bytes the kernel asks for.
+        /// The number of bytes that the kernel asks for.
         asked: u64,
-        /// How many there are.
+        /// The number of bytes that the device has for it.
         available: u64,
     },
 }

@@ -2,12 +2,9 @@
 
 use wattle_ir::builder::too_many_indices;
 use wattle_ir::worker::Kind;
-use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank, types};
+use wattle_ir::{Axes, Dim, GridIndex, IndexWord, MAX_RANK, Rank, types};
 
-use crate::rows::Rows;
 use crate::thread::Thread;
-use crate::together::Elements;
-use crate::view::PerItem;
 
 /// `begin..end` in a kernel, of numbers or of indices in several dimensions.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +60,7 @@ macro_rules! stepped {
 // `step_by` is for indices alone; of the others the error is that of `step_by`, and none besides.
 types!(stepped);
 
-/// One dimension of a range.
+/// The indices of a range in one of its dimensions: `count` numbers from `begin` on, `step` apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Dimension<W = u32> {
     pub(crate) begin: W,
@@ -108,7 +105,7 @@ impl<W: IndexWord, I: GridIndex<W>> IndexRange<W> for I {
     }
 }
 
-/// One worker's share of `0..count`: `next`, `next + stride`, … below `end`.
+/// A worker's share of `0..count`: the numbers `first`, `first + stride`, … below `end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share<W = u32> {
     pub(crate) first: W,
@@ -146,7 +143,8 @@ impl<W: IndexWord> Share<W> {
 /// The indices that fall to this thread; an iterator's source.
 #[derive(Clone, Copy, Debug)]
 pub struct Indices<R: Axes> {
-    /// Which worker this is, and of how many: per dimension, or the first pair for the row-major numbers.
+    /// The number of this worker and the number of all workers: a pair per dimension, or the first pair alone if
+    /// `linear`.
     pub(crate) workers: [(R::Word, R::Word); MAX_RANK],
     pub(crate) linear: bool,
     pub(crate) dimensions: [Dimension<R::Word>; MAX_RANK],
@@ -239,40 +237,3 @@ impl Walk for Dim<1> {}
 impl Walk for Dim<2> {}
 impl Walk for Dim<3> {}
 impl Walk for Dim<4> {}
-
-impl<R: Axes> Indices<R> {
-    /// The rows of the map.
-    #[inline(always)]
-    pub(crate) fn rows(self) -> Rows<R, ()> {
-        // SAFETY: there are no elements.
-        unsafe { Rows::new(self, ()) }
-    }
-}
-
-/// The elements of a [`PerItem`] view that belong to this thread; an iterator's source.
-///
-/// Their map is fixed for a launch: it depends on the view's extent and the thread's place alone, and gives each
-/// element to one thread.
-pub struct Items<'v, T, R: Axes> {
-    indices: Indices<R>,
-    elements: Elements<'v, T>,
-}
-
-impl<'v, T: Element, R: Axes> Items<'v, T, R> {
-    #[inline(always)]
-    pub(crate) fn new<const E: usize>(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self
-    where
-        Dim<E>: Rank,
-    {
-        const { assert!(E == R::RANK, "an index of a view has as many dimensions as the view") }
-        Items { indices: Indices::whole(thread, launch_rank, view.extents()), elements: Elements::of(view) }
-    }
-
-    /// The rows of the elements.
-    #[inline(always)]
-    pub(crate) fn rows(self) -> Rows<R, Elements<'v, T>> {
-        // SAFETY: the map is of the view's extent, and gives each element to one thread; the view is borrowed as long
-        // as the elements are, and `self` is given up for them.
-        unsafe { Rows::new(self.indices, self.elements) }
-    }
-}

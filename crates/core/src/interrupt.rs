@@ -10,7 +10,7 @@ pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }
 
-/// Withdraws the request.
+/// Withdraws the request to interrupt.
 pub fn clear() {
     REQUESTED.store(false, Ordering::Relaxed);
 }

@@ -21,7 +21,7 @@ use crate::thread::Thread;
 pub struct KernelInfo {
     /// The function's name.
     pub name: &'static str,
-    /// Where it is defined.
+    /// The source line that defines the function.
     pub site: Site,
     /// The names of its parameters behind the first.
     pub parameters: &'static [&'static str],
@@ -40,14 +40,14 @@ impl KernelInfo {
         KernelInfo { name, site, parameters, together: &[], wide: false, verified: OnceLock::new() }
     }
 
-    /// The same kernel, whose indices are `u64`.
+    /// Marks the kernel as one whose indices are `u64`.
     #[must_use]
     pub const fn with_wide_indices(mut self) -> KernelInfo {
         self.wide = true;
         self
     }
 
-    /// The same kernel, which goes over the items of these parameters together.
+    /// Names the parameters, by number, that the kernel goes over together.
     #[must_use]
     pub const fn with_together(mut self, together: &'static [&'static [usize]]) -> KernelInfo {
         self.together = together;
@@ -58,15 +58,15 @@ impl KernelInfo {
 /// What a queue needs to know of a kernel's representation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    /// Which parameters are shared by operations narrower than system scope.
+    /// The parameters that are shared by operations narrower than system scope.
     pub(crate) below_system: BelowSystem,
     /// The name and the place of the shared array whose length the launch gives.
     pub(crate) sized_at_launch: Option<(&'static str, Site)>,
     /// The size of a stack for a thread of it on the host, in bytes.
     pub(crate) stack_bytes: usize,
-    /// For whom its threads may wait.
+    /// The threads that the kernel's threads may wait for.
     pub(crate) waits: Waits,
-    /// Whether it prints.
+    /// Whether the kernel prints.
     pub(crate) prints: bool,
 }
 
@@ -141,24 +141,26 @@ pub(crate) fn has_arguments(kernel: &dyn Kernel, built: &wattle_ir::Kernel) -> R
     Err(system("launching a kernel", format!("`{name}` has the parameters ({has}), and was given ({given})")))
 }
 
-/// Which intermediate representation a kernel has, without building it: devices keep what they made of it.
+/// A key for the kernel's intermediate representation, known without building it: devices keep by it what they made of
+/// a representation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelIdentity {
     family: TypeId,
     number: u64,
-    /// Whether it has a log as one more parameter.
+    /// Whether the kernel has a log as one more parameter.
     has_log: bool,
-    /// Whether it is for launches with 2³² elements or more.
+    /// Whether the representation is for launches with 2³² elements or threads or more.
     is_long: bool,
 }
 
 impl KernelIdentity {
-    /// The same kernel, for launches that may have 2³² elements or threads or more, or for others.
+    /// The identity of this kernel's representation for launches that may have 2³² elements or threads or more
+    /// (`is_long`), or for shorter ones.
     pub(crate) fn in_long_launch(self, is_long: bool) -> KernelIdentity {
         KernelIdentity { is_long, ..self }
     }
 
-    /// Of the kernels that share the type `T`, the one of that number.
+    /// The identity of the kernel with number `number` among those that share the type `T`.
     pub fn of<T: 'static>(number: u64) -> KernelIdentity {
         KernelIdentity { family: TypeId::of::<T>(), number, has_log: false, is_long: false }
     }
@@ -208,8 +210,8 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
     fn to_arc(&self) -> Arc<dyn Kernel>;
-    /// The same kernel for a launch with 2³² elements or threads or more, which has an intermediate representation of
-    /// its own; `None` of a kernel whose indices are `u32`.
+    /// The variant of this kernel for a launch with 2³² elements or threads or more, which has an intermediate
+    /// representation of its own; `None` for a kernel whose indices are `u32`.
     fn for_long_launch(&self) -> Option<Arc<dyn Kernel>> {
         None
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 pub enum MemoryKind {
     /// The device's own memory.
     Device,
-    /// One address space for device and host, moved by the driver.
+    /// Memory in an address space that the device and the host share, moved between them by the driver.
     Unified,
     /// The host's memory, which the device reads and writes in place.
     HostMapped,
@@ -133,7 +133,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
 pub struct HostMemory {
     allocation: NonNull<u8>,
     layout: Layout,
-    /// Where the elements start in the allocation, in bytes.
+    /// Offset of the elements in the allocation, in bytes.
     offset: usize,
 }
 
@@ -144,14 +144,14 @@ unsafe impl Sync for HostMemory {}
 
 /// Large enough for a cache line and for any vector load.
 const ALIGNMENT: usize = 64;
-/// From this size on, in bytes, buffers start at different places in their pages. Otherwise the same index of two
+/// The size, in bytes, from which on buffers start at different places in their pages. Otherwise the same index of two
 /// buffers has the same low address bits, and a processor takes a load for one that must wait for a store to the other.
 const COLORED_FROM: usize = 16 << 10;
-/// How far neighbouring colors are apart, in bytes, and how many there are.
+/// The distance of neighbouring colors in bytes, and the number of colors.
 const COLOR: usize = 320;
 const COLORS: usize = 12;
 
-/// How many bytes all buffers in the host's memory have together.
+/// The size of all buffers in the host's memory together, in bytes.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 
 fn next_color(bytes: usize) -> usize {

@@ -95,7 +95,7 @@ pub trait Marked<Args, A>: Sized {
     type Function;
     /// The function, called as a method.
     type OnHost<'a>;
-    /// The function itself.
+    /// The function itself, as a value.
     fn itself(self) -> Self::Function;
     /// The function, as this thread calls it as a method.
     fn method<'a>(self, thread: &'a Thread<'a>) -> Self::OnHost<'a>;
@@ -278,9 +278,9 @@ pub trait Split: KernelType {
     type First: KernelType;
     /// The arguments after the first one.
     type Others: KernelType;
-    /// All arguments.
+    /// The tuple of all arguments, on the host.
     fn join(first: Self::First, others: Self::Others) -> Self;
-    /// All arguments, in a kernel that is being built.
+    /// The tuple of all arguments, in the kernel that is being built.
     fn join_built<'b>(
         first: <Self::First as KernelType>::Built<'b>,
         others: <Self::Others as KernelType>::Built<'b>,

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::sync::Arc;
 
 use crate::backend::{Backend, BackendQueue, LaunchRequest, Mover};
-use crate::device::{Device, Properties};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};
+use crate::properties::Properties;
 use crate::queue::Operation;
 use crate::spec::LaunchOptions;
 
@@ -28,8 +29,8 @@ struct ObservedQueue {
 }
 
 impl Device {
-    /// The same device, which calls `observer` with each kernel that it launches, host parts included, before it runs.
-    /// Its buffers are its own: those of the original device count as another device's.
+    /// A device that runs everything on this one, and calls `observer` with each kernel that it launches, host parts
+    /// included, before it runs. Its buffers are its own: those of the original device count as another device's.
     pub fn observed(&self, observer: Observer) -> Device {
         self.launching_with(Arc::new(move |request| {
             [Some(request.kernel), request.host_part].into_iter().flatten().for_each(|kernel| observer(kernel));
@@ -37,7 +38,8 @@ impl Device {
         }))
     }
 
-    /// The same device, whose launches have the options that `options_for` gives for them. Its buffers are its own.
+    /// A device that runs everything on this one, with the options for each launch that `options_for` returns. Its
+    /// buffers are its own.
     pub fn launching_with(&self, options_for: OptionsFor) -> Device {
         Device::new(Arc::new(Observed { inner: self.clone(), options_for }))
     }

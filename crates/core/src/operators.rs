@@ -46,10 +46,10 @@ pub trait Negation: KernelType + Sized {
 
 /// The operation of numbers that an operator stands for.
 pub trait OfNumbers {
-    /// Of two numbers, or arrays of them, on the host.
+    /// Applies the operator to two numbers, or to two arrays of them, on the host.
     #[track_caller]
     fn on_host<V: Arithmetic>(x: V, y: V, thread: &Thread<'_>) -> V;
-    /// The same while a kernel is built.
+    /// Applies the operator in the kernel that is being built.
     #[track_caller]
     fn in_builder<'b, V: Arithmetic>(builder: &'b Builder, x: V::Built<'b>, y: V::Built<'b>) -> V::Built<'b>;
 }

@@ -8,7 +8,8 @@ use std::sync::Once;
 use crate::error::{Error, ErrorKind, Result};
 
 thread_local! {
-    /// One entry for each [`caught`] that this thread is in: the place of the last panic within it.
+    /// The calls of [`caught`] that this thread is in, outermost first: for each, the place of the last panic within
+    /// it.
     static PLACES: RefCell<Vec<Option<String>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -4,74 +4,33 @@
 //! own arguments, in which each line is a record ([`wattle_ir::printing`]). A kernel that does not print has none, and
 //! costs nothing. The checker prints nothing: a line is no event of a memory model.
 
+pub(crate) mod host_log;
+mod lines;
 mod sink;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use wattle_ir::builder::IndexLayout;
-use wattle_ir::message::{MOST_ARGUMENTS, Text, words};
-use wattle_ir::printing::{HEADER, LOG, Line, RECORD, read, used, with_log};
-use wattle_ir::{Access, Scalar, Site, Type};
+use wattle_ir::printing::{HEADER, LOG, Line, read, used, with_log};
+use wattle_ir::{Access, Scalar, Type};
 
 use crate::argument::{Argument, ArgumentValue, ViewArgument};
 use crate::buffer::{Buffer, Part};
-use crate::device::{Device, DeviceKind};
+use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::{Kernel, KernelIdentity, KernelInfo, known};
 use crate::memory::{MemoryKind, bytes, number_bytes_mut};
 use crate::module::ModuleCall;
+use crate::properties::DeviceKind;
 use crate::spec::LaunchOptions;
 use crate::sync::lock;
 use crate::thread::Thread;
+use host_log::HostLog;
+pub use lines::{Printed, PrintedLine};
 use sink::Sink;
-
-/// The least words of a log: a header and the longest record.
-pub(crate) const LEAST_WORDS: u32 = HEADER + RECORD + 2 * MOST_ARGUMENTS as u32;
-
-/// What a launch has printed. As text it is the lines, and one more if some were lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Printed {
-    /// The kernel's name.
-    pub kernel: &'static str,
-    /// The lines, in the order of the threads, and in each thread's own order.
-    pub lines: Vec<PrintedLine>,
-    /// How many more lines there were: the log has room for [`LaunchOptions::print_buffer`] bytes.
-    pub lost: u64,
-}
-
-/// A line that a thread has printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintedLine {
-    /// The row-major number of the thread's block in the grid.
-    pub block: u32,
-    /// The row-major number of the thread in its block.
-    pub thread: u32,
-    /// The source line of the `println!`.
-    pub site: Site,
-    /// The line, without its end.
-    pub text: String,
-}
-
-impl fmt::Display for Printed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for line in &self.lines {
-            writeln!(f, "{}", line.text)?;
-        }
-        if self.lost > 0 {
-            writeln!(
-                f,
-                "(kernel `{}` has printed {} more lines, which its log has no room for; `LaunchOptions::print_buffer` \
-                 makes it larger)",
-                self.kernel, self.lost
-            )?;
-        }
-        Ok(())
-    }
-}
 
 /// A value as a message takes it: what the host's function of a kernel is written with.
 #[doc(hidden)]
@@ -79,46 +38,8 @@ pub fn printed<T: Scalar>(value: &T) -> (Type, u64) {
     (T::TYPE, value.to_raw())
 }
 
-/// The log of a launch on the host.
-pub(crate) struct HostLog {
-    capacity: u32,
-    taken: AtomicU32,
-    lost: AtomicU64,
-    lines: Mutex<Vec<PrintedLine>>,
-}
-
-impl HostLog {
-    fn new(words: u32) -> HostLog {
-        HostLog {
-            capacity: words.saturating_sub(HEADER),
-            taken: AtomicU32::new(0),
-            lost: AtomicU64::new(0),
-            lines: Mutex::default(),
-        }
-    }
-
-    /// Prints a line, with as much room for it as it has in a device's log.
-    #[cold]
-    pub(crate) fn print(&self, block: u32, thread: u32, site: Site, text: &Text, values: &[(Type, u64)]) {
-        let size = RECORD + values.iter().map(|&(ty, _)| words(ty) as u32).sum::<u32>();
-        let take = |taken: u32| taken.checked_add(size).filter(|&taken| taken <= self.capacity);
-        if self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        let text = text.with(|number| values.get(number).copied());
-        lock(&self.lines).push(PrintedLine { block, thread, site, text });
-    }
-
-    fn take(&self) -> (Vec<PrintedLine>, u64) {
-        let mut lines = std::mem::take(&mut *lock(&self.lines));
-        lines.sort_by_key(|line| (line.block, line.thread));
-        (lines, self.lost.load(Ordering::Relaxed))
-    }
-}
-
-/// Where the lines of a launch are.
-enum Place {
+/// The log that the threads of a launch print into.
+enum LogPlace {
     Host(HostLog),
     /// A buffer, and the lines whose numbers the records in it have.
     Device(Part<u32, 1>, Arc<Vec<Line>>),
@@ -127,7 +48,7 @@ enum Place {
 /// The log of a launch that may still run.
 pub(crate) struct LaunchLog {
     kernel: &'static str,
-    place: Place,
+    place: LogPlace,
 }
 
 /// A kernel with the log that it prints into.
@@ -135,7 +56,7 @@ pub(crate) struct LaunchLog {
 struct Printing {
     kernel: Arc<dyn Kernel>,
     log: Arc<LaunchLog>,
-    /// How many arguments the kernel itself has.
+    /// The number of arguments of the kernel itself.
     arguments: usize,
 }
 
@@ -152,7 +73,7 @@ unsafe impl Kernel for Printing {
 
     fn argument(&self, number: usize) -> Option<Argument<'_>> {
         match &self.log.place {
-            Place::Device(log, _) if number == self.arguments => {
+            LogPlace::Device(log, _) if number == self.arguments => {
                 let view =
                     ViewArgument { buffer: &log.raw, region: &log.region, access: Access::Atomic, rank: 1, number: 0 };
                 Some(Argument { name: LOG, value: ArgumentValue::View(view), number: None })
@@ -165,8 +86,8 @@ unsafe impl Kernel for Printing {
         // SAFETY: the caller's promise.
         let run = || unsafe { self.kernel.run(thread) };
         match &self.log.place {
-            Place::Host(log) => thread.print_into(log, run),
-            Place::Device(..) => run(),
+            LogPlace::Host(log) => thread.print_into(log, run),
+            LogPlace::Device(..) => run(),
         }
     }
 
@@ -177,15 +98,15 @@ unsafe impl Kernel for Printing {
     fn build_with(&self, layout: IndexLayout) -> Result<wattle_ir::Kernel> {
         let built = self.kernel.build_with(layout)?;
         Ok(match &self.log.place {
-            Place::Host(_) => built,
-            Place::Device(..) => with_log(&built).map_or(built, |(built, _)| built),
+            LogPlace::Host(_) => built,
+            LogPlace::Device(..) => with_log(&built).map_or(built, |(built, _)| built),
         })
     }
 
     fn identity(&self) -> KernelIdentity {
         match &self.log.place {
-            Place::Host(_) => self.kernel.identity(),
-            Place::Device(..) => self.kernel.identity().with_log(),
+            LogPlace::Host(_) => self.kernel.identity(),
+            LogPlace::Device(..) => self.kernel.identity().with_log(),
         }
     }
 
@@ -244,14 +165,14 @@ impl QueueLogs {
             DeviceKind::Gpu | DeviceKind::Software => is_host_part,
         };
         let place = if on_host {
-            Place::Host(HostLog::new(words))
+            LogPlace::Host(HostLog::new(words))
         } else {
             let spare = self.spare.iter().position(|log| log.raw.extent[0] == u64::from(words));
             let log = match spare {
                 Some(at) => self.spare.swap_remove(at),
                 None => Buffer::<u32>::allocate(device, words as usize, MemoryKind::Device, true)?.whole(),
             };
-            Place::Device(log, lines_of(kernel)?)
+            LogPlace::Device(log, lines_of(kernel)?)
         };
         let log = Arc::new(LaunchLog { kernel: kernel.info().name, place });
         let arguments = kernel.arguments().count();
@@ -292,11 +213,11 @@ impl QueueLogs {
 
     fn collect(&mut self, log: &LaunchLog) -> Result<Printed> {
         let (part, known) = match &log.place {
-            Place::Host(host) => {
+            LogPlace::Host(host) => {
                 let (lines, lost) = host.take();
                 return Ok(Printed { kernel: log.kernel, lines, lost });
             }
-            Place::Device(part, known) => (part, known),
+            LogPlace::Device(part, known) => (part, known),
         };
         let memory = part.raw.memory();
         memory.usable()?;
@@ -324,7 +245,7 @@ impl QueueLogs {
 
     /// Gives back the log of a kernel that was not launched.
     pub(crate) fn put_back(&mut self, log: &LaunchLog) {
-        if let Place::Device(part, _) = &log.place {
+        if let LogPlace::Device(part, _) = &log.place {
             self.spare.push(part.clone());
         }
     }

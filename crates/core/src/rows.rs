@@ -10,9 +10,9 @@ use std::marker::PhantomData;
 
 use wattle_ir::{Axes, Dim, IndexWord, MAX_RANK, Wide};
 
+use crate::elements::Places;
 use crate::indices::{Indices, Share};
-use crate::support::STEPS_PER_LOOK;
-use crate::together::Places;
+use crate::thread::STEPS_PER_LOOK;
 
 mod cut;
 mod lines;
@@ -26,7 +26,7 @@ pub use lines::{InLines, Line, line, narrow};
 pub struct Row<R: Axes, P> {
     begin: [R::Word; MAX_RANK],
     count: u32,
-    /// How far neighbours are apart in the last dimension.
+    /// The distance of neighbours in the last dimension.
     step: R::Word,
     places: P,
     rank: PhantomData<R>,
@@ -76,7 +76,7 @@ impl<R: Axes, P: Places> Row<R, P> {
         self.step == R::Word::truncated(1)
     }
 
-    /// The row in parts.
+    /// Splits the row into parts, which a loop takes one after another.
     #[inline(always)]
     pub fn parts(self) -> Parts<R, P> {
         Parts { row: self, most: STEPS_PER_LOOK, stretch: None }
@@ -93,7 +93,7 @@ impl<R: Axes, P: Places> Row<R, P> {
 }
 
 impl<R: Axes> Row<R, ()> {
-    /// The same indices from that of this number on.
+    /// The row's indices from number `number` on.
     #[inline(always)]
     pub fn from(&self, number: u32) -> Self {
         Row {
@@ -152,7 +152,7 @@ impl<R: Axes, P: Places> Iterator for RowIter<R, P> {
     }
 }
 
-/// How many indices a row has at the most where they are of 64 bits: rows are counted with 32.
+/// The most indices of a row whose indices are `u64`: the numbers in a row are `u32`.
 pub(crate) const MOST_IN_ROW: u64 = 1 << 31;
 
 /// The counters of a row's first index, and the row's share of the last dimension.
@@ -166,9 +166,18 @@ pub struct Rows<R: Axes, P> {
     done: bool,
     /// The counters of all dimensions but the last one.
     at: [R::Word; MAX_RANK],
-    /// What is left of a row that has more indices than 32 bits count: the counters, and the share of the last
-    /// dimension.
+    /// The rest of a row that has more indices than 32 bits count: the counters of its first index, and its share of
+    /// the last dimension.
     rest: Option<Counters<R::Word>>,
+}
+
+impl<R: Axes> Indices<R> {
+    /// The rows of the map.
+    #[inline(always)]
+    pub(crate) fn rows(self) -> Rows<R, ()> {
+        // SAFETY: there are no elements.
+        unsafe { Rows::new(self, ()) }
+    }
 }
 
 impl<R: Axes, P: Places> Rows<R, P> {
@@ -273,7 +282,7 @@ impl<R: Axes, P: Places> Iterator for Rows<R, P> {
 }
 
 impl<W: IndexWord> Share<W> {
-    /// How many indices there are.
+    /// The number of indices in the share.
     #[inline(always)]
     fn count(&self) -> W {
         let span = self.end - self.first;
@@ -293,9 +302,9 @@ pub struct Stretch {
 /// behind a stretch are parts of their own.
 pub struct Parts<R: Axes, P> {
     row: Row<R, P>,
-    /// How many numbers the next part has at the most.
+    /// The most numbers of the next part.
     most: u32,
-    /// Among the numbers that are left.
+    /// The stretch that was found, among the numbers that are left.
     stretch: Option<Stretch>,
 }
 
@@ -323,7 +332,7 @@ impl<R: Axes, P: Places> Parts<R, P> {
         self.stretch.is_some()
     }
 
-    /// All numbers that are left; none where neighbours in the row are not neighbours in the map.
+    /// The stretch of all numbers that are left; empty where neighbours in the row are not neighbours in the map.
     #[inline(always)]
     pub fn whole(&self) -> Stretch {
         Stretch { begin: 0, end: if self.row.is_plain() { self.row.count } else { 0 } }
@@ -338,7 +347,7 @@ impl<R: Axes, P: Places> Parts<R, P> {
 }
 
 impl Stretch {
-    /// How many numbers there are before it, or else in it, or else behind it.
+    /// The number of indices before the stretch, or else in it, or else behind it.
     #[cold]
     fn first(self) -> u32 {
         match self {
@@ -348,7 +357,7 @@ impl Stretch {
         }
     }
 
-    /// What is left of the stretch behind the next `count` numbers of the row, counted from there.
+    /// The stretch after the next `count` numbers of the row have been taken: the rest of it, counted from there.
     #[cold]
     fn behind(self, count: u32) -> Stretch {
         Stretch { begin: self.begin.saturating_sub(count), end: self.end.saturating_sub(count) }

@@ -83,7 +83,7 @@ pub struct Sizes {
 impl Scenario {
     /// The size for a device, where the work has one.
     pub fn size_for(&self, device: &Device) -> Option<usize> {
-        use crate::device::DeviceKind;
+        use crate::properties::DeviceKind;
         match self.work {
             Work::Fixed(_) => None,
             Work::Sized(_, sizes) => Some(match device.properties().kind {
@@ -113,7 +113,7 @@ pub struct Registration {
     pub scenario: Scenario,
     /// The path of the module that it is in.
     pub module: &'static str,
-    /// Where the function is defined.
+    /// The source line that defines the function.
     pub site: Site,
 }
 
@@ -154,7 +154,7 @@ fn in_order(mut all: Vec<Registration>) -> Result<Vec<Scenario>> {
     label = "`Result<{Self}>` is neither"
 )]
 pub trait Ending {
-    /// What it observed and checked.
+    /// The summary of what the scenario observed and checked.
     fn summary(self) -> Summary;
 }
 
@@ -200,7 +200,7 @@ impl Scenario {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
-    /// What it did, in words: "3 sums of 2^24 floats".
+    /// A description of the work done, in words: "3 sums of 2^24 floats".
     pub did: String,
     /// The checks that held.
     pub checks: Vec<String>,

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use wattle_ir::message::MOST_ARGUMENTS;
+use wattle_ir::printing::{HEADER, RECORD};
 use wattle_ir::warp::MAX_LANES;
 use wattle_ir::{LaunchShape, MAX_RANK};
 
-use crate::device::Properties;
 use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::{Error, Result};
 use crate::extent::{self, ToExtent};
-use crate::printing::LEAST_WORDS;
+use crate::properties::Properties;
 
 /// Logical work: `frames` frames of `frame_extent` each; fewer than 2³² frames, of fewer than 2³² elements. The device
 /// chooses blocks and threads, and a kernel that is launched so must be right for any choice: it shares its work out
@@ -30,7 +31,7 @@ impl<const D: usize> FrameSpec<D> {
         FrameSpec { frames: frames.raw(), frame_extent: frame_extent.raw() }
     }
 
-    /// As many frames of `frame_extent` as cover `extent`.
+    /// The frames of `frame_extent` that cover `extent`, as few as there can be.
     pub fn cover(extent: impl ToExtent<D>, frame_extent: impl ToExtent<D>) -> Self {
         let (extent, frame_extent) = (extent.raw(), frame_extent.raw());
         let frames = std::array::from_fn(|d| extent[d].div_ceil(frame_extent[d].max(1)));
@@ -97,7 +98,7 @@ impl<const D: usize> Spec<D> for ThreadSpec<D> {
 /// A checked shape, of any rank: what devices are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Which of the two specs it was made of.
+    /// The spec that the shape was made of.
     pub kind: ShapeKind,
     /// How many dimensions are used; the others have extent 1.
     pub rank: usize,
@@ -146,7 +147,8 @@ impl Shape {
         LaunchShape { block_extent, grid_extent, frame_count: self.outer, frame_extent: self.inner, warp_size }
     }
 
-    /// As large a part of `extent` as has at most `most` elements and at least 1, the slowest dimensions first.
+    /// A part of `extent` with at least 1 element and at most `most`, as large as the slowest dimensions, filled first,
+    /// allow.
     pub fn at_most(extent: [u32; MAX_RANK], most: u32) -> [u32; MAX_RANK] {
         let mut left = most;
         extent.map(|extent| {
@@ -157,7 +159,7 @@ impl Shape {
     }
 }
 
-/// Which of the two specs a shape was made of.
+/// The kind of spec that a shape was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
     /// A [`FrameSpec`]: the device chooses blocks and threads.
@@ -183,6 +185,9 @@ pub struct LaunchOptions {
 
 /// How long a launch may wait when nothing else was said.
 const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// The least words of a log: a header and the longest record.
+const LEAST_WORDS: u32 = HEADER + RECORD + 2 * MOST_ARGUMENTS as u32;
 
 /// How many 32-bit words the log of a launch has when nothing else was said: 1 MiB, as CUDA's.
 const DEFAULT_PRINT_WORDS: u32 = 1 << 18;
@@ -258,7 +263,7 @@ impl LaunchOptions {
         LaunchOptions { domain: Some(domain), ..self }
     }
 
-    /// Which of the device's domains each name means; without it what its queue's map says
+    /// Sets the device's domains that the domain names stand for; without it the launch has its queue's map
     /// ([`Queue::with_sync_domain_map`](crate::Queue::with_sync_domain_map)), else 0 and 1.
     pub fn sync_domain_map(self, map: SyncDomainMap) -> Self {
         LaunchOptions { domain_map: Some(map), ..self }

@@ -1,4 +1,14 @@
 //! A thread of a launch on the host: its place, its faults, its wait for others.
+//!
+//! It stands on what it shares: with its block (`thread/block.rs`), with the whole launch (`thread/launch_state.rs`), and
+//! with the worker that runs it (`thread/turns.rs`, `thread/patience.rs`).
+
+mod block;
+mod lane_part;
+mod launch_state;
+mod patience;
+mod row_major;
+mod turns;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,28 +20,16 @@ use wattle_ir::message::Text;
 use wattle_ir::{IndexWord, LaunchShape, MAX_RANK, Site, Type};
 
 use crate::fault::FaultKind;
-use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
-use crate::printing::HostLog;
-use crate::support::STEPS_PER_LOOK;
-use crate::warp::Part;
+use crate::printing::host_log::HostLog;
 
-/// The index with row-major number `number` in `extent`.
-#[inline]
-pub(crate) fn delinearize<W: IndexWord>(number: W, extent: [W; MAX_RANK]) -> [W; MAX_RANK] {
-    let mut index = [W::ZERO; MAX_RANK];
-    let mut rest = number;
-    for d in (1..MAX_RANK).rev() {
-        index[d] = rest % extent[d];
-        rest = rest / extent[d];
-    }
-    index[0] = rest;
-    index
-}
-
-/// The row-major number of an index in `extent`.
-fn linearize(index: [u32; MAX_RANK], extent: [u32; MAX_RANK]) -> u32 {
-    index.into_iter().zip(extent).fold(0, |number, (index, extent)| number * extent + index)
-}
+pub(crate) use block::{Block, NoMemory, SHARED_MEMORY};
+pub(crate) use lane_part::LanePart;
+pub(crate) use launch_state::LaunchState;
+pub use patience::STEPS_PER_LOOK;
+pub(crate) use patience::{InKernel, POLLS_PER_LOOK, Patience};
+pub(crate) use row_major::delinearize;
+use row_major::linearize;
+pub(crate) use turns::{Turns, Wait};
 
 /// An index that was out of bounds, as the access itself records it. A call there would make every loop around it
 /// save its registers, so the fault is made only when the thread has ended.
@@ -47,33 +45,33 @@ pub(crate) struct BadIndex {
 /// The payload that unwinds a thread that must end. It is no panic: no hook is called.
 pub(crate) struct Stopped;
 
-/// How many polls of a thread pass before the others of its block run: a loop that exchanges until it succeeds mostly
+/// The polls of a thread after which the others of its block run: a loop that exchanges until it succeeds mostly
 /// succeeds at once, and a switch costs more than a load.
 const POLLS_PER_TURN: u32 = 4;
 
-/// One thread of a launch on the host; or, one after another, the threads of a block that never wait for each other.
+/// A thread of a launch on the host, or the threads of a block that never wait for each other, one after another.
 pub struct Thread<'l> {
     block: &'l Block<'l>,
     in_block: Cell<[u32; MAX_RANK]>,
-    /// Its row-major number in the block.
+    /// The thread's row-major number in the block.
     number: Cell<u32>,
-    /// The first number that it never has: it is the block's threads from the first to here, one after another.
+    /// The end of the thread's numbers: it is each of the block's threads from the first number up to here, in turn.
     end: Cell<u32>,
     bad_index: Cell<Option<BadIndex>>,
     patience: Patience,
-    /// Iterations of bounded loops since the last look.
+    /// Iterations of bounded loops since the last look at the clock.
     worked: Cell<u32>,
-    /// How many of the block's shared arrays it has asked for.
+    /// The number of the block's shared arrays that the thread has asked for.
     arrays: Cell<usize>,
-    /// How it lets the other threads of its block run; `None` where there are none.
+    /// The fiber's yielder, by which the thread lets others of its block run; `None` where there are none.
     turns: Cell<Option<NonNull<Turns>>>,
-    /// Where it let them run the last time.
+    /// The source line at which the thread last let others run.
     at: Cell<Option<&'static Location<'static>>>,
-    /// Its part in the operation of its warp at which it waits.
-    part: Cell<Option<Part>>,
-    /// The result of the last operation of its warp.
+    /// The thread's part in the warp operation at which it waits.
+    part: Cell<Option<LanePart>>,
+    /// The result of the thread's last warp operation.
     result: Cell<u64>,
-    /// Where it prints to; `None` where the kernel does not print.
+    /// The log that the thread prints into; `None` where the kernel does not print.
     log: Cell<Option<NonNull<HostLog>>>,
 }
 
@@ -186,7 +184,7 @@ impl<'l> Thread<'l> {
         self.turns.set(Some(NonNull::from(turns)));
     }
 
-    /// Where the thread let the others of its block run the last time.
+    /// The source line at which the thread last let others of its block run.
     pub(crate) fn waits_at(&self) -> Option<&'static Location<'static>> {
         self.at.get()
     }
@@ -219,14 +217,14 @@ impl<'l> Thread<'l> {
 
     /// Takes part in an operation of the warp, once all its lanes have come to it.
     #[cold]
-    pub(crate) fn take_part(&self, turns: NonNull<Turns>, part: Part, at: &'static Location<'static>) -> u64 {
+    pub(crate) fn take_part(&self, turns: NonNull<Turns>, part: LanePart, at: &'static Location<'static>) -> u64 {
         self.part.set(Some(part));
         self.give_turn(turns, Wait::Warp, at);
         self.result.get()
     }
 
-    /// Its part in the operation of its warp at which it waits.
-    pub(crate) fn part(&self) -> Option<Part> {
+    /// The thread's part in the warp operation at which it waits; `None` if it waits at none.
+    pub(crate) fn part(&self) -> Option<LanePart> {
         self.part.get()
     }
 
@@ -400,13 +398,10 @@ impl Thread<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::kernel::KernelInfo;
-
-    static INFO: KernelInfo = KernelInfo::new("k", Site { file: "", line: 0, column: 0 }, &[]);
 
     /// The state of a launch of one block with `threads` threads.
     pub(crate) fn state(threads: u32) -> LaunchState {
-        LaunchState::new(&INFO, 1, LaunchShape::linear(1, threads), 0, None)
+        LaunchState::new("k", 1, LaunchShape::linear(1, threads), 0, None)
     }
 
     #[test]
@@ -424,7 +419,7 @@ pub(crate) mod tests {
 
     #[test]
     fn threads_one_after_another_have_each_its_place_and_its_arrays_and_look_together() {
-        let state = LaunchState::new(&INFO, 2, LaunchShape::threads([1; MAX_RANK], [2, 3, 1, 1]), 0, None);
+        let state = LaunchState::new("k", 2, LaunchShape::threads([1; MAX_RANK], [2, 3, 1, 1]), 0, None);
         let block = Block::new(&state, 0);
         let (thread, site) = (Thread::each(&block), Site { file: "", line: 0, column: 0 });
         let (mut places, mut arrays) = (Vec::new(), Vec::new());

@@ -1,21 +1,12 @@
 //! The items of several `PerItem` views, gone through together by one map.
 
-use std::marker::PhantomData;
-
 use wattle_ir::{Axes, Dim, Element, MAX_RANK, Rank};
 
+use crate::elements::{Elements, Places};
 use crate::indices::Indices;
 use crate::rows::Rows;
 use crate::thread::Thread;
 use crate::view::PerItem;
-
-/// Where the elements of one of the views are.
-#[derive(Clone, Copy)]
-pub struct Elements<'v, T> {
-    start: *mut T,
-    strides: [u64; MAX_RANK],
-    view: PhantomData<&'v mut T>,
-}
 
 /// Several views of one rank: `(&mut x, &mut y)`.
 ///
@@ -26,80 +17,12 @@ pub struct Elements<'v, T> {
     note = "it goes over a `PerItem` view, `&mut x`, or over 2 to 6 of them with as many dimensions, `(&mut x, &mut y)`"
 )]
 pub unsafe trait Views<const E: usize> {
-    /// Where their elements are.
+    /// The memory of the views' elements.
     #[doc(hidden)]
     type Places: Places;
     /// The extent that they have, or none at all where theirs differ.
     #[doc(hidden)]
     fn places(self) -> (Option<[u64; MAX_RANK]>, Self::Places);
-}
-
-/// Where the elements are that a loop goes over, if it is one over elements.
-#[doc(hidden)]
-pub trait Places: Copy {
-    /// An index with a reference to the element of each view there; the index alone where there is no view.
-    type With<I>;
-    /// A slice of each.
-    type Slices;
-    /// `index`, which is `at`, with its elements.
-    ///
-    /// # Safety
-    /// The index is within all views, and no other reference to these elements is used while these are.
-    unsafe fn with<I>(&self, index: I, at: [u64; MAX_RANK], rank: usize) -> Self::With<I>;
-    /// # Safety
-    /// As above, for all `count` elements from the one at `first` on, which differ in the last dimension alone.
-    unsafe fn slices(&self, first: [u64; MAX_RANK], rank: usize, count: usize) -> Self::Slices;
-}
-
-impl Places for () {
-    type With<I> = I;
-    type Slices = ();
-    #[inline(always)]
-    unsafe fn with<I>(&self, index: I, _: [u64; MAX_RANK], _: usize) -> I {
-        index
-    }
-    #[inline(always)]
-    unsafe fn slices(&self, _: [u64; MAX_RANK], _: usize, _: usize) {}
-}
-
-impl<'v, T: Element> Elements<'v, T> {
-    #[inline(always)]
-    pub(crate) fn of<const E: usize>(view: &'v mut PerItem<T, E>) -> Self
-    where
-        Dim<E>: Rank,
-    {
-        Elements { start: view.start(), strides: view.strides(), view: PhantomData }
-    }
-
-    /// # Safety
-    /// The index is within the view.
-    #[inline(always)]
-    unsafe fn element(&self, at: [u64; MAX_RANK], rank: usize) -> *mut T {
-        let offset: usize = match rank {
-            1 => at[0] as usize,
-            _ => (0..rank).map(|d| at[d] as usize * self.strides[d] as usize).sum(),
-        };
-        // SAFETY: the caller's promise.
-        unsafe { self.start.add(offset) }
-    }
-}
-
-impl<'v, T: Element> Places for Elements<'v, T> {
-    type With<I> = (I, &'v mut T);
-    type Slices = &'v mut [T];
-    #[inline(always)]
-    unsafe fn with<I>(&self, index: I, at: [u64; MAX_RANK], rank: usize) -> (I, &'v mut T) {
-        // SAFETY: the caller's promise.
-        (index, unsafe { &mut *self.element(at, rank) })
-    }
-    #[inline(always)]
-    unsafe fn slices(&self, first: [u64; MAX_RANK], rank: usize, count: usize) -> &'v mut [T] {
-        if count == 0 {
-            return &mut [];
-        }
-        // SAFETY: the caller's promise; elements that differ in the last dimension alone are adjacent.
-        unsafe { std::slice::from_raw_parts_mut(self.element(first, rank), count) }
-    }
 }
 
 macro_rules! views {

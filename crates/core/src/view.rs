@@ -29,18 +29,19 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use wattle_ir::{Axes, Dim, Element, Idx, IndexWord, MAX_RANK, Number, Rank};
 
-use crate::support;
+use crate::support::access;
 use crate::thread::{BadIndex, Thread};
 
-/// Where a view's elements are.
+/// The memory of a view: its address, extent and strides, and the thread that it belongs to.
 pub(crate) struct Strided<T> {
     start: *mut T,
     extent: [u64; MAX_RANK],
-    /// In elements; ignored for one-dimensional views, which are contiguous.
+    /// The distance of neighbours in each dimension, in elements; ignored for one-dimensional views, which are
+    /// contiguous.
     strides: [u64; MAX_RANK],
     name: &'static str,
     thread: *const Thread<'static>,
-    /// Whether it is memory of the thread's block, which no other thread of the operating system can reach.
+    /// Whether the memory is that of the thread's block, which no other thread of the operating system can reach.
     is_of_block: bool,
     element: PhantomData<T>,
 }
@@ -63,7 +64,7 @@ impl<T: Element> Strided<T> {
         Strided { start, extent, strides, name, thread, is_of_block: false, element: PhantomData }
     }
 
-    /// The same view, of memory of the thread's block: its accesses are plain.
+    /// Marks the memory as that of the thread's block, whose accesses are plain.
     ///
     /// # Safety
     /// While the thread runs, the memory is touched by threads of its block alone, all of which are on one thread of
@@ -73,7 +74,7 @@ impl<T: Element> Strided<T> {
         Strided { is_of_block: true, ..self }
     }
 
-    /// Whether it is memory of the thread's block.
+    /// Whether the memory is that of the thread's block.
     #[inline(always)]
     pub(crate) fn is_of_block(&self) -> bool {
         self.is_of_block
@@ -104,7 +105,7 @@ impl<T: Element> Strided<T> {
         None
     }
 
-    /// Where the elements of a view of one dimension begin.
+    /// The address of the first element of a view of one dimension.
     #[inline(always)]
     pub(crate) fn start(&self) -> *mut T {
         self.start
@@ -175,7 +176,7 @@ macro_rules! views {
             }
         }
 
-        impl<T: Element, const D: usize> support::Extents for $name<T, D>
+        impl<T: Element, const D: usize> access::Extents for $name<T, D>
         where
             Dim<D>: Rank,
         {
@@ -241,7 +242,7 @@ macro_rules! copy_views {
             type Built<'b> = wattle_ir::builder::$name<'b, T, D>;
         }
 
-        impl<T, const D: usize> support::Named for $name<T, D> {
+        impl<T, const D: usize> access::Named for $name<T, D> {
             #[inline(always)]
             fn named(mut self, name: &'static str) -> Self {
                 self.0.name = name;
@@ -261,7 +262,7 @@ impl<T> Clone for Strided<T> {
 impl<T> Copy for Strided<T> {}
 
 // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
-unsafe impl<T: Element, const D: usize> support::Get for Read<T, D>
+unsafe impl<T: Element, const D: usize> access::Get for Read<T, D>
 where
     Dim<D>: Rank,
 {
@@ -300,7 +301,7 @@ where
 }
 
 // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
-unsafe impl<T: Element, const D: usize> support::Get for Shared<T, D>
+unsafe impl<T: Element, const D: usize> access::Get for Shared<T, D>
 where
     Dim<D>: Rank,
 {
@@ -320,7 +321,7 @@ where
 macro_rules! set_shared {
     ($($shared:ty),+) => {$(
         // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
-        unsafe impl<T: Element, const D: usize> support::Set for $shared
+        unsafe impl<T: Element, const D: usize> access::Set for $shared
         where
             Dim<D>: Rank,
         {

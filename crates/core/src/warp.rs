@@ -4,11 +4,10 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use wattle_ir::warp::{MASK_WORDS, WarpKind, evaluate};
+use wattle_ir::warp::{MASK_WORDS, WarpKind};
 use wattle_ir::{Int, Number, Scalar, Type, WarpMask, WarpOp, warps};
 
-use crate::host::Turns;
-use crate::thread::Thread;
+use crate::thread::{LanePart, Thread, Turns};
 
 /// The warp that a thread is in, `acc.warp()`: threads of its block that exchange values without memory.
 ///
@@ -90,25 +89,6 @@ pub struct Warp<'l> {
     turns: Option<NonNull<Turns>>,
 }
 
-/// A lane's part in an operation of its warp; `None` is the warp's barrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) op: Option<WarpOp>,
-    pub(crate) ty: Type,
-    pub(crate) value: u64,
-    pub(crate) operand: u32,
-}
-
-impl Part {
-    /// What the parts of all lanes give each of them.
-    pub(crate) fn results(parts: &[Part]) -> Option<Vec<u64>> {
-        let Part { op, ty, .. } = *parts.first()?;
-        let values: Vec<u64> = parts.iter().map(|part| part.value).collect();
-        let operands: Vec<u32> = parts.iter().map(|part| part.operand).collect();
-        Some(evaluate(op?, ty, &values, &operands))
-    }
-}
-
 macro_rules! methods {
     ($($(#[$doc:meta])* $class:ident $op:ident $method:ident(value $(, $operand:ident)?) -> $out:ident $how:ident
         {$($kind:ident)+})+) => {
@@ -164,7 +144,7 @@ impl<'l> Warp<'l> {
         U::from_raw(match self.turns {
             None => alone(op, value, operand),
             Some(turns) => {
-                let part = Part { op: Some(op), ty: T::TYPE, value, operand };
+                let part = LanePart { op: Some(op), ty: T::TYPE, value, operand };
                 self.thread.take_part(turns, part, Location::caller())
             }
         })
@@ -213,7 +193,7 @@ impl<'l> Warp<'l> {
         match self.turns {
             None => compiler_fence(Ordering::SeqCst),
             Some(turns) => {
-                let part = Part { op: None, ty: Type::U32, value: 0, operand: 0 };
+                let part = LanePart { op: None, ty: Type::U32, value: 0, operand: 0 };
                 self.thread.take_part(turns, part, Location::caller());
             }
         }
@@ -232,6 +212,8 @@ fn alone(op: WarpOp, value: u64, operand: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use wattle_ir::warp::evaluate;
+
     use super::*;
 
     #[test]

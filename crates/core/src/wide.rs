@@ -9,14 +9,15 @@ use wattle_ir::{Axes, Dim, Element, MAX_RANK, Number, Rank, Wide};
 
 use crate::acc::{Acc, linear};
 pub use crate::atomic::WideAtomic as Atomic;
-use crate::indices::{IndexRange, Indices, Items, Range};
+use crate::indices::{IndexRange, Indices, Range};
+use crate::items::Items;
 use crate::rows::{MOST_IN_ROW, Row};
 use crate::support::{self as narrow, How, Rows, WideStep};
 use crate::thread::Thread;
 use crate::together::{ItemsTogether, Views};
 use crate::view::PerItem;
 
-/// As many dimensions as `D` says, with indices of `u64`.
+/// The axes of `D` dimensions with indices of `u64`.
 type In<const D: usize> = <Dim<D> as Axes>::Wide;
 type Index<const D: usize> = <In<D> as Axes>::Index;
 
@@ -410,7 +411,7 @@ pub mod support {
         range.step_by(step)
     }
 
-    /// `begin..end` as rows.
+    /// The range `begin..end` as rows of at most 2³¹ numbers.
     #[inline(always)]
     pub fn range_rows(begin: u64, end: u64) -> impl Iterator<Item = Row<Wide<1>, ()>> {
         let next = move |row: &u64| (end - row > MOST_IN_ROW).then(|| row + MOST_IN_ROW);

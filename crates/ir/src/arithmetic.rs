@@ -90,10 +90,10 @@ impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
             `0 - x` where wrapping is meant"
 )]
 pub trait Negative: Arithmetic {
-    /// The negative value.
+    /// The number or numbers with the other sign, on the host.
     #[doc(hidden)]
     fn negative(self) -> Self;
-    /// The same while a kernel is built.
+    /// The number or numbers with the other sign, in the kernel that is being built.
     #[doc(hidden)]
     fn negative_in<'b>(builder: &'b Builder, x: Self::Built<'b>) -> Self::Built<'b>;
 }

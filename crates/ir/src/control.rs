@@ -20,18 +20,19 @@ pub const THREAD: u32 = 4;
 pub const INDEX: u32 = 5;
 /// The most words of [`INDEX`].
 pub const INDEX_WORDS: u32 = 2 * MOST_ARGUMENTS as u32;
-/// How many blocks have threads that ended because the launch was stopped.
+/// The word that counts the blocks whose threads were ended because the launch was stopped.
 pub const STOPPED: u32 = INDEX + INDEX_WORDS;
 /// Two words for each of the first [`MAX_STOPPED`] stopped blocks: the block's number and the position in the module's
 /// sites of the loop that it was in.
 pub const STOPPED_AT: u32 = STOPPED + 1;
 /// The most stopped blocks that are reported.
 pub const MAX_STOPPED: u32 = (REPORTED - STOPPED_AT) / 2;
-/// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has reported its loop.
+/// The first word of the reported loops: a bit for each block, by its number modulo [`BLOCK_BITS`], that is set once
+/// one of the block's threads has reported its loop.
 pub const REPORTED: u32 = 192;
-/// How many bits [`REPORTED`] has; a power of two.
+/// The number of bits of [`REPORTED`]; a power of two.
 pub const BLOCK_BITS: u32 = 32 * (SHARED_WORDS - REPORTED);
-/// How many words are the same for all targets.
+/// The number of words that are the same for all targets.
 pub const SHARED_WORDS: u32 = 256;
 
 /// What a queue's gate holds while no launch has failed.

@@ -19,7 +19,7 @@ trait Evaluate: Scalar {
     fn divide(op: DivOp, x: Self, y: Self) -> Option<u64>;
 }
 
-/// One match over the operations of a number of operands, for one type.
+/// Matches over the operations with a given number of operands, for one type.
 macro_rules! chosen {
     ($name:ident $row:ident $op:ident($first:ident, $others:expr) {$(
         $(#[$doc:meta])* $how:ident $class:ident $variant:ident $text:literal
@@ -138,7 +138,7 @@ pub fn debug(ty: Type, raw: u64) -> String {
     types!(of_type ty T { format!("{:?}", T::from_raw(raw)) })
 }
 
-/// The value 1.
+/// The raw bits of 1 in type `ty`.
 pub fn one(ty: Type) -> u64 {
     cast(Type::Bool, ty, 1)
 }

@@ -53,7 +53,7 @@ impl SharedLen {
         self.known().unwrap_or(at_launch)
     }
 
-    /// The same number of elements in one dimension.
+    /// The length as that of an array of one dimension with the same number of elements.
     #[must_use]
     pub(crate) fn flat(self) -> SharedLen {
         self.known().map_or(self, SharedLen::Static)

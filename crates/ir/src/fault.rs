@@ -22,7 +22,7 @@ pub enum Fault {
     OutOfBounds {
         /// The memory that was accessed.
         place: Place,
-        /// How many dimensions the index has.
+        /// The number of dimensions of the index.
         rank: usize,
         /// Whether each number of the index is a `u64`, of two words, the low one first.
         #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
@@ -39,7 +39,7 @@ pub enum Fault {
     },
     /// The driver ended a loop before its end, as some Vulkan drivers do.
     LoopCut,
-    /// No fault: a loop that a thread was in when it was stopped.
+    /// A thread was in this loop when it was stopped, which is no fault.
     Loop,
 }
 
@@ -63,7 +63,7 @@ impl Sites {
         number
     }
 
-    /// All faults, in the order of their numbers.
+    /// The sites of all faults, in the order of their numbers.
     pub fn finish(self) -> Vec<FaultSite> {
         self.all
     }

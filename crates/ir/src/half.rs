@@ -19,7 +19,7 @@ pub(crate) trait Half: Copy {
 
     /// The value of these bits.
     fn of_bits(bits: u16) -> Self;
-    /// The bits.
+    /// The bits of this number.
     fn bits(self) -> u16;
 
     /// The number as `f32`; exact.
@@ -28,7 +28,7 @@ pub(crate) trait Half: Copy {
         math::widen::<Self::Format, f32>(Wrapping(self.bits().into()))
     }
 
-    /// The nearest number.
+    /// The number of this format that is nearest to an `f32`.
     #[inline(always)]
     fn narrow(x: f32) -> Self {
         Self::of_bits(math::narrow::<Self::Format, f32>(x).0 as u16)

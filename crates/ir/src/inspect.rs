@@ -5,7 +5,8 @@ use wattle_memory::{Classes, Scope};
 
 use crate::visit::Meeting;
 use crate::{
-    Builtin, DeviceProperty, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt, Type,
+    Builtin, Const, DeviceProperty, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt,
+    Type,
 };
 
 impl Kernel {
@@ -20,6 +21,14 @@ impl Kernel {
         types
     }
 
+    /// The constant that an expression is; `None` of any other expression.
+    pub(crate) fn constant(&self, id: ExprId) -> Option<Const> {
+        match self.exprs[id.index()] {
+            Expr::Const(constant) => Some(constant),
+            _ => None,
+        }
+    }
+
     /// The type of a place's elements.
     pub fn element_of(&self, place: Place) -> Type {
         match place {
@@ -31,7 +40,8 @@ impl Kernel {
         }
     }
 
-    /// Where the kernel first uses its warp: by an operation, or by a number that depends on the warp's size.
+    /// The line at which the kernel first uses its warp, by an operation or by a number that depends on the warp's
+    /// size; `None` if it does not.
     pub fn first_use_of_warps(&self) -> Option<Site> {
         let mut first = None;
         let mut at = self.site;
@@ -63,7 +73,8 @@ impl Kernel {
         first
     }
 
-    /// Where the kernel first uses a short form of a function, whose bits are others on each device.
+    /// The line at which the kernel first uses a short form of a function, whose bits differ between devices; `None` if
+    /// it does not.
     pub fn first_short_form(&self) -> Option<Site> {
         let (mut first, mut at) = (None, self.site);
         let mut seen = FxHashSet::default();

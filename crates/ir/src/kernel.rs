@@ -105,14 +105,14 @@ ids! {
 pub struct Kernel {
     /// The function's name, with its generic arguments where there are any.
     pub name: String,
-    /// Where the function is defined.
+    /// The source line that defines the function.
     pub site: Site,
     /// The number of dimensions of its launches, from 1 to [`MAX_RANK`].
     pub rank: usize,
     /// Whether a view may have 2³² elements or more: then the extents of the views among its parameters are `u64`.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub wide: bool,
-    /// Whether it permits to add the sums over its loops in another order, as the host does.
+    /// Whether the kernel permits to add the sums over its loops in another order, as the host does.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "std::ops::Not::not"))]
     pub reassociates: bool,
     /// The parameters, whose arguments the launch gives.
@@ -187,16 +187,16 @@ pub struct Param {
     /// The name in the source.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::name"))]
     pub name: Name,
-    /// Whether it is a value or a view, and of which type.
+    /// The kind of argument: a value or a view, with its type.
     pub kind: ParamKind,
-    /// Which number of a value or of the view's elements it is, where these have several.
+    /// The number of the value or of the view's elements that the parameter is; `None` if these have one number.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub field: Option<Field>,
 }
 
-/// Which number of an element a parameter is: an element that is an array or a struct has a parameter for each of its
-/// numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate memory; who
-/// passes arguments or addresses knows from this where it is.
+/// A number of an element, which a parameter stands for: an element that is an array or a struct has a parameter for
+/// each of its numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate
+/// memory; code that passes arguments or addresses finds here where the number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Field {
@@ -260,11 +260,11 @@ pub struct SharedArray {
     pub name: Name,
     /// The type of its elements.
     pub element: Type,
-    /// How many elements it has, in which extents.
+    /// The number of elements, and the extents in which they are.
     pub len: SharedLen,
-    /// Whether it takes atomic operations alone, or plain accesses alone.
+    /// Whether the array takes atomic operations alone, or plain accesses alone.
     pub atomic: bool,
-    /// Where it is declared.
+    /// The source line that declares the array.
     pub site: Site,
 }
 
@@ -275,7 +275,7 @@ pub struct SharedArray {
 pub struct LocalArray {
     /// The type of its elements.
     pub element: Type,
-    /// How many elements it has.
+    /// The number of elements.
     pub len: u32,
     /// The elements' bits, of an array of constants.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
@@ -342,7 +342,7 @@ pub enum Expr {
     Select(ExprId, ExprId, ExprId),
     /// Conversion to another type, as Rust's `as` does it.
     Cast(Type, ExprId),
-    /// The same bits as another type of the same size.
+    /// Reinterpretation of the operand's bits as another type of the same size.
     Bits(Type, ExprId),
 }
 
@@ -476,6 +476,6 @@ pub enum Stmt {
     /// next.
     Clock { dst: SlotId, site: Site },
     /// A fault, with the index that was out of bounds if it is one; the thread goes on. Kernels have it that were
-    /// [legalized](crate::legalize) alone, whose accesses and divisions do not fail.
+    /// [legalized](crate::legalize()) alone, whose accesses and divisions do not fail.
     Fault { fault: Fault, index: Index, site: Site },
 }

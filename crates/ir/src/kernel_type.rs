@@ -53,11 +53,11 @@ impl<T: Scalar> KernelValue for T {
             `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
 pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
-    /// How many numbers it has: each is a parameter.
+    /// The number of the value's parameters: each of its numbers is one.
     const NUMBERS: usize;
     /// A number's type and bytes, and the layout of which it is a number, where there are several.
     fn number(&self, number: usize) -> (Type, &[u8], Option<&'static ElementLayout>);
-    /// Declares the parameters.
+    /// Declares the value's parameters, one for each of its numbers, and returns the value that they make.
     fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
 

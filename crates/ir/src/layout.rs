@@ -21,19 +21,23 @@ pub struct ElementLayout {
 /// A number of an element.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Its type in memory: see [`Type::stored`].
+    /// The number's type in memory: see [`Type::stored`].
     pub ty: Type,
-    /// Whether it is the byte of a truth value, which is 0 or 1.
+    /// Whether the number is the byte of a truth value, which is 0 or 1.
     pub is_bool: bool,
-    /// Its offset in the element, in bytes.
+    /// The number's offset in the element, in bytes.
     pub offset: u32,
-    steps: [Step; MOST_STEPS],
+    steps: [PathStep; MOST_STEPS],
 }
 
+/// A step on the way from an element to one of its numbers.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum PathStep {
+    /// The way has no step here: ways shorter than [`MOST_STEPS`] are filled up with this.
     None,
+    /// To the field of a struct.
     Name(&'static str),
+    /// To the element of an array.
     Index(u32),
 }
 
@@ -43,7 +47,7 @@ impl Leaf {
         if self.is_bool { 1 } else { 0xa5a5_a5a5_a5a5_a5a5 }
     }
 
-    const NONE: Leaf = Leaf { ty: Type::U8, is_bool: false, offset: 0, steps: [Step::None; MOST_STEPS] };
+    const NONE: Leaf = Leaf { ty: Type::U8, is_bool: false, offset: 0, steps: [PathStep::None; MOST_STEPS] };
 
     /// The type of its value.
     pub const fn value_type(&self) -> Type {
@@ -59,18 +63,18 @@ impl Leaf {
     /// The way from the element to the number, as it is written behind the element: `.position[2]`; empty where the
     /// element is the number.
     pub fn path(&self) -> String {
-        let step = |step: &Step| match step {
-            Step::None => String::new(),
-            Step::Name(name) => format!(".{name}"),
-            Step::Index(index) => format!("[{index}]"),
+        let step = |step: &PathStep| match step {
+            PathStep::None => String::new(),
+            PathStep::Name(name) => format!(".{name}"),
+            PathStep::Index(index) => format!("[{index}]"),
         };
         self.steps.iter().map(step).collect()
     }
 
-    /// The same number as a part of what is around it.
-    const fn within(mut self, step: Step, offset: u32) -> Leaf {
+    /// The number as a part of the struct or array around it: `step` leads there, and `offset` bytes are before it.
+    const fn within(mut self, step: PathStep, offset: u32) -> Leaf {
         assert!(
-            matches!(self.steps[MOST_STEPS - 1], Step::None),
+            matches!(self.steps[MOST_STEPS - 1], PathStep::None),
             "the structs and arrays of an element are nested too deeply"
         );
         let mut at = MOST_STEPS - 1;
@@ -99,7 +103,7 @@ impl ElementLayout {
         let mut layout = ElementLayout::structure();
         let mut at = 0;
         while at < len {
-            layout = layout.with(Step::Index(at as u32), of);
+            layout = layout.with(PathStep::Index(at as u32), of);
             at += 1;
         }
         layout
@@ -113,10 +117,10 @@ impl ElementLayout {
     /// The layout of a struct that has a further field behind its others.
     #[must_use]
     pub const fn with_field(self, name: &'static str, of: &ElementLayout) -> ElementLayout {
-        self.with(Step::Name(name), of)
+        self.with(PathStep::Name(name), of)
     }
 
-    const fn with(mut self, step: Step, of: &ElementLayout) -> ElementLayout {
+    const fn with(mut self, step: PathStep, of: &ElementLayout) -> ElementLayout {
         assert!(
             self.len + of.len <= MOST_NUMBERS,
             "an element of memory has at most 32 numbers; put the others into a buffer of their own"
@@ -138,7 +142,7 @@ impl ElementLayout {
 
     /// Whether the element is a number itself, and no array or struct.
     pub const fn is_number(&self) -> bool {
-        self.len == 1 && matches!(self.numbers[0].steps[0], Step::None)
+        self.len == 1 && matches!(self.numbers[0].steps[0], PathStep::None)
     }
 
     /// How many numbers an element has.

@@ -35,6 +35,7 @@ mod print;
 pub mod printing;
 mod rank;
 pub mod raw;
+mod rename;
 mod same_memory;
 mod scalar;
 #[cfg(feature = "serde")]

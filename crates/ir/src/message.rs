@@ -44,9 +44,9 @@ pub enum Piece {
 pub struct Spec {
     /// The trait of [`std::fmt`] that formats it.
     pub style: Style,
-    /// What it is padded with.
+    /// The character that the value is padded with.
     pub fill: char,
-    /// Where it stands in its width; `None` for the default of its type.
+    /// The position of the value in its width; `None` for the default of its type.
     pub align: Option<Align>,
     /// `+`: a sign also where it is not negative.
     pub plus: bool,
@@ -74,15 +74,15 @@ impl Spec {
     };
 }
 
-/// Where a value stands in its width.
+/// The position of a value in its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Align {
-    /// At the beginning: `<`.
+    /// The value is at the beginning: `<`.
     Left,
-    /// In the middle: `^`.
+    /// The value is in the middle: `^`.
     Center,
-    /// At the end: `>`.
+    /// The value is at the end: `>`.
     Right,
 }
 
@@ -137,7 +137,7 @@ impl From<&str> for Message {
     }
 }
 
-/// As the source has it: `"x = {0}"`.
+/// Writes the text as a format string of the source: `"x = {0}"`.
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in self.0.iter() {
@@ -150,7 +150,7 @@ impl fmt::Display for Text {
     }
 }
 
-/// As the source has it, with the colon; nothing for `{}`.
+/// Writes the spec as the source has it, with its colon; for `{}` nothing.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Spec::PLAIN {
@@ -187,7 +187,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// How many 32-bit words a value of the type has where a device keeps it for the host.
+/// The number of 32-bit words of a value of the type where a device keeps it for the host.
 pub const fn words(ty: Type) -> usize {
     if ty.bits() > 32 { 2 } else { 1 }
 }

@@ -7,14 +7,14 @@ use crate::{Type, TypeKind};
 /// How exact the result of an operation on floats is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Precision {
-    /// It is one of the operands, perhaps with another sign, or a whole number: the same bits on every device.
+    /// The result is one of the operands, perhaps with another sign, or a whole number: the same bits on every device.
     Exact,
-    /// It is rounded once, as IEEE 754 says; it may be subnormal, which is not promised.
+    /// The result is rounded once, as IEEE 754 says; a result that would be subnormal is not promised.
     Rounded,
-    /// It is within a bound that its method states, and has the same bits on every device; it may be subnormal, which
-    /// is not promised.
+    /// The result is within a bound that the method states, and has the same bits on every device; a result that would
+    /// be subnormal is not promised.
     Bounded,
-    /// It is within a bound that its method states, and has other bits on other devices.
+    /// The result is within a bound that the method states, and its bits differ between devices.
     Near,
 }
 
@@ -109,7 +109,8 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether it is a function of floats that [`expand`](crate::expand()) replaces for every target.
+            /// Whether the operation is a function of floats that [`expand`](crate::expand()) replaces for every
+            /// target.
             pub fn is_function(self) -> bool {
                 match self {
                     $($name::$op => stringify!($how) == "by",)+
@@ -239,16 +240,15 @@ pub enum DivOp {
 /// How an atomic read-modify-write changes a value, from which follows what replaces it and which of its order matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicLaw {
-    /// It leaves the operand.
+    /// The operand replaces the value.
     Replaces,
-    /// It leaves what this operation gives of the value and the operand; integers end the same in whatever order
-    /// several are made.
+    /// The operation combines the value and the operand; integers end the same in whatever order several are made.
     Combines(BinaryOp),
-    /// It adds 1, or leaves 0 once the value has reached the operand; the order of several matters unless their
+    /// The value grows by 1, or becomes 0 once it has reached the operand; the order of several matters unless their
     /// operands are equal.
     CountsUp,
-    /// It subtracts 1, or leaves the operand where the value is 0 or beyond it; the order of several matters unless
-    /// their operands are equal.
+    /// The value shrinks by 1, or becomes the operand where it is 0 or greater than the operand; the order of several
+    /// matters unless their operands are equal.
     CountsDown,
 }
 

@@ -23,7 +23,7 @@ pub struct Pack {
 pub struct Packed<'s, V> {
     /// The place of the first number.
     pub place: Place,
-    /// Where the element is.
+    /// The index of the element.
     pub index: &'s [ExprId],
     /// What each number is loaded into, or what is stored.
     pub values: Vec<V>,

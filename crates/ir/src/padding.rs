@@ -48,7 +48,7 @@ impl Padding {
         words.with(",`")
     }
 
-    /// The words.
+    /// The words as text.
     pub const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.text.split_at(self.len).0) {
             Ok(text) => text,

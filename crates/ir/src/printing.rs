@@ -21,9 +21,9 @@ use crate::{
 const TAKEN: u32 = 0;
 /// The two words that count the lines that were lost, the low one first.
 const LOST: u32 = 1;
-/// How many words stand before the records.
+/// The number of words before the records of a log.
 pub const HEADER: u32 = 4;
-/// How many words of a record stand before the values.
+/// The number of words of a record before its values.
 pub const RECORD: u32 = 3;
 /// The name of the parameter that is the log.
 pub const LOG: &str = "log";
@@ -40,7 +40,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// How many words a record of the line has.
+    /// The number of words of a record of the line.
     pub fn record_words(&self) -> u32 {
         RECORD + self.types.iter().map(|&ty| words(ty) as u32).sum::<u32>()
     }
@@ -64,7 +64,7 @@ pub struct Printed {
 pub struct Log {
     /// The lines, by thread and in each thread's order.
     pub lines: Vec<Printed>,
-    /// How many more lines there were.
+    /// The number of lines that were lost because the log was full.
     pub lost: u64,
 }
 
@@ -75,7 +75,7 @@ pub fn prints(kernel: &Kernel) -> bool {
     prints
 }
 
-/// How many words of a log with this header are used.
+/// The number of words of a log with this header that are used.
 pub fn used(header: &[u32], len: usize) -> usize {
     let taken = header.get(TAKEN as usize).map_or(0, |&taken| taken as usize);
     (HEADER as usize + taken).min(len)

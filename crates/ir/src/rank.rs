@@ -30,9 +30,9 @@ pub trait Rank: Axes<Word = u32, Wide: Axes<Word = u64>> {}
 pub trait Axes: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// The number of dimensions.
     const RANK: usize;
-    /// As many dimensions with indices of `u32`.
+    /// The axes of as many dimensions with indices of `u32`.
     type Narrow;
-    /// As many dimensions with indices of `u64`.
+    /// The axes of as many dimensions with indices of `u64`.
     type Wide;
     /// The type of the numbers that an index is made of.
     type Word: IndexWord;

@@ -131,7 +131,7 @@ pub trait SignedOps: NumberOps {
     compositions!(declare Signed);
 }
 
-/// One of the eight integer types.
+/// An integer type, of the eight from `u8` to `i64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
     note = "bit operations and shifts are for u8 i8 u16 i16 u32 i32 u64 i64; a warp's mask has `mask.count()`, `mask.lowest()` \

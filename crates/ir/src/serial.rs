@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::Site;
 use crate::names::intern;
 
-/// Reads a name.
+/// Deserializes a name, which is interned.
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     String::deserialize(deserializer).map(intern)
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_operations::device_properties;
 
-use crate::expand::drop_unused;
+use crate::rename::drop_unused;
 use crate::visit::{walk, walk_mut};
 use crate::{BinaryOp, Builtin, Const, Expr, ExprId, Kernel, LocalArray, Place, SharedLen, SlotId, Stmt, Type, eval};
 
@@ -59,7 +59,7 @@ macro_rules! properties {
 device_properties!(properties);
 
 /// The kernel for a device of which `answers` says what it is: `None` where that is known when the kernel runs. It must
-/// be one that [`verify`](crate::verify) accepts; the new one is so too.
+/// be one that [`verify`](crate::verify()) accepts; the new one is so too.
 pub fn specialize<'k>(kernel: &'k Kernel, answers: &dyn Fn(DeviceProperty) -> Option<u32>) -> Cow<'k, Kernel> {
     let asks = |expr: &Expr| matches!(expr, Expr::Builtin(Builtin::Device(_), _));
     if !kernel.exprs.iter().any(asks) {

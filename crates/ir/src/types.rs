@@ -141,7 +141,7 @@ impl Type {
         elements
     };
 
-    /// What its values are.
+    /// The kind of the type's values: truth values, integers with or without a sign, or floats.
     pub const fn kind(self) -> TypeKind {
         self.info().kind
     }
@@ -166,17 +166,17 @@ impl Type {
         self.info().bits
     }
 
-    /// Whether it is an integer type.
+    /// Whether the type is one of integers.
     pub const fn is_int(self) -> bool {
         matches!(self.kind(), TypeKind::Unsigned | TypeKind::Signed)
     }
 
-    /// Whether it is a floating-point type.
+    /// Whether the type is one of floats.
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), TypeKind::Float)
     }
 
-    /// Whether it is a floating-point type of 16 bits, which is computed with as `F32`.
+    /// Whether the type is one of floats of 16 bits, which is computed with as `F32`.
     pub const fn is_half(self) -> bool {
         matches!(self.float_format(), Some(FloatFormat::Half(_)))
     }
@@ -186,7 +186,7 @@ impl Type {
         self.info().float_format
     }
 
-    /// Whether it has negative values.
+    /// Whether the type has negative values.
     pub const fn is_signed(self) -> bool {
         matches!(self.kind(), TypeKind::Signed | TypeKind::Float)
     }
@@ -196,7 +196,7 @@ impl Type {
         self.info().atomic
     }
 
-    /// The name in Rust.
+    /// The type's name in Rust.
     pub const fn name(self) -> &'static str {
         self.info().name
     }

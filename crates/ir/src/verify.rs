@@ -29,17 +29,17 @@ pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     verify_at(kernel, Stage::Written)
 }
 
-/// As [`verify`], for a kernel that was legalized.
+/// Verifies, as [`verify`] does, a kernel that was legalized.
 pub(crate) fn verify_legal(kernel: &Kernel) -> Result<(), VerifyError> {
     verify_at(kernel, Stage::Legal)
 }
 
-/// What has been done to a kernel.
+/// How far a kernel has been compiled.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// Nothing: it is as it was written.
+    /// The kernel is as it was written.
     Written,
-    /// It was made for a target: it has faults and no assertions.
+    /// The kernel was legalized for a target: it has faults and no assertions.
     Legal,
 }
 
@@ -190,6 +190,15 @@ impl Verifier<'_> {
         ensure(self.defined.insert(label), || format!("label {label:?} is defined twice"))
     }
 
+    /// Verifies the body of a loop or of a block, in which its label is in scope.
+    fn labelled(&mut self, label: Label, is_loop: bool, body: &[Stmt], labels: &mut Labels) -> Checked {
+        self.define(label)?;
+        labels.push((label, is_loop));
+        let checked = self.block(body, labels);
+        labels.pop();
+        checked
+    }
+
     fn stmt(&mut self, stmt: &Stmt, labels: &mut Labels) -> Checked {
         if let Some(site) = stmt.site() {
             self.at = site;
@@ -263,21 +272,11 @@ impl Verifier<'_> {
                 self.block(otherwise, labels)
             }
             Stmt::Loop { label, body, continuing, .. } => {
-                self.define(*label)?;
-                labels.push((*label, true));
-                let checked = self.block(body, labels);
-                labels.pop();
-                checked?;
+                self.labelled(*label, true, body, labels)?;
                 // `continuing` runs straight through, so no label of the outside is in scope there.
                 self.block(continuing, &mut Vec::new())
             }
-            Stmt::Block { label, body } => {
-                self.define(*label)?;
-                labels.push((*label, false));
-                let checked = self.block(body, labels);
-                labels.pop();
-                checked
-            }
+            Stmt::Block { label, body } => self.labelled(*label, false, body, labels),
             Stmt::Break(label) => {
                 let known = labels.iter().any(|(known, _)| known == label);
                 ensure(known, || format!("break to {label:?}, which does not enclose it"))

@@ -9,14 +9,14 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 use crate::message::Message;
 use crate::{Expr, ExprId, Index, Kernel, Label, LocalId, ParamId, Place, Site, SlotId, Stmt};
 
-/// Where a statement sends its thread.
+/// The place that a statement sends its thread to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Jump {
-    /// To the end of the loop or block that has this label.
+    /// The thread goes to the end of the loop or block that has this label.
     Break(Label),
-    /// To the `continuing` of the loop that has this label.
+    /// The thread goes to the `continuing` of the loop that has this label.
     Continue(Label),
-    /// To the thread's end.
+    /// The thread ends.
     Return,
 }
 
@@ -60,7 +60,7 @@ macro_rules! parts {
             pub array: Option<&'s $($mutable)? LocalId>,
             /// The memory that it accesses.
             pub place: Option<&'s $($mutable)? Place>,
-            /// How it is ordered, if it is a fence or atomic.
+            /// The order of a fence or an atomic access.
             pub order: Option<$order<'s>>,
             /// The scope that it is ordered for, if it is a fence or atomic.
             pub scope: Option<&'s $($mutable)? Scope>,
@@ -68,7 +68,7 @@ macro_rules! parts {
             pub site: Option<&'s $($mutable)? Site>,
             /// The loop or block that it is, which jumps in it can name.
             pub label: Option<&'s $($mutable)? Label>,
-            /// Where it sends its thread.
+            /// The place that it sends its thread to.
             pub jump: Option<Jump>,
             /// The threads that wait for one another at it.
             pub meeting: Option<Meeting>,
@@ -247,7 +247,7 @@ parts!("to be read" StmtParts ExprParts StmtOrder parts operands blocks as_ref);
 parts!("to be changed" StmtPartsMut ExprPartsMut StmtOrderMut parts_mut operands_mut blocks_mut as_mut mut);
 
 impl StmtOrder<'_> {
-    /// Whether it orders nothing.
+    /// Whether the statement is an access of relaxed order, which orders nothing.
     pub fn is_relaxed(&self) -> bool {
         match self {
             StmtOrder::Read(order) => **order == ReadOrder::Relaxed,
@@ -289,7 +289,7 @@ impl Stmt {
         parts.index.filter(|_| parts.place.is_some() && !several)
     }
 
-    /// Where the statement sends its thread.
+    /// The place that the statement sends its thread to; `None` if the thread goes on behind it.
     pub fn jump(&self) -> Option<Jump> {
         self.parts().jump
     }

@@ -4,18 +4,19 @@ use crate::counted::HeadTest;
 use crate::visit::{Jump, Meeting, walk};
 use crate::{Access, Kernel, Label, ParamKind, Place, Stmt};
 
-/// For whom the threads of a kernel may wait.
+/// The threads that a kernel's threads may wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// For others of their block: at its barrier, or in a loop that reads what others may write and is left for what it
-    /// read.
+    /// Threads wait for others of their block: at its barrier, or in a loop that reads what others may write and is
+    /// left for what it read.
     pub in_block: bool,
-    /// For lanes of their warp, at its operations.
+    /// Threads wait for lanes of their warp, at its operations.
     pub in_warp: bool,
 }
 
 impl Waits {
-    /// For whom the threads of this kernel may wait. A loop over a range that nothing else leaves is no wait.
+    /// Finds the threads that the threads of this kernel may wait for. A loop over a range that nothing else leaves is
+    /// no wait.
     pub fn of(kernel: &Kernel) -> Waits {
         let mut waits = Waits::default();
         kernel.walk(&mut |stmt| {

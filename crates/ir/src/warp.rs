@@ -40,13 +40,13 @@ pub enum WarpKind {
 /// How the operand of a shuffle chooses the lane whose value a lane gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShuffleBy {
-    /// It is the lane's number.
+    /// The operand is the lane's number.
     Lane,
-    /// It is the distance to a lane with a lower number.
+    /// The operand is the distance to a lane with a lower number.
     Up,
-    /// It is the distance to a lane with a higher number.
+    /// The operand is the distance to a lane with a higher number.
     Down,
-    /// It is the exclusive or of both lanes' numbers.
+    /// The operand is the exclusive or of both lanes' numbers.
     Xor,
 }
 
@@ -126,14 +126,14 @@ macro_rules! enumeration {
                 }
             }
 
-            /// Whether it has a second operand, a `u32`.
+            /// Whether the operation has a second operand, a `u32`.
             pub fn has_operand(self) -> bool {
                 match self {
                     $(WarpOp::$op => ["value" $(, stringify!($operand))?].len() == 2,)+
                 }
             }
 
-            /// Whether it exists for values of type `ty`.
+            /// Whether the operation exists for values of type `ty`.
             pub fn applies_to(self, ty: Type) -> bool {
                 match self {
                     $(WarpOp::$op => $(applies!(ty $kind))||+,)+
@@ -277,7 +277,7 @@ impl WarpMask {
         self.0.get(number as usize).copied().unwrap_or(0)
     }
 
-    /// All lanes of a warp of this size.
+    /// The mask of all lanes of a warp of this size.
     #[inline(always)]
     pub(crate) fn all(size: u32) -> WarpMask {
         WarpMask(std::array::from_fn(|number| below(size, number as u32)))

@@ -28,9 +28,9 @@ pub enum Kind {
     note = "a range of another rank than the launch's is for the linear workers: `LINEAR_THREADS_IN_GRID` and its like"
 )]
 pub trait Spans<Launch, Range>: Copy {
-    /// Which workers share the range.
+    /// The kind of workers that share the range.
     const KIND: Kind;
-    /// Whether they share it by row-major number, and not per dimension.
+    /// Whether the workers share it by row-major number, and not per dimension.
     const LINEAR: bool;
 }
 

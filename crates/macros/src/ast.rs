@@ -2,7 +2,7 @@
 
 mod walk;
 
-use crate::parse::OfNumbers;
+use crate::numbers::OfNumbers;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{AngleBracketedGenericArguments, Attribute, BinOp, ExprPath, Generics, Member, Path, Type, Visibility};
 
@@ -66,7 +66,7 @@ pub enum View {
 pub struct Local {
     pub name: Ident,
     pub mutable: bool,
-    /// Where `mut` stands, or the name.
+    /// The span of `mut`, or else of the name.
     pub mut_span: Span,
     pub number: usize,
     /// Whether it is known to hold a view, which is written through whether or not the variable is `mut`.
@@ -89,7 +89,7 @@ impl Local {
         self.name == "__wattle_self"
     }
 
-    /// Its name in the source.
+    /// The variable's name in the source.
     pub fn display(&self) -> String {
         if self.is_self() { "self".to_owned() } else { self.name.to_string() }
     }
@@ -335,7 +335,7 @@ pub enum Callee {
     Function(Path),
     /// A device function of a type or trait.
     Associated(ExprPath),
-    /// One that is called as a method: its receiver is the first argument.
+    /// A device function that is called as a method: its receiver is the first argument.
     Method(Method),
     /// A parameter that is a function.
     Parameter(Local),

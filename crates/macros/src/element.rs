@@ -1,14 +1,14 @@
 //! `#[derive(Element)]`: a struct as an element of memory, and what stands for it while a kernel is built.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Fields, Result};
+use syn::{Attribute, Data, DeriveInput, Fields, Member, Result, Type, Visibility};
 
 use crate::parse::error;
 
-/// The struct's fields, checked.
+/// The fields of a struct that can be an element; an error for an `enum` or `union`.
 fn fields_of(input: &DeriveInput) -> Result<&Fields> {
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,
@@ -62,56 +62,32 @@ fn check_field(field: &syn::Field) -> Result<()> {
     }
 }
 
+/// A struct that becomes an element: its parts, in the forms in which the generated code names them.
+struct Structure<'i> {
+    name: &'i Ident,
+    visibility: &'i Visibility,
+    /// The name of the generated struct that has, for each field, what a family has for it.
+    built: Ident,
+    fields: &'i Fields,
+    /// The names of the fields, or their numbers in a tuple struct.
+    names: Vec<Member>,
+    types: Vec<&'i Type>,
+    /// The names of the fields as text.
+    texts: Vec<String>,
+    /// The numbers of the fields, from 0.
+    numbers: Vec<syn::Index>,
+    /// A bound that holds if the struct is `Copy`. One that is not has one error, and the traits with this bound not at
+    /// all: a bound for all lifetimes is not looked at where it is written.
+    where_copied: TokenStream,
+}
+
 pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let fields = fields_of(input)?;
     fields.iter().try_for_each(check_field)?;
-    let (name, visibility) = (&input.ident, &input.vis);
-    let built = quote::format_ident!("__Wattle{name}", span = Span::call_site());
-    let names: Vec<_> = fields.members().collect();
-    let visibilities: Vec<_> = fields.iter().map(|field| &field.vis).collect();
-    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
-    let texts: Vec<_> = names.iter().map(|name| name.to_token_stream().to_string()).collect();
-    let numbers: Vec<_> = (0..fields.len()).map(syn::Index::from).collect();
-    let first_type = types[0];
-    // Each field stands where the one before it ends; the struct ends with its last one.
-    let ends: Vec<_> = names
-        .iter()
-        .zip(&types)
-        .map(|(field, ty)| quote!(::core::mem::offset_of!(#name, #field) + ::core::mem::size_of::<#ty>()))
-        .collect();
-    let of = name.to_string();
-    let filled = |span: Span, before: &str, from: TokenStream, to: TokenStream| {
-        quote_spanned! {span=>
-            if #from != #to {
-                const PADDING: ::wattle::__private::element::Padding =
-                    ::wattle::__private::element::Padding::new(#of, #before, #from, #to, &[#(#texts),*]);
-                ::core::panic!("{}", PADDING.as_str());
-            }
-        }
-    };
-    let places = fields.iter().zip(&names).enumerate().map(|(number, (field, field_name))| {
-        let end = number.checked_sub(1).map_or_else(|| quote!(0), |before| ends[before].clone());
-        filled(field.span(), &texts[number], end, quote!(::core::mem::offset_of!(#name, #field_name)))
-    });
-    let last = ends.last().cloned();
-    let end = filled(Span::call_site(), "", quote!(#last), quote!(::core::mem::size_of::<#name>()));
-    // What another macro writes below this one is not seen here, and may align the struct as it likes.
-    let aligned = quote_spanned! {name.span()=>
-        __wattle::assert_aligned(::core::mem::align_of::<#name>(), &[#(::core::mem::align_of::<#types>()),*]);
-    };
-    // The number of the first number of each field.
-    let firsts = (0..fields.len()).map(|number| {
-        let before = &types[..number];
-        quote!(0 #(+ <#before as __wattle::Element>::LAYOUT.count())*)
-    });
-    // A struct that is not `Copy` has one error, and these traits not at all: a bound for all lifetimes is not looked
-    // at where it is written.
-    let copied = quote_spanned!(name.span()=> __wattle::is_copied::<#name>());
-    let where_copied = quote!(where for<'copied> #name: __wattle::Copy);
-    let body = match fields {
-        Fields::Unnamed(_) => quote!((#(#visibilities __F::Ref<#types>,)*);),
-        Fields::Named(_) | Fields::Unit => quote!({ #(#visibilities #names: __F::Ref<#types>,)* }),
-    };
+    let structure = Structure::new(input, fields);
+    let layout_checks = structure.layout_checks();
+    let (family, value) = (structure.family(), structure.value());
+    let (element, in_builder) = (structure.element(), structure.in_builder());
     Ok(quote! {
         #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
         const _: () = {
@@ -119,11 +95,80 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             use ::wattle::__private::element as __wattle;
 
             const _: () = {
-                #(#places)*
-                #end
-                #aligned
+                #layout_checks
             };
 
+            #family
+            #value
+            #element
+            #in_builder
+        };
+    })
+}
+
+impl<'i> Structure<'i> {
+    fn new(input: &'i DeriveInput, fields: &'i Fields) -> Structure<'i> {
+        let name = &input.ident;
+        let names: Vec<_> = fields.members().collect();
+        Structure {
+            name,
+            visibility: &input.vis,
+            built: format_ident!("__Wattle{name}", span = Span::call_site()),
+            fields,
+            types: fields.iter().map(|field| &field.ty).collect(),
+            texts: names.iter().map(|name| name.to_token_stream().to_string()).collect(),
+            numbers: (0..fields.len()).map(syn::Index::from).collect(),
+            names,
+            where_copied: quote!(where for<'copied> #name: __wattle::Copy),
+        }
+    }
+
+    /// Statements that do not compile where the struct has padding, between its fields or behind them, or is aligned
+    /// beyond its fields.
+    fn layout_checks(&self) -> TokenStream {
+        let Structure { name, fields, names, types, texts, .. } = self;
+        // Each field stands where the one before it ends; the struct ends with its last one.
+        let ends: Vec<_> = names
+            .iter()
+            .zip(types)
+            .map(|(field, ty)| quote!(::core::mem::offset_of!(#name, #field) + ::core::mem::size_of::<#ty>()))
+            .collect();
+        let of = name.to_string();
+        let filled = |span: Span, before: &str, from: TokenStream, to: TokenStream| {
+            quote_spanned! {span=>
+                if #from != #to {
+                    const PADDING: ::wattle::__private::element::Padding =
+                        ::wattle::__private::element::Padding::new(#of, #before, #from, #to, &[#(#texts),*]);
+                    ::core::panic!("{}", PADDING.as_str());
+                }
+            }
+        };
+        let places = fields.iter().zip(names).enumerate().map(|(number, (field, field_name))| {
+            let end = number.checked_sub(1).map_or_else(|| quote!(0), |before| ends[before].clone());
+            filled(field.span(), &texts[number], end, quote!(::core::mem::offset_of!(#name, #field_name)))
+        });
+        let last = ends.last().cloned();
+        let end = filled(Span::call_site(), "", quote!(#last), quote!(::core::mem::size_of::<#name>()));
+        // What another macro writes below this one is not seen here, and may align the struct as it likes.
+        let aligned = quote_spanned! {name.span()=>
+            __wattle::assert_aligned(::core::mem::align_of::<#name>(), &[#(::core::mem::align_of::<#types>()),*]);
+        };
+        quote! {
+            #(#places)*
+            #end
+            #aligned
+        }
+    }
+
+    /// The struct that has, for each field, what a family has for it: values, variables, or places in memory.
+    fn family(&self) -> TokenStream {
+        let Structure { visibility, built, fields, names, types, .. } = self;
+        let visibilities = fields.iter().map(|field| &field.vis);
+        let body = match fields {
+            Fields::Unnamed(_) => quote!((#(#visibilities __F::Ref<#types>,)*);),
+            Fields::Named(_) | Fields::Unit => quote!({ #(#visibilities #names: __F::Ref<#types>,)* }),
+        };
+        quote! {
             /// What a family has for each field.
             #[doc(hidden)]
             #visibility struct #built<__F: __wattle::Family> #body
@@ -138,7 +183,14 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 }
             }
             impl<__F: __wattle::Family> __wattle::Copy for #built<__F> where #(__F::Ref<#types>: __wattle::Copy,)* {}
+        }
+    }
 
+    /// The struct as a value of kernels, and as an argument of theirs.
+    fn value(&self) -> TokenStream {
+        let Structure { name, built, names, types, where_copied, .. } = self;
+        let copied = quote_spanned!(name.span()=> __wattle::is_copied::<#name>());
+        quote! {
             const _: () = #copied;
 
             // SAFETY: it stands for the struct alone.
@@ -168,8 +220,20 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     builder.value::<#name>(name)
                 }
             }
+        }
+    }
 
-            // SAFETY: the fields stand one behind the other, as is asserted above.
+    /// The struct as an element of memory: its layout, and its fields one after another.
+    fn element(&self) -> TokenStream {
+        let Structure { name, built, names, types, texts, numbers, where_copied, .. } = self;
+        let memory = self.memory();
+        // The number of the first number of each field.
+        let firsts = (0..types.len()).map(|number| {
+            let before = &types[..number];
+            quote!(0 #(+ <#before as __wattle::Element>::LAYOUT.count())*)
+        });
+        quote! {
+            // SAFETY: the fields stand one behind the other, as `Structure::layout_checks` asserts.
             unsafe impl __wattle::Element for #name
             #where_copied
             {
@@ -193,43 +257,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 fn raw(&self, to: &mut __wattle::Vec<u64>) {
                     #(<#types as __wattle::Element>::raw(&self.#names, to);)*
                 }
-                fn declare(builder: &__wattle::Builder, count: usize) -> Self::Memory {
-                    (#(<#types as __wattle::Element>::declare(builder, count),)*)
-                }
-                fn declare_constants(builder: &__wattle::Builder, constants: &[Self]) -> Self::Memory {
-                    (#(<#types as __wattle::Element>::declare_constants(
-                        builder,
-                        &__wattle::each(constants, |constant| constant.#names),
-                    ),)*)
-                }
-                fn declare_ids(
-                    builder: &__wattle::Builder,
-                    elements: &[Self::Ids],
-                    site: __wattle::Site,
-                ) -> Self::Memory {
-                    (#(<#types as __wattle::Element>::declare_ids(
-                        builder,
-                        &__wattle::each(elements, |ids| ids.#numbers),
-                        site,
-                    ),)*)
-                }
-                fn behind(
-                    memory: Self::Memory,
-                    builder: &__wattle::Builder,
-                    index: __wattle::Val<'_, u32>,
-                    exists: ::core::option::Option<__wattle::ExprId>,
-                ) -> Self::Memory {
-                    (#(<#types as __wattle::Element>::behind(memory.#numbers, builder, index, exists),)*)
-                }
-                fn first(memory: Self::Memory) -> __wattle::Memory {
-                    <#first_type as __wattle::Element>::first(memory.0)
-                }
-                fn read<'b>(builder: &'b __wattle::Builder, memory: Self::Memory, site: __wattle::Site) -> Self::Built<'b> {
-                    #built { #(#names: <#types as __wattle::Element>::read(builder, memory.#numbers, site),)* }
-                }
-                fn write<'b>(builder: &'b __wattle::Builder, memory: Self::Memory, value: Self::Built<'b>, site: __wattle::Site) {
-                    #(<#types as __wattle::Element>::write(builder, memory.#numbers, value.#names, site);)*
-                }
+                #memory
                 #[inline(always)]
                 fn fields<__F: __wattle::Places>(of: __F::Ref<Self>) -> #built<__F> {
                     // SAFETY: each field is at its offset, behind as many numbers as those before it have.
@@ -240,7 +268,59 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     }
                 }
             }
+        }
+    }
 
+    /// The functions of [`Structure::element`] on arrays in the thread's own memory: an array of structs is an array for
+    /// each field.
+    fn memory(&self) -> TokenStream {
+        let Structure { built, names, types, numbers, .. } = self;
+        let first_type = types[0];
+        quote! {
+            fn declare(builder: &__wattle::Builder, count: usize) -> Self::Memory {
+                (#(<#types as __wattle::Element>::declare(builder, count),)*)
+            }
+            fn declare_constants(builder: &__wattle::Builder, constants: &[Self]) -> Self::Memory {
+                (#(<#types as __wattle::Element>::declare_constants(
+                    builder,
+                    &__wattle::each(constants, |constant| constant.#names),
+                ),)*)
+            }
+            fn declare_ids(
+                builder: &__wattle::Builder,
+                elements: &[Self::Ids],
+                site: __wattle::Site,
+            ) -> Self::Memory {
+                (#(<#types as __wattle::Element>::declare_ids(
+                    builder,
+                    &__wattle::each(elements, |ids| ids.#numbers),
+                    site,
+                ),)*)
+            }
+            fn behind(
+                memory: Self::Memory,
+                builder: &__wattle::Builder,
+                index: __wattle::Val<'_, u32>,
+                exists: ::core::option::Option<__wattle::ExprId>,
+            ) -> Self::Memory {
+                (#(<#types as __wattle::Element>::behind(memory.#numbers, builder, index, exists),)*)
+            }
+            fn first(memory: Self::Memory) -> __wattle::Memory {
+                <#first_type as __wattle::Element>::first(memory.0)
+            }
+            fn read<'b>(builder: &'b __wattle::Builder, memory: Self::Memory, site: __wattle::Site) -> Self::Built<'b> {
+                #built { #(#names: <#types as __wattle::Element>::read(builder, memory.#numbers, site),)* }
+            }
+            fn write<'b>(builder: &'b __wattle::Builder, memory: Self::Memory, value: Self::Built<'b>, site: __wattle::Site) {
+                #(<#types as __wattle::Element>::write(builder, memory.#numbers, value.#names, site);)*
+            }
+        }
+    }
+
+    /// What stands for the struct while a kernel is built: as a value, and as a variable.
+    fn in_builder(&self) -> TokenStream {
+        let Structure { name, built, names, where_copied, .. } = self;
+        quote! {
             impl<'b> __wattle::OfElement<'b> for #built<__wattle::Values<'b>>
             #where_copied
             {
@@ -289,6 +369,6 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     #(__wattle::Variable::set(&self.#names, value.#names);)*
                 }
             }
-        };
-    })
+        }
+    }
 }

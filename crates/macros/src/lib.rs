@@ -8,11 +8,13 @@
 //! holds where this name is the `wattle` crate's, as the page of `#[kernel]` says.
 
 mod ast;
+mod bounds;
 mod build;
 mod element;
 mod emit;
 mod host;
 mod names;
+mod numbers;
 mod parse;
 mod recursion;
 mod rules;

@@ -133,7 +133,7 @@ pub fn owner(method: &Ident) -> Option<Ident> {
     Some(Ident::new(owner, method.span()))
 }
 
-/// Whether it is a method of `Acc`.
+/// Whether the name is that of a method of `Acc`.
 pub fn is_of_acc(method: &Ident) -> bool {
     owner_of(&method.to_string()).is_some_and(|owner| owner.starts_with("Acc"))
 }
@@ -173,7 +173,7 @@ const OPERATORS: [(&str, &str); 25] = [
     ("Ord", "cmp"),
 ];
 
-/// How many of [`OPERATORS`] structs may have.
+/// The number of rows of [`OPERATORS`], the first ones, that structs may have.
 const OF_STRUCTS: usize = 6;
 
 /// The operator that structs may have, as `core::ops` and the library name it; none where it is applied to numbers
@@ -202,12 +202,12 @@ pub fn structs_may_have(of: &str) -> bool {
     OPERATORS[..OF_STRUCTS].iter().any(|(name, _)| *name == of)
 }
 
-/// Whether it is a trait that gives a type operators.
+/// Whether a trait of this name gives a type operators.
 pub fn is_trait_of_operators(of: &str) -> bool {
     OPERATORS.iter().any(|(name, _)| *name == of)
 }
 
-/// Whether it is the function of a trait that gives a type an operator.
+/// Whether `function` is the one of a trait that gives a type an operator.
 pub fn is_operator(of: &str, function: &Ident) -> bool {
     OPERATORS.iter().any(|(name, known)| *name == of && function == known)
 }
@@ -218,12 +218,12 @@ pub fn may_have(ty: &str, method: &str) -> bool {
     owner_of(method).is_some_and(|owner| is_type_of_library(ty) || owner == FUNCTIONS)
 }
 
-/// Whether it is the name of a type of the library that has methods in kernels and is no view.
+/// Whether the name is that of a type of the library that has methods in kernels and is no view.
 pub fn is_type_of_library(ty: &str) -> bool {
     ["Acc", "Warp", "WarpMask", "ThisDevice"].contains(&ty)
 }
 
-/// Whether it is a method that values have, arrays and ranges.
+/// Whether the method is one that values, arrays and ranges have.
 pub fn is_of_values(method: &str) -> bool {
     owner_of(method) == Some(FUNCTIONS)
 }
@@ -238,17 +238,17 @@ fn owner_of(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(_, methods)| methods.contains(&name)).map(|(owner, _)| *owner)
 }
 
-/// Whether it is a function of indices, extents and ranges, or of their numbers, that can fault.
+/// Whether the method is one of indices, extents and ranges, or of their numbers, that can fault.
 pub fn is_of_index(method: &str) -> bool {
     ["linearize", "delinearize", "axis", "with_axis", "step_by"].contains(&method)
 }
 
-/// Whether it is an operation on `Atomic` memory.
+/// Whether the method is an operation on `Atomic` memory.
 pub fn is_atomic(name: &Ident) -> bool {
     owner_of(&name.to_string()) == Some("Atomic")
 }
 
-/// Whether it is an operation that the threads of a block or of a warp do together, or a fence.
+/// Whether the method is an operation that the threads of a block or of a warp do together, or a fence.
 pub fn is_synchronizing(name: &Ident) -> bool {
     let name = name.to_string();
     name == "sync_block" || name == "mem_fence" || owner_of(&name) == Some("Warp")
@@ -303,7 +303,7 @@ impl Ranks {
                 Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<{ #rank }>)))
             }
             Class::Acc(None) => Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<1>))),
-            _ => None,
+            Class::View(_) | Class::Exclusive | Class::Function | Class::Value => None,
         };
         Ranks(function.parameters.iter().filter_map(rank).collect())
     }

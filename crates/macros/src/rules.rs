@@ -59,7 +59,7 @@ impl Arguments {
 /// The functions of a product and a sum, in the order in which their operands are written.
 const FUSED: [&str; 4] = ["mul_add", "add_mul", "mul_sub", "sub_mul"];
 
-/// Whether it is one of the functions that contraction writes.
+/// Whether the name is that of a function which contraction writes.
 pub fn is_fused(name: &Ident) -> bool {
     FUSED.iter().any(|known| name == known)
 }

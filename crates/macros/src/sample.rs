@@ -5,8 +5,8 @@ use quote::quote;
 use syn::{AngleBracketedGenericArguments, GenericArgument, GenericParam, Type, TypeParamBound, WherePredicate};
 
 use crate::ast::Function;
-use crate::parse::is_int;
-use crate::signature::{bounds, device_fn};
+use crate::bounds::{bounds, device_fn};
+use crate::numbers::is_int;
 
 /// Generic arguments that satisfy the function's bounds, or `None` where these are not the library's own.
 pub fn of(function: &Function) -> Option<TokenStream> {
@@ -59,7 +59,7 @@ pub fn of(function: &Function) -> Option<TokenStream> {
     Some(if arguments.is_empty() { TokenStream::new() } else { quote!(::<#(#arguments),*>) })
 }
 
-/// Whether it is the library's `Dim<D>`, of which all samples are in bounds.
+/// Whether a path is the library's `Dim<D>`, of which all samples are in bounds.
 fn is_dimensions(path: &syn::Path) -> bool {
     let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
     names.next().is_some_and(|name| name == "Dim") && names.next().is_some_and(|name| name == "__private")

@@ -213,7 +213,7 @@ fn ends_in(attribute: TokenStream, name: &str) -> bool {
 /// Whether a type is one of numbers, or of arrays of them.
 fn is_of_numbers(ty: &TokenTree) -> bool {
     match ty {
-        TokenTree::Ident(name) => crate::parse::is_number(&name.to_string()),
+        TokenTree::Ident(name) => crate::numbers::is_number(&name.to_string()),
         TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
             group.stream().into_iter().next().is_some_and(|element| is_of_numbers(&element))
         }

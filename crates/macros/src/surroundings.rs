@@ -11,8 +11,7 @@ use std::rc::Rc;
 use proc_macro2::{Ident, Span};
 use syn::{Item, TypeParamBound};
 
-use crate::parse::is_bound_of_numbers;
-use crate::signature::bounds;
+use crate::bounds::{bounds, is_bound_of_numbers};
 
 /// Whether the source at this place is directly in an `impl` or `trait`; `false` where there is no source to look at.
 pub fn is_in_impl(at: Span) -> bool {
@@ -129,8 +128,9 @@ fn innermost(text: &str, line: usize, column: usize) -> Option<Head> {
 /// What has been read of an item before its braces.
 #[derive(Default)]
 struct Head {
-    /// Where it begins in the text, and where its braces do.
+    /// The offset in the text at which the item begins.
     begin: usize,
+    /// The offset in the text at which the item's braces begin.
     end: usize,
     /// Parentheses and brackets that are open: attributes, visibilities, parameters.
     depth: usize,

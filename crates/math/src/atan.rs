@@ -53,7 +53,7 @@ const HALF_PI: Split = Split {
 
 /// atan x = atan b + atan t with t = (x - b) / (1 + b x).
 struct Step {
-    /// From here on.
+    /// The least number that the row is for.
     from: f64,
     b: f64,
     atan: Split,
@@ -86,7 +86,7 @@ const STEPS: [Step; 3] = [
     },
 ];
 
-/// From here on atan x = π/2 + atan(-1 / x).
+/// The number from which on atan x = π/2 + atan(-1 / x).
 const LAST: f64 = 2.4375;
 
 /// An angle, as `head` + `tail` + atan t.

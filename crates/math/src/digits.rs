@@ -26,12 +26,12 @@ const fn words<const N: usize>(width: u32, zeros: u32) -> [u64; N] {
     words
 }
 
-/// For `f32` from 2^[`LEAST_SINGLE`] on.
+/// The words for `f32`, from 2^[`LEAST_SINGLE`] on.
 pub(crate) static SINGLE: [u64; 8] = words(32, 23 + 2 + 1);
 /// The exponent of the least argument.
 pub(crate) const LEAST_SINGLE: i32 = -1;
 
-/// For `f64` from 2^[`LEAST_DOUBLE`] on.
+/// The words for `f64`, from 2^[`LEAST_DOUBLE`] on.
 pub(crate) static DOUBLE: [u64; 19] = words(64, 52 + 2 - 20);
 /// The exponent of the least argument.
 pub(crate) const LEAST_DOUBLE: i32 = 20;

@@ -1,7 +1,8 @@
 //! Numbers as unevaluated sums of two floats: about twice the precision.
 //!
 //! The exact sums and products are those of Knuth, Dekker and Veltkamp. They hold for round-to-nearest without
-//! contraction or reassociation, which is what [`Real`]'s arithmetic is.
+//! contraction or reassociation, which is what [`Real`]'s arithmetic is. This file and `real.rs` name each other: a
+//! [`Real`] has a product that is a [`DoubleWord`].
 
 use crate::real::{Real, power};
 

@@ -35,7 +35,7 @@ pub trait Word:
     fn shr_by(self, count: Self) -> Self;
     /// The high half of the full product.
     fn mul_hi(self, other: Self) -> Self;
-    /// Whether it is less.
+    /// Whether `self` is less than `other`.
     fn lt(self, other: Self) -> Self::Flag;
     /// Whether both are the same.
     fn eq(self, other: Self) -> Self::Flag;
@@ -99,17 +99,17 @@ pub trait Real:
 
     /// The float of this format that is nearest to the value.
     fn real(self, value: f64) -> Self;
-    /// The bits.
+    /// The bits of the number.
     fn bits(self) -> Self::Bits;
     /// The float of these bits.
     fn from_bits(bits: Self::Bits) -> Self;
     /// The integer in two's complement, as wide as the bits.
     fn integer(integer: Self::Integer) -> Self::Bits;
-    /// The square root.
+    /// The square root, rounded correctly.
     fn sqrt(self) -> Self;
-    /// Whether it is less; not of a NaN.
+    /// Whether `self` is less than `other`; false if either is NaN.
     fn lt(self, other: Self) -> Self::Flag;
-    /// Whether both are equal; not of a NaN.
+    /// Whether both are equal; false if either is NaN.
     fn eq(self, other: Self) -> Self::Flag;
     /// `x` where the condition holds, else `y`.
     fn select(condition: Self::Flag, x: Self, y: Self) -> Self;
@@ -138,8 +138,8 @@ pub trait Real:
         self.sqrt()
     }
 
-    /// One of two results, of which the first is rarely needed and dear: a branch, if that is how the other one is had
-    /// for less.
+    /// Selects one of two results, of which the first is rarely needed and expensive: by a branch, where that avoids
+    /// the cost.
     fn rarely(
         condition: Self::Flag,
         then: impl FnOnce() -> Reduced<Self>,
@@ -152,7 +152,7 @@ pub trait Real:
         self.bits().word(value)
     }
 
-    /// The size.
+    /// The number without its sign.
     #[inline(always)]
     fn abs(self) -> Self {
         Self::from_bits(self.bits() & self.word(!Self::SIGN))
@@ -176,19 +176,19 @@ pub trait Real:
         Self::from_bits((self.bits() & self.word(!Self::SIGN)) | other.sign())
     }
 
-    /// Whether it is neither infinite nor NaN. By the bits: targets may assume in float comparisons that they are not.
+    /// Whether the number is neither infinite nor NaN, from its bits: targets may assume in float comparisons that it is.
     #[inline(always)]
     fn is_finite(self) -> Self::Flag {
         (self.bits() & self.word(Self::INFINITY)).lt(self.word(Self::INFINITY))
     }
 
-    /// Whether it is a NaN; by the bits too.
+    /// Whether the number is a NaN, from its bits.
     #[inline(always)]
     fn is_nan(self) -> Self::Flag {
         self.word(Self::INFINITY).lt(self.bits() & self.word(!Self::SIGN))
     }
 
-    /// Whether it is an infinity; by the bits too.
+    /// Whether the number is an infinity, from its bits.
     #[inline(always)]
     fn is_infinite(self) -> Self::Flag {
         (self.bits() & self.word(!Self::SIGN)).eq(self.word(Self::INFINITY))
@@ -222,8 +222,8 @@ pub trait Real:
         Self::from_bits((exponent + exponent.word(Self::BIAS.into())).shl(Self::FRACTION))
     }
 
-    /// This number by 2 to the power of an integer, which is at most twice a normal number's exponent. It goes in two
-    /// steps, so that a normal result comes from a normal intermediate one.
+    /// The number times 2 to the power of `exponent`, which is at most twice a normal number's exponent. It is scaled
+    /// in two steps, so that a normal result comes from a normal intermediate one.
     #[inline(always)]
     fn scaled(self, exponent: Self::Bits) -> Self {
         let biased = exponent + exponent.word((2 * Self::BIAS).into());

@@ -37,8 +37,8 @@ macro_rules! operations {
             /// The square root, rounded correctly (0.5 ulp). Below zero it is NaN; of -0 it is -0.
             #[doc(alias("sqrtf", "__fsqrt_rn"))]
             fn Float Sqrt "sqrt" sqrt(x) -> Self, rounded { float: x.sqrt() }
-            /// One by the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity with the
-            /// zero's sign.
+            /// The reciprocal of the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity
+            /// with the zero's sign.
             by Float Rsqrt "rsqrt" rsqrt(x) -> Self, bounded { float: math::rsqrt(x) }
             /// The cube root, within 1 ulp, with the sign of the number.
             #[doc(alias("cbrtf"))]
@@ -103,14 +103,13 @@ macro_rules! operations {
             /// The inverse of the hyperbolic tangent, within 3 ulp; of -0 it is -0. Of 1 it is infinity, beyond NaN.
             #[doc(alias("atanhf"))]
             by Float Atanh "atanh" atanh(x) -> Self, bounded { float: math::atanh(x) }
-            /// One by the number, within 3 ulp for sizes from 2^-126 to 2^126 (CUDA's `__frcp_rn` without its
-            /// rounding).
+            /// The reciprocal, within 3 ulp for sizes from 2^-126 to 2^126 (CUDA's `__frcp_rn` without its rounding).
             #[doc(alias("__frcp_rn", "rcp.approx"))]
             fast Float RecipFast "recip_fast" recip_fast(x) -> Self, near { float: math::recip_fast(x) }
             /// The square root, within 5 ulp.
             #[doc(alias("sqrt.approx"))]
             fast Float SqrtFast "sqrt_fast" sqrt_fast(x) -> Self, near { float: math::sqrt_fast(x) }
-            /// One by the square root, within 8 ulp.
+            /// The reciprocal of the square root, within 8 ulp.
             #[doc(alias("rsqrtf", "__frsqrt_rn", "rsqrt.approx"))]
             fast Float RsqrtFast "rsqrt_fast" rsqrt_fast(x) -> Self, near { float: math::rsqrt_fast(x) }
             /// 2 to the power of the number, within 2^-21 of itself.
@@ -144,18 +143,18 @@ macro_rules! operations {
             /// The nearest whole number that is not greater in size; exact.
             #[doc(alias("truncf"))]
             fn Float Trunc "trunc" trunc(x) -> Self, exact { float: x.trunc() }
-            /// Whether it is not a number.
+            /// Whether the value is not a number (NaN).
             fn Float IsNan "is_nan" is_nan(x) -> bool, exact { float: x.is_nan() }
-            /// How many bits are one.
+            /// The number of bits that are one.
             #[doc(alias = "__popc")]
             fn Int CountOnes "count_ones" count_ones(x) -> u32, exact { int: x.count_ones() }
             /// The bits in the opposite order.
             #[doc(alias = "__brev")]
             fn Int ReverseBits "reverse_bits" reverse_bits(x) -> Self, exact { int: x.reverse_bits() }
-            /// How many bits are zero above the highest one; the width for zero.
+            /// The number of zero bits above the highest one; the width for zero.
             #[doc(alias = "__clz")]
             fn Int LeadingZeros "leading_zeros" leading_zeros(x) -> u32, exact { int: x.leading_zeros() }
-            /// How many bits are zero below the lowest one; the width for zero.
+            /// The number of zero bits below the lowest one; the width for zero.
             #[doc(alias = "__ffs")]
             fn Int TrailingZeros "trailing_zeros" trailing_zeros(x) -> u32, exact { int: x.trailing_zeros() }
         }

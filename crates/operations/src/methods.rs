@@ -7,11 +7,12 @@
 macro_rules! compositions {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
         unary {
-            /// One by the number, rounded correctly (0.5 ulp).
+            /// The reciprocal, rounded correctly (0.5 ulp).
             fn Float Recip "recip" recip(x) -> Self, rounded { float: 1.0 / x }
-            /// What the number is more than its whole part, with its sign; exact.
+            /// The fractional part: the number less its whole part, with its sign; exact.
             fn Float Fract "fract" fract(x) -> Self, exact { float: x - x.trunc() }
-            /// Of a float 1 with its sign, also of a zero, and NaN of a NaN; of an integer -1, 0 or 1.
+            /// The sign of the number: of a float 1 with its sign, also of a zero, and NaN of a NaN; of an integer -1,
+            /// 0 or 1.
             fn Signed Signum "signum" signum(x) -> Self, exact { signed: x.signum(), float: x.signum() }
             /// An angle in radians as degrees: the product with the nearest number to 180/π.
             fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded {
@@ -23,9 +24,9 @@ macro_rules! compositions {
                 float: x * Self::cast_from(0.017453292519943295),
                 half: x * 0.017453292519943295f64 as f32
             }
-            /// Whether it is neither infinite nor NaN.
+            /// Whether the number is neither infinite nor NaN.
             fn Float IsFinite "is_finite" is_finite(x) -> bool, exact { float: x.is_finite() }
-            /// Whether it is an infinity.
+            /// Whether the number is an infinity.
             fn Float IsInfinite "is_infinite" is_infinite(x) -> bool, exact { float: x.is_infinite() }
             /// e to the power of the number, within 2^-21 + |x| 2^-23 of itself (CUDA's `__expf`).
             #[doc(alias = "__expf")]
@@ -46,11 +47,11 @@ macro_rules! compositions {
             fn Float IsSignPositive "is_sign_positive" is_sign_positive(x) -> bool, exact { float: x.is_sign_positive() }
             /// Whether its sign is negative, also of a zero.
             fn Float IsSignNegative "is_sign_negative" is_sign_negative(x) -> bool, exact { float: x.is_sign_negative() }
-            /// How many bits are zero.
+            /// The number of bits that are zero.
             fn Int CountZeros "count_zeros" count_zeros(x) -> u32, exact { int: x.count_zeros() }
-            /// How many bits are one above the highest zero.
+            /// The number of one bits above the highest zero.
             fn Int LeadingOnes "leading_ones" leading_ones(x) -> u32, exact { int: x.leading_ones() }
-            /// How many bits are one below the lowest zero.
+            /// The number of one bits below the lowest zero.
             fn Int TrailingOnes "trailing_ones" trailing_ones(x) -> u32, exact { int: x.trailing_ones() }
             /// Whether exactly one bit is one.
             fn Word IsPowerOfTwo "is_power_of_two" is_power_of_two(x) -> bool, exact { word: x.is_power_of_two() }

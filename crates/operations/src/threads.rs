@@ -95,7 +95,7 @@ macro_rules! warps {
         /// (`__shfl_xor_sync`).
         #[doc(alias = "__shfl_xor_sync")]
         Scalar ShuffleXor shuffle_xor(value, mask) -> Self shuffle { any }
-        /// Which lanes hold true, as the bits of the mask's word with this number: the lanes from 32 times it on.
+        /// The lanes for which `value` holds, as a word of the mask: bit `i` is lane `32 number + i`.
         word Ballot ballot_word(value, number) -> u32 ballot { bool }
         /// Whether some lane holds true (`__any_sync`).
         #[doc(alias = "__any_sync")]

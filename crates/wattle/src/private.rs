@@ -22,7 +22,7 @@ use wattle_ir::{ByValue, Element, Scalar};
 pub use wattle_ir::{Dim, KernelType, Site, WarpMask as Mask};
 pub use wattle_ir::{Float, Int, Number, Signed, Word};
 
-/// The same items for functions whose indices are `u64`, `#[kernel(wide)]` and `#[device_fn(wide)]`.
+/// The items that `#[kernel(wide)]` and `#[device_fn(wide)]` use, in which indices are `u64`.
 pub mod wide {
     pub use super::*;
     pub use wattle_core::wide::{AccPlaces, Atomic, Shared};

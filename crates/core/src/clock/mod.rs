@@ -87,7 +87,7 @@ impl User {
 pub(crate) struct QueueName {
     /// The device's name.
     pub(crate) device: String,
-    /// Where the queue was made.
+    /// The source line that made the queue.
     pub(crate) site: Site,
 }
 

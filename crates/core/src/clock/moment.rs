@@ -8,7 +8,7 @@ use super::QueueName;
 use crate::queue::LastPoint;
 use crate::sync::lock;
 
-/// One queue's clock.
+/// The clock of a queue: the numbers of its operations, and what is known of other queues' operations there.
 #[derive(Debug)]
 pub(crate) struct QueueClock {
     pub(crate) name: QueueName,
@@ -16,7 +16,7 @@ pub(crate) struct QueueClock {
     issued: AtomicU64,
     /// The number of the last operation that the host has waited for.
     waited: AtomicU64,
-    /// Up to which of its operations each other queue's work is ordered before what is enqueued here.
+    /// For each other queue, the last of its operations that comes before all that is enqueued here from now on.
     known: Mutex<Moment>,
     /// Whether anything is known of another queue: most queues never wait for an event.
     knows_others: AtomicBool,

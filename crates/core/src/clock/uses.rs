@@ -50,10 +50,10 @@ pub(crate) struct Wanted<'u> {
 /// Why a use is not recorded.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// It conflicts with one that is not ordered before it.
+    /// The use conflicts with another one that is not ordered before it.
     Conflict(Error),
-    /// It conflicts with the work of this queue, which was dropped, and for which no event is left: that has to be
-    /// waited for here.
+    /// The use conflicts with work of this queue, which was dropped and has no event left, so that the caller has to
+    /// wait for the work before it tries again.
     Gone(Arc<QueueClock>),
 }
 
@@ -79,7 +79,8 @@ pub(crate) fn record(at: &Stamp<'_>, wanted: &[Wanted<'_>]) -> Result<(), Refuse
     }
 }
 
-/// In which order the uses of buffers are locked, so that no two threads wait for each other.
+/// Whether the uses of `one` buffer are locked before those of the `other`: an order of all, so that no two threads
+/// wait for each other.
 #[inline]
 fn is_before(one: &Uses, other: &Uses) -> bool {
     std::ptr::from_ref(one) < std::ptr::from_ref(other)
@@ -211,7 +212,7 @@ impl Uses {
         Ok(guard)
     }
 
-    /// Ends a guard's use.
+    /// Removes the use of a guard that is dropped.
     pub(crate) fn release(&self, guard: u64) {
         lock(&self.0).retain(|other| !matches!(other.holder, Holder::Guard(held) if held == guard));
     }

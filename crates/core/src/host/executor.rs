@@ -5,9 +5,9 @@ use std::thread::JoinHandle;
 
 use super::handover::Handover;
 use super::run::{launch, launch_shape};
-use crate::device::Properties;
 use crate::error::Result;
 use crate::kernel::Kernel;
+use crate::properties::Properties;
 use crate::queue::{Executor, FirstError};
 use crate::spec::{LaunchOptions, Shape};
 

@@ -33,32 +33,12 @@
 use std::panic::Location;
 
 use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use corosensei::{Coroutine, CoroutineResult};
 
-use super::block::Block;
-use super::launch_state::LaunchState;
-use super::patience::{POLLS_PER_LOOK, Patience};
 use super::stacks::Stacks;
 use crate::divergence::Divergence;
 use crate::kernel::Kernel;
-use crate::thread::Thread;
-use crate::warp::Part;
-
-/// What a thread waits for when it lets the others of its block run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
-    /// The other threads of its block, at a barrier.
-    Barrier,
-    /// The other lanes of its warp, at an operation of the warp.
-    Warp,
-    /// The thread's own next turn.
-    Turn,
-    /// It waits for nothing: the launch has been stopped, and the thread must not run again.
-    Stopped,
-}
-
-/// What a fiber has to let others run.
-pub(crate) type Turns = Yielder<(), Wait>;
+use crate::thread::{Block, LanePart, LaunchState, POLLS_PER_LOOK, Patience, Thread, Turns, Wait};
 
 /// A thread on a stack of its own.
 struct Fiber<'b> {
@@ -74,7 +54,7 @@ enum FiberState {
     Ended,
 }
 
-/// Where the lanes of a warp are that do not run.
+/// The lanes of a warp that do not run, counted by what holds them.
 #[derive(Clone, Copy, Default)]
 struct Lanes {
     at_barrier: u32,
@@ -237,8 +217,8 @@ fn meet(fibers: &mut [Fiber<'_>], threads: &[Thread<'_>], warp: &mut Lanes) -> O
             in_warp: true,
         });
     }
-    let parts: Vec<Part> = threads.iter().filter_map(Thread::part).collect();
-    let results = Part::results(&parts).unwrap_or_else(|| vec![0; parts.len()]);
+    let parts: Vec<LanePart> = threads.iter().filter_map(Thread::part).collect();
+    let results = LanePart::results(&parts).unwrap_or_else(|| vec![0; parts.len()]);
     threads.iter().zip(results).for_each(|(thread, result)| thread.give_result(result));
     fibers.iter_mut().for_each(|fiber| fiber.state = FiberState::CanRun);
     warp.at_warp = 0;

@@ -4,12 +4,9 @@
 //! is linear occupancy-bound (`lobe`); within a block it is fair ([`fibers`]). Where the kernel shows that no thread
 //! waits for another ([`wattle_ir::Waits`]), a block's threads are a loop.
 
-mod block;
 mod executor;
 mod fibers;
 mod handover;
-mod launch_state;
-mod patience;
 mod run;
 mod stacks;
 mod sync;
@@ -21,20 +18,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wattle_memory::{Scope, Target};
 
-pub(crate) use block::{Block, NoMemory, SHARED_MEMORY};
-pub(crate) use fibers::{Turns, Wait};
-pub(crate) use launch_state::LaunchState;
-pub(crate) use patience::{POLLS_PER_LOOK, Patience};
 pub use run::run_beside;
 pub(crate) use stacks::{building, stack_bytes};
 pub(crate) use ticks::{TICKS_PER_SECOND, ticks};
 pub use vectors::{Vectors, vectors};
 
 use crate::backend::{Backend, BackendQueue};
-use crate::device::{Device, DeviceKind, Properties};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
+use crate::properties::{DeviceKind, Properties};
 use crate::queue::with_executor;
+use crate::thread::SHARED_MEMORY;
 
 /// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
 const MAX_COOPERATIVE_BLOCKS: u32 = 1024;

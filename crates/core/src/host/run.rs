@@ -6,23 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_ir::{Access, LaunchShape, MAX_RANK};
 
-use super::block::Block;
 use super::fibers;
 use super::handover::Handover;
-use super::launch_state::LaunchState;
-use super::patience::InKernel;
 use super::stacks::{MOST_STACKS, Stacks, is_large};
 use crate::argument::ArgumentValue;
 use crate::buffer::runs;
-use crate::device::Properties;
 use crate::error::{Result, system};
 use crate::kernel::{Kernel, Known, known};
 use crate::memory::settle_in_place;
 use crate::panics::panicked;
+use crate::properties::Properties;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
 use crate::sync::lock;
-use crate::thread::{Stopped, Thread};
+use crate::thread::{Block, InKernel, LaunchState, Stopped, Thread};
 
 /// Blocks per worker in a launch whose blocks the device chooses: enough that a worker that is slower than the others
 /// does not delay the end for long.
@@ -102,8 +99,13 @@ pub unsafe fn run_beside(
     // SAFETY: the caller's promise.
     unsafe { settle(host_part) };
     let shape = host_part_shape().launched([1; MAX_RANK], [1; MAX_RANK], 1);
-    let state =
-        LaunchState::new(host_part.info(), host_part.rank(), shape, options.get_shared_len(), options.get_time_limit());
+    let state = LaunchState::new(
+        host_part.info().name,
+        host_part.rank(),
+        shape,
+        options.get_shared_len(),
+        options.get_time_limit(),
+    );
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
@@ -154,7 +156,7 @@ unsafe fn run_grid(
     options: &LaunchOptions,
 ) -> Result<()> {
     let (shared_len, time_limit) = (options.get_shared_len(), options.get_time_limit());
-    let state = LaunchState::new(kernel.info(), kernel.rank(), shape, shared_len, time_limit);
+    let state = LaunchState::new(kernel.info().name, kernel.rank(), shape, shared_len, time_limit);
     let blocks = state.block_count();
     if options.is_cooperative() {
         can_be_at_once(properties, blocks, state.threads_in_block())?;

@@ -79,7 +79,7 @@ pub(super) struct Stacks {
 }
 
 impl Stacks {
-    /// No stacks, for blocks of one thread whose frames are not large.
+    /// An empty set of stacks, for blocks of one thread whose frames are not large.
     pub(super) const NONE: Stacks = Stacks { bytes: 0, lent: 0, stacks: Vec::new() };
 
     /// Borrows `count` stacks of at least `bytes` bytes each. `must` borrows beyond the limit too.

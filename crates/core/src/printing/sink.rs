@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use super::Printed;
+use super::lines::Printed;
 use crate::error::{Error, Result, system};
 use crate::sync::lock;
 

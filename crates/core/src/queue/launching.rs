@@ -10,13 +10,13 @@ use crate::argument::{Argument, ArgumentValue};
 use crate::backend::LaunchRequest;
 use crate::buffer::RawBuffer;
 use crate::clock::{User, Wanted};
-use crate::device::DeviceKind;
 use crate::domain::{Sharing, SyncDomainMap};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::{Kernel, KernelInfo, Launch, known};
 use crate::memory::MemoryKind;
 use crate::module::{ModuleCall, ModuleLanguage};
 use crate::printing::QueueLogs;
+use crate::properties::DeviceKind;
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 use crate::sync::lock;
 

@@ -32,11 +32,11 @@ impl Line {
 /// What the host waits for, while a device moves on.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal<'e> {
-    /// All that is enqueued on the queue with this number.
+    /// The host waits for all that is enqueued on the queue with this number.
     Queue(usize),
-    /// An event.
+    /// The host waits for an event.
     Event(&'e EventState),
-    /// All that is enqueued.
+    /// The host waits for all that is enqueued on any queue.
     Everything,
 }
 
@@ -56,7 +56,7 @@ impl Lines {
         is_busy || self.can_begin_beside(&running)
     }
 
-    /// Whether nothing is enqueued.
+    /// Whether no queue has an operation that is enqueued or runs.
     pub(super) fn are_idle(&self) -> bool {
         lock(&self.0).iter().all(Line::is_idle)
     }

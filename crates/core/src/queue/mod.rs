@@ -48,7 +48,7 @@ pub use stepped::{Stepped, SteppedQueue, Stepper};
 pub use task::QueuedLaunch;
 use threaded::Threaded;
 
-use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_its_task};
+use place::{TaskPlace, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_its_task};
 
 /// A queue of a device.
 ///
@@ -325,7 +325,7 @@ impl Queue {
     pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         self.usable()?;
         let turn = self.turn(false)?;
-        let place = Place::new(&self.clock, turn.number);
+        let place = TaskPlace::new(&self.clock, turn.number);
         if let Some(mover) = self.backend.mover().filter(|mover| !place::is_ordered(&place, mover)) {
             mover.decided(Decided::TaskOrder);
         }

@@ -14,7 +14,7 @@ use crate::error::{Error, Result, system};
 use crate::sync::lock;
 
 /// The place of a host task in its queue's order.
-pub(super) struct Place {
+pub(super) struct TaskPlace {
     clock: Arc<QueueClock>,
     number: u64,
     /// What comes before the task.
@@ -25,15 +25,15 @@ thread_local! {
     /// How many host tasks this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     /// The host tasks that this thread is in, the innermost last.
-    static PLACES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+    static PLACES: RefCell<Vec<TaskPlace>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A thread in a host task.
 struct Within(());
 
-impl Place {
-    pub(super) fn new(clock: &Arc<QueueClock>, number: u64) -> Place {
-        Place { clock: clock.clone(), number, before: clock.known().with(clock, number - 1) }
+impl TaskPlace {
+    pub(super) fn new(clock: &Arc<QueueClock>, number: u64) -> TaskPlace {
+        TaskPlace { clock: clock.clone(), number, before: clock.known().with(clock, number - 1) }
     }
 
     /// Runs the task of this place.
@@ -58,7 +58,7 @@ impl Drop for Within {
 static ENQUEUED: Mutex<Vec<(usize, Weak<QueueClock>, u64)>> = Mutex::new(Vec::new());
 
 /// Adds a host task of such a device; returns whether it is ordered with all of the device's that are there.
-pub(super) fn is_ordered(place: &Place, mover: &Arc<dyn Mover>) -> bool {
+pub(super) fn is_ordered(place: &TaskPlace, mover: &Arc<dyn Mover>) -> bool {
     let device = Arc::as_ptr(mover).addr();
     let mut enqueued = lock(&ENQUEUED);
     enqueued.retain(|(_, clock, number)| clock.upgrade().is_some_and(|clock| !clock.is_over(*number)));

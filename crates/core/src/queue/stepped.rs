@@ -70,7 +70,7 @@ impl<S> Deref for Stepped<S> {
 
 /// What became of a queue's next task.
 enum Begun {
-    /// There is no task, or it must wait.
+    /// The queue has no task, or its next task must wait.
     Nothing,
     /// The task is done, or its launch has begun.
     Done,

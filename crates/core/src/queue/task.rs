@@ -21,7 +21,7 @@ pub struct QueuedLaunch {
     pub shape: Shape,
     /// What the launch asks for beyond its shape.
     pub options: LaunchOptions,
-    /// Its place in the order of what is enqueued, where the device asks for it.
+    /// The launch's place in the order of what is enqueued, where the device asks for it.
     pub point: Option<Point>,
 }
 

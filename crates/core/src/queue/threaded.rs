@@ -110,7 +110,7 @@ impl Threaded {
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const LAST_LOOK: Duration = Duration::from_millis(2);
 
-/// After how many launches in a row progress is published while there is always another one.
+/// The number of launches in a row after which progress is published, while there is always another one.
 const PUBLISH_EVERY: u64 = 16;
 
 fn serve<E: Executor>(messages: &Receiver<Message>, mut executor: E, progress: &Progress) {

@@ -3,7 +3,7 @@
 use wattle_ir::{Axes, IndexWord};
 
 use super::Row;
-use crate::together::Places;
+use crate::elements::Places;
 
 /// The numbers of a row for which a condition holds that compares numbers which move along with its indices: they are
 /// consecutive, so that the row is up to three runs, in each of which the condition is one value.
@@ -17,7 +17,8 @@ pub struct Cut {
 }
 
 impl<R: Axes, P: Places> Row<R, P> {
-    /// All numbers. None is known where neighbours in the row are not neighbours in the map.
+    /// The cut of which all numbers of the row are left. None is known where neighbours in the row are not neighbours
+    /// in the map.
     #[inline(always)]
     pub fn cut(&self) -> Cut {
         Cut { count: self.count, begin: 0, end: u64::from(self.count), is_known: self.is_plain() }

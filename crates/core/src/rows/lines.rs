@@ -6,7 +6,8 @@ use std::ops::Index;
 use wattle_ir::{Axes, Dim, Element, GridIndex, IndexWord, MAX_RANK, Rank};
 
 use super::Stretch;
-use crate::support::{Get, ReadOnly, Relaxed, Set};
+use crate::support::access::{Get, Set};
+use crate::support::spots::{ReadOnly, Relaxed};
 use crate::thread::Thread;
 use crate::view::{Read, Shared, Strided, shared_load, shared_store};
 
@@ -72,13 +73,14 @@ fn numbers<W: IndexWord, I: GridIndex<W>>(index: I) -> [u64; MAX_RANK] {
     I::Rank::spread(index, W::ZERO).map(Into::into)
 }
 
-/// The dimension that moves.
+/// The dimension along which the index moves: the last one if `LAST`, else `dimension`, which is at most the last.
 #[inline(always)]
 fn moving<const LAST: bool, const D: usize>(dimension: usize) -> usize {
     if LAST { D - 1 } else { dimension.min(D - 1) }
 }
 
-/// `last` is the greatest number of an index.
+/// Narrows the numbers of a row to those for which the index, whose dimension `moving` grows with the number, is within
+/// the extent. `last` is the greatest number that an index can have in one dimension.
 #[cold]
 #[inline(never)]
 fn narrowed(
@@ -152,7 +154,8 @@ pub fn narrow<const LAST: bool, V: InLines, W: IndexWord, I: GridIndex<W>>(
 }
 
 impl<'v, T: Element, H, const LAST: bool> Line<'v, T, H, LAST> {
-    /// The same line, for a loop over its `count` elements: the compiler sees that no number in it is too great.
+    /// The line with `count` for its length, which it must have: the compiler then sees that no number of a loop over
+    /// `count` elements is out of bounds.
     #[inline(always)]
     pub fn of(self, count: usize) -> Line<'v, T, H, LAST> {
         assert!(self.len == count, "a line is as long as the loop over it");

@@ -2,11 +2,10 @@ use wattle_ir::Dim;
 use wattle_ir::worker::Kind;
 
 use super::*;
-use crate::host::Block;
 use crate::indices::{IndexRange, range};
 use crate::support::{get, set};
-use crate::thread::Thread;
 use crate::thread::tests::state;
+use crate::thread::{Block, Thread};
 use crate::view::{Read, Shared, Strided};
 
 /// All indices of a range in row-major order.

@@ -82,7 +82,7 @@ pub fn lanes<const N: usize, V: Lanes<N, Lanes = A>, A>(of: &V, index: u32, _: L
 
 /// A value that faults name after the variable that holds it.
 pub trait Named {
-    /// The same value, named `name`.
+    /// The value, which faults call `name` from here on.
     #[must_use]
     fn named(self, name: &'static str) -> Self;
 }

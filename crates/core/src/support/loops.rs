@@ -3,10 +3,12 @@
 use wattle_ir::builder::STEP_OF_ZERO;
 use wattle_ir::{Axes, Dim, Element, Int, Scalar};
 
-use crate::indices::{Indices, Items, Range};
+use crate::elements::{Elements, Places};
+use crate::indices::{Indices, Range};
+use crate::items::Items;
 use crate::rows::{Row, Rows};
-use crate::thread::Thread;
-use crate::together::{Elements, ItemsTogether, Places};
+use crate::thread::{STEPS_PER_LOOK, Thread};
+use crate::together::ItemsTogether;
 
 /// A step of a range: one number, or one for each dimension.
 #[diagnostic::on_unimplemented(
@@ -57,10 +59,6 @@ pub fn step_by<I: Step>(range: Range<I>, step: I, thread: &Thread<'_>) -> Range<
     range.step_by(step)
 }
 
-/// How many iterations of loops that wait for no other thread pass between two looks at the time limit: enough that the
-/// inner ones, which have no check in them, stay as fast as if there were none.
-pub const STEPS_PER_LOOK: u32 = 1 << 16;
-
 /// `begin..end` in pieces of at most [`STEPS_PER_LOOK`].
 pub struct Pieces<I> {
     at: I,
@@ -94,9 +92,9 @@ pub trait InRows {
     type Rank: Axes;
     /// The elements, where it goes over some.
     type Places: Places;
-    /// The rows.
+    /// Iterates over the rows.
     type Rows: Iterator<Item = Row<Self::Rank, Self::Places>>;
-    /// The rows, in order.
+    /// The rows of the loop, in order.
     fn rows(self) -> Self::Rows;
 }
 
@@ -125,7 +123,7 @@ pub fn rows<M: InRows>(map: M) -> M::Rows {
     map.rows()
 }
 
-/// `begin..end` as one row.
+/// The range `begin..end` as one row.
 #[inline(always)]
 pub fn range_rows(begin: u32, end: u32) -> std::option::IntoIter<Row<Dim<1>, ()>> {
     Some(Row::of_range(begin, end)).into_iter()

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 
 use wattle_memory::{ForFence, Scope};
 
-use super::iterate::{IndexRange, Indices, Items, Worker, below};
+use super::dimension::below;
+use super::iterate::{IndexRange, Indices, Items, Worker};
 use super::together::{ItemsTogether, Views};
 use super::{Atomic, Builder, PerItem, Shared, ThisDevice, Val, Warp};
 use crate::worker::{Kind, Spans};

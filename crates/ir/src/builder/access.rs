@@ -6,7 +6,7 @@ use super::sealed::Sealed;
 
 /// What has elements: views and arrays.
 pub trait Extents<'b>: Sealed {
-    /// One number, or an array of them in several dimensions.
+    /// The type of the extent: a `u32`, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
     #[track_caller]
@@ -18,7 +18,7 @@ pub trait Extents<'b>: Sealed {
 
 /// What is read by index: `Read`, `Shared` and arrays.
 pub trait Get<'b>: Sealed {
-    /// One number, or an array of them in several dimensions.
+    /// The type of an index: a `u32`, or an array of them in several dimensions.
     type Index;
     /// The type of an element.
     type Value;

@@ -52,7 +52,7 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
         Array::new(builder, Form::Memory(memory))
     }
 
-    /// Whether it is kept as values.
+    /// Whether arrays of this length are kept as values, without memory.
     fn is_short() -> bool {
         let mut numbers = 0;
         P::make(&mut |_| {
@@ -67,7 +67,7 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
         P::behind(memory, builder, builder.lit(index as u32), None)
     }
 
-    /// An array of constants.
+    /// Declares an array of these constants.
     pub(super) fn of_constants(builder: &'b Builder, constants: [P; N]) -> Self {
         if Self::is_short() {
             return Self::of_ids(builder, constants.map(|constant| constant_ids(builder, &constant)));
@@ -88,7 +88,7 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
         }
     }
 
-    /// All parts as they are now.
+    /// The values of all parts at this point of the kernel.
     #[track_caller]
     pub fn elements(&self) -> [P::Built<'b>; N] {
         let site = Site::caller();

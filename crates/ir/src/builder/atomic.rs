@@ -171,7 +171,7 @@ macro_rules! updates {
             }
 
             $(#[$meta])*
-            /// Gives the old value.
+            /// Returns the element's old value.
             #[track_caller]
             pub fn $with<O: ForRmw>(
                 $($receiver)*,

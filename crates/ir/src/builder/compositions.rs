@@ -27,17 +27,17 @@ impl<'b, T: Float> Val<'b, T> {
         self.builder.bit_and(self.to_bits(), self.raw(!(1 << (T::TYPE.bits() - 1))))
     }
 
-    /// See [`FloatOps::recip`].
+    /// Builds [`FloatOps::recip`].
     pub fn recip(self) -> Self {
         self.builder.div(self.lit(T::ONE), self)
     }
 
-    /// See [`FloatOps::fract`].
+    /// Builds [`FloatOps::fract`].
     pub fn fract(self) -> Self {
         self.builder.sub(self, self.trunc())
     }
 
-    /// See [`FloatOps::copysign`].
+    /// Builds [`FloatOps::copysign`].
     pub fn copysign(self, sign: Self) -> Self {
         let builder = self.builder;
         let sign = builder.bit_and(sign.to_bits(), self.raw(1 << (T::TYPE.bits() - 1)));
@@ -49,7 +49,7 @@ impl<'b, T: Float> Val<'b, T> {
         Val::select(self.is_nan(), self, self.lit(T::ONE).copysign(self))
     }
 
-    /// See [`FloatOps::to_degrees`].
+    /// Builds [`FloatOps::to_degrees`].
     pub fn to_degrees(self) -> Self {
         self.times(57.29577951308232)
     }
@@ -64,27 +64,27 @@ impl<'b, T: Float> Val<'b, T> {
         builder.mul(self, self.lit(T::cast_from(factor)))
     }
 
-    /// See [`FloatOps::to_radians`].
+    /// Builds [`FloatOps::to_radians`].
     pub fn to_radians(self) -> Self {
         self.times(0.017453292519943295)
     }
 
-    /// See [`FloatOps::is_finite`]. By the bits: targets may assume in comparisons of floats that they are finite.
+    /// Builds [`FloatOps::is_finite`] from the bits: targets may assume in comparisons of floats that they are finite.
     pub fn is_finite(self) -> Val<'b, bool> {
         self.builder.lt(self.size(), self.bits_of(f64::INFINITY))
     }
 
-    /// See [`FloatOps::is_infinite`].
+    /// Builds [`FloatOps::is_infinite`].
     pub fn is_infinite(self) -> Val<'b, bool> {
         self.builder.eq(self.size(), self.bits_of(f64::INFINITY))
     }
 
-    /// See [`FloatOps::is_sign_negative`].
+    /// Builds [`FloatOps::is_sign_negative`].
     pub fn is_sign_negative(self) -> Val<'b, bool> {
         self.builder.ne(self.to_bits(), self.size())
     }
 
-    /// See [`FloatOps::is_sign_positive`].
+    /// Builds [`FloatOps::is_sign_positive`].
     pub fn is_sign_positive(self) -> Val<'b, bool> {
         self.builder.eq(self.to_bits(), self.size())
     }
@@ -99,39 +99,39 @@ impl<'b, T: Float> Val<'b, T> {
         self.builder.mul(self, self.lit(T::cast_from(factor)))
     }
 
-    /// See [`FloatOps::exp_fast`].
+    /// Builds [`FloatOps::exp_fast`].
     pub fn exp_fast(self) -> Self {
         self.short(Val::exp, |x| x.by(LOG2_E).exp2_fast())
     }
 
-    /// See [`FloatOps::ln_fast`].
+    /// Builds [`FloatOps::ln_fast`].
     pub fn ln_fast(self) -> Self {
         self.short(Val::ln, |x| x.log2_fast().by(LN_2))
     }
 
-    /// See [`FloatOps::log10_fast`].
+    /// Builds [`FloatOps::log10_fast`].
     pub fn log10_fast(self) -> Self {
         self.short(Val::log10, |x| x.log2_fast().by(LOG10_2))
     }
 
-    /// See [`FloatOps::tan_fast`].
+    /// Builds [`FloatOps::tan_fast`].
     pub fn tan_fast(self) -> Self {
         self.short(Val::tan, |x| x.sin_fast().div_fast(x.cos_fast()))
     }
 
-    /// See [`FloatOps::div_fast`].
+    /// Builds [`FloatOps::div_fast`].
     pub fn div_fast(self, divisor: Self) -> Self {
         let builder = self.builder;
         self.short(|x| builder.div(x, divisor), |x| builder.mul(x, divisor.cast::<f32>().recip_fast()))
     }
 
-    /// See [`FloatOps::pow_fast`].
+    /// Builds [`FloatOps::pow_fast`].
     pub fn pow_fast(self, exponent: Self) -> Self {
         let builder = self.builder;
         self.short(|x| x.powf(exponent), |x| builder.mul(exponent.cast::<f32>(), x.log2_fast()).exp2_fast())
     }
 
-    /// See [`FloatOps::sin_cos`].
+    /// Builds [`FloatOps::sin_cos`].
     pub fn sin_cos(self) -> (Self, Self) {
         (self.sin(), self.cos())
     }
@@ -154,24 +154,24 @@ macro_rules! signum_of {
 }
 
 impl<'b, T: Signed> Val<'b, T> {
-    /// See [`SignedOps::signum`].
+    /// Builds [`SignedOps::signum`].
     pub fn signum(self) -> Self {
         types!(signum_of self T)
     }
 }
 
 impl<'b, T: Int> Val<'b, T> {
-    /// See [`IntOps::wrapping_add`](crate::IntOps::wrapping_add).
+    /// Builds [`IntOps::wrapping_add`](crate::IntOps::wrapping_add).
     pub fn wrapping_add(self, other: Self) -> Self {
         self.builder.add(self, other)
     }
 
-    /// See [`IntOps::wrapping_sub`](crate::IntOps::wrapping_sub).
+    /// Builds [`IntOps::wrapping_sub`](crate::IntOps::wrapping_sub).
     pub fn wrapping_sub(self, other: Self) -> Self {
         self.builder.sub(self, other)
     }
 
-    /// See [`IntOps::wrapping_mul`](crate::IntOps::wrapping_mul).
+    /// Builds [`IntOps::wrapping_mul`](crate::IntOps::wrapping_mul).
     pub fn wrapping_mul(self, other: Self) -> Self {
         self.builder.mul(self, other)
     }
@@ -185,7 +185,7 @@ impl<'b, T: Int> Val<'b, T> {
         self.int(u64::MAX >> (64 - T::TYPE.bits() + u32::from(T::TYPE.is_signed())))
     }
 
-    /// See [`IntOps::rotate_left`](crate::IntOps::rotate_left).
+    /// Builds [`IntOps::rotate_left`](crate::IntOps::rotate_left).
     pub fn rotate_left(self, count: Val<'b, u32>) -> Self {
         let builder = self.builder;
         let low = builder.shr(self, builder.sub(self.lit(0u32), count));
@@ -194,12 +194,12 @@ impl<'b, T: Int> Val<'b, T> {
         builder.bit_or(builder.shl(self, count), builder.bit_and(low, mask))
     }
 
-    /// See [`IntOps::rotate_right`](crate::IntOps::rotate_right).
+    /// Builds [`IntOps::rotate_right`](crate::IntOps::rotate_right).
     pub fn rotate_right(self, count: Val<'b, u32>) -> Self {
         self.rotate_left(self.builder.sub(self.lit(0u32), count))
     }
 
-    /// See [`IntOps::swap_bytes`](crate::IntOps::swap_bytes): neighbours change places, bytes and then ever longer
+    /// Builds [`IntOps::swap_bytes`](crate::IntOps::swap_bytes): neighbours change places, bytes and then ever longer
     /// parts.
     pub fn swap_bytes(self) -> Self {
         let builder = self.builder;
@@ -215,22 +215,22 @@ impl<'b, T: Int> Val<'b, T> {
         })
     }
 
-    /// See [`IntOps::count_zeros`](crate::IntOps::count_zeros).
+    /// Builds [`IntOps::count_zeros`](crate::IntOps::count_zeros).
     pub fn count_zeros(self) -> Val<'b, u32> {
         self.builder.not(self).count_ones()
     }
 
-    /// See [`IntOps::leading_ones`](crate::IntOps::leading_ones).
+    /// Builds [`IntOps::leading_ones`](crate::IntOps::leading_ones).
     pub fn leading_ones(self) -> Val<'b, u32> {
         self.builder.not(self).leading_zeros()
     }
 
-    /// See [`IntOps::trailing_ones`](crate::IntOps::trailing_ones).
+    /// Builds [`IntOps::trailing_ones`](crate::IntOps::trailing_ones).
     pub fn trailing_ones(self) -> Val<'b, u32> {
         self.builder.not(self).trailing_zeros()
     }
 
-    /// See [`IntOps::saturating_mul`](crate::IntOps::saturating_mul).
+    /// Builds [`IntOps::saturating_mul`](crate::IntOps::saturating_mul).
     pub fn saturating_mul(self, other: Self) -> Self {
         let builder = self.builder;
         let (product, is_beyond) = self.multiplied(other);
@@ -242,7 +242,7 @@ impl<'b, T: Int> Val<'b, T> {
         Val::select(is_beyond, builder.bit_xor(sign, self.greatest()), product)
     }
 
-    /// See [`IntOps::ilog2`](crate::IntOps::ilog2).
+    /// Builds [`IntOps::ilog2`](crate::IntOps::ilog2).
     pub fn ilog2(self) -> Val<'b, u32> {
         let builder = self.builder;
         builder.sub(self.lit(T::TYPE.bits() - 1), builder.bit_or(self, self.int(1)).leading_zeros())
@@ -256,7 +256,7 @@ impl<'b, T: Int> Val<'b, T> {
         Val::select(is_beyond, builder.bit_xor(sign, self.greatest()), result)
     }
 
-    /// See [`IntOps::saturating_add`](crate::IntOps::saturating_add).
+    /// Builds [`IntOps::saturating_add`](crate::IntOps::saturating_add).
     pub fn saturating_add(self, other: Self) -> Self {
         let builder = self.builder;
         let sum = builder.add(self, other);
@@ -267,7 +267,7 @@ impl<'b, T: Int> Val<'b, T> {
         Val::select(builder.lt(sum, self), self.greatest(), sum)
     }
 
-    /// See [`IntOps::saturating_sub`](crate::IntOps::saturating_sub).
+    /// Builds [`IntOps::saturating_sub`](crate::IntOps::saturating_sub).
     pub fn saturating_sub(self, other: Self) -> Self {
         let builder = self.builder;
         let difference = builder.sub(self, other);
@@ -280,17 +280,17 @@ impl<'b, T: Int> Val<'b, T> {
 }
 
 impl<'b, T: Word> Val<'b, T> {
-    /// See [`WordOps::is_power_of_two`](crate::WordOps::is_power_of_two).
+    /// Builds [`WordOps::is_power_of_two`](crate::WordOps::is_power_of_two).
     pub fn is_power_of_two(self) -> Val<'b, bool> {
         self.builder.eq(self.count_ones(), self.lit(1u32))
     }
 
-    /// See [`WordOps::abs_diff`](crate::WordOps::abs_diff).
+    /// Builds [`WordOps::abs_diff`](crate::WordOps::abs_diff).
     pub fn abs_diff(self, other: Self) -> Self {
         self.builder.sub(self.max(other), self.min(other))
     }
 
-    /// See [`WordOps::isqrt`](crate::WordOps::isqrt).
+    /// Builds [`WordOps::isqrt`](crate::WordOps::isqrt).
     ///
     /// A root in single precision is wrong by its last place, which is 2^8 at most. A step of Newton's leads to the
     /// root or a little above it. The step is rounded down from below, and up from above, so that it ends within 1 of

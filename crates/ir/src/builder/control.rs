@@ -16,7 +16,7 @@ impl Builder {
         }
     }
 
-    /// Closes the other branch.
+    /// Closes the innermost `if`, after its last branch.
     pub fn if_end(&self) {
         let (condition, then, otherwise) = match self.leave() {
             (Some(Open::Otherwise { condition, then }), otherwise) => (condition, then, otherwise),
@@ -88,7 +88,7 @@ impl Builder {
         label
     }
 
-    /// Closes the block.
+    /// Closes the innermost labelled block.
     pub fn block_end(&self) {
         if let (Some(Open::Block { label }), body) = self.leave() {
             self.push(Stmt::Block { label, body });

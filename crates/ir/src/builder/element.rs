@@ -84,10 +84,10 @@ pub unsafe trait Element:
     /// The expressions of its numbers.
     #[doc(hidden)]
     type Ids: Copy;
-    /// Where the numbers of an array of the thread's own are.
+    /// The memory of an array of the thread's own: a handle for each number of an element.
     #[doc(hidden)]
     type Memory: Copy;
-    /// Its fields, if it is a struct: of each what the family has for it.
+    /// The fields of an element that is a struct: for each, what the family has for its type.
     #[doc(hidden)]
     type Fields<F: Family>;
     #[doc(hidden)]
@@ -111,7 +111,7 @@ pub unsafe trait Element:
     /// Arrays of the thread's own for `count` elements.
     #[doc(hidden)]
     fn declare(builder: &Builder, count: usize) -> Self::Memory;
-    /// Arrays of constants.
+    /// Declares arrays of constants, one for each number of these elements.
     #[doc(hidden)]
     fn declare_constants(builder: &Builder, constants: &[Self]) -> Self::Memory;
     /// Arrays of the thread's own with these elements, which nobody writes to: of constants where all of them are.
@@ -177,7 +177,7 @@ impl<'b> Family for Variables<'b> {
 /// A value that is an element: the reverse of [`Element`].
 #[diagnostic::on_unimplemented(message = "a kernel has no arrays of `{Self}`")]
 pub trait OfElement<'b> {
-    /// What it is a value of.
+    /// The element that it stands for.
     type Element: Element;
     #[doc(hidden)]
     fn element_ids(self) -> <Self::Element as Element>::Ids;
@@ -215,14 +215,14 @@ impl<'b, P: Element, const N: usize> OfElement<'b> for Array<'b, P, N> {
     }
 }
 
-/// A variable that holds an element, as one of what stands for the element: they are the same, which is not known of
-/// the variable's type.
+/// A variable that holds an element, read and written as what stands for the element: the two types are equal, which
+/// the compiler does not see of the variable's type.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct ElementVariable<V>(V);
 
 impl<V> ElementVariable<V> {
-    /// The same variable.
+    /// Wraps a variable, whose value then counts as its element's.
     pub fn new(variable: V) -> Self {
         ElementVariable(variable)
     }
@@ -243,7 +243,7 @@ impl<'b, V: Variable<'b, Value: OfElement<'b>>> Variable<'b> for ElementVariable
     }
 }
 
-/// The same value, which later assignments do not change.
+/// Copies a value into slots of its own, so that later assignments to what it was read from do not change it.
 pub(crate) fn hold<T: Element>(builder: &Builder, ids: T::Ids, name: Option<&'static str>) -> T::Ids {
     let mut all = Vec::new();
     T::visit(ids, &mut |id| all.push(id));
@@ -390,7 +390,7 @@ unsafe impl<P: Element, const N: usize> Element for [P; N] {
     fn fields<F: Places>(_: F::Ref<Self>) {}
 }
 
-/// Where the numbers of an array or of a part of one are.
+/// The numbers of a local array, or of a part of one, in memory.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Memory {

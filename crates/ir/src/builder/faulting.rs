@@ -16,7 +16,7 @@ pub fn overflow(method: &'static str) -> Text {
 const OVERFLOW: &str = ": the result is beyond the range of the type";
 
 impl<'b, T: Number> Val<'b, T> {
-    /// The power: see [`NumberOps::pow`](crate::NumberOps::pow).
+    /// Builds [`NumberOps::pow`](crate::NumberOps::pow).
     pub fn pow(self, exponent: Val<'b, T::Exponent>) -> Self {
         let builder = self.builder;
         if T::TYPE.is_float() {
@@ -79,12 +79,12 @@ impl<'b, T: Number> Val<'b, T> {
         (builder.hold(result.get(), None), Some(builder.hold(beyond.get(), None)))
     }
 
-    /// As a signed or floating-point number: whether it is less than zero.
+    /// Whether the value, a signed or floating-point number, is less than zero.
     fn is_below_zero(self) -> Val<'b, bool> {
         self.builder.lt(self, self.lit(T::ZERO))
     }
 
-    /// As a float: whether it is less than zero, and not subnormal.
+    /// Whether the value, a float, is less than zero and not subnormal.
     fn is_negative_rest(self) -> Val<'b, bool> {
         let least = self.lit(least_normal::<T>()).unary::<T>(UnaryOp::Neg);
         self.builder.le(self, least)
@@ -100,7 +100,7 @@ impl<'b, T: Number> Val<'b, T> {
         f(self.cast::<f32>(), other.cast::<f32>()).cast::<T>()
     }
 
-    /// See [`NumberOps::rem_euclid`](crate::NumberOps::rem_euclid).
+    /// Builds [`NumberOps::rem_euclid`](crate::NumberOps::rem_euclid).
     #[track_caller]
     pub fn rem_euclid(self, divisor: Self) -> Self {
         let builder = self.builder;
@@ -119,7 +119,7 @@ impl<'b, T: Number> Val<'b, T> {
         Val::select(rest.is_below_zero(), other, rest)
     }
 
-    /// See [`NumberOps::div_euclid`](crate::NumberOps::div_euclid).
+    /// Builds [`NumberOps::div_euclid`](crate::NumberOps::div_euclid).
     #[track_caller]
     pub fn div_euclid(self, divisor: Self) -> Self {
         let builder = self.builder;
@@ -153,7 +153,7 @@ impl super::Builder {
 }
 
 impl<'b, T: Word> Val<'b, T> {
-    /// See [`WordOps::div_ceil`](crate::WordOps::div_ceil).
+    /// Builds [`WordOps::div_ceil`](crate::WordOps::div_ceil).
     #[track_caller]
     pub fn div_ceil(self, divisor: Self) -> Self {
         let (builder, zero) = (self.builder, self.int(0));
@@ -210,7 +210,7 @@ impl<'b, T: Int> Val<'b, T> {
         Val::select(is_beyond, self.int(0), self)
     }
 
-    /// See [`IntOps::checked_add`](crate::IntOps::checked_add).
+    /// Builds [`IntOps::checked_add`](crate::IntOps::checked_add).
     #[track_caller]
     pub fn checked_add(self, other: Self) -> Self {
         let builder = self.builder;
@@ -222,7 +222,7 @@ impl<'b, T: Int> Val<'b, T> {
         sum.checked(is_beyond, "checked_add")
     }
 
-    /// See [`IntOps::checked_sub`](crate::IntOps::checked_sub).
+    /// Builds [`IntOps::checked_sub`](crate::IntOps::checked_sub).
     #[track_caller]
     pub fn checked_sub(self, other: Self) -> Self {
         let builder = self.builder;
@@ -234,14 +234,14 @@ impl<'b, T: Int> Val<'b, T> {
         difference.checked(is_beyond, "checked_sub")
     }
 
-    /// See [`IntOps::checked_mul`](crate::IntOps::checked_mul).
+    /// Builds [`IntOps::checked_mul`](crate::IntOps::checked_mul).
     #[track_caller]
     pub fn checked_mul(self, other: Self) -> Self {
         let (product, is_beyond) = self.multiplied(other);
         product.checked(is_beyond, "checked_mul")
     }
 
-    /// See [`IntOps::checked_neg`](crate::IntOps::checked_neg).
+    /// Builds [`IntOps::checked_neg`](crate::IntOps::checked_neg).
     #[track_caller]
     pub fn checked_neg(self) -> Self {
         let builder = self.builder;
@@ -253,7 +253,7 @@ impl<'b, T: Int> Val<'b, T> {
         negative.checked(is_beyond, "checked_neg")
     }
 
-    /// See [`IntOps::checked_pow`](crate::IntOps::checked_pow).
+    /// Builds [`IntOps::checked_pow`](crate::IntOps::checked_pow).
     #[track_caller]
     pub fn checked_pow(self, exponent: Val<'b, u32>) -> Self {
         let (power, is_beyond) = self.power(exponent, |x, y| {

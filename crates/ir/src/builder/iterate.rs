@@ -2,16 +2,17 @@
 
 use std::marker::PhantomData;
 
+use super::dimension::{Dimension, Dimensions, below, dimensions};
 use super::sealed::Sealed;
 use super::total::{are_few_in_all, total};
 use super::{Builder, ElementRef, Val};
-use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, NumberOps as _, Place, SlotId, Stmt};
+use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, Place, SlotId, Stmt};
 
 /// A loop that has begun.
 pub struct LoopHandle<'b> {
     break_label: Label,
     continue_label: Label,
-    /// For each nested loop, outermost first, what it assigns between iterations; empty for `while` and `loop`.
+    /// The assignments between iterations, for each nested loop, outermost first; empty for `while` and `loop`.
     levels: Vec<Vec<(SlotId, ExprId)>>,
     builder: PhantomData<&'b Builder>,
 }
@@ -49,7 +50,7 @@ impl LoopHandle<'_> {
 pub trait Iterate<'b>: Sized + Sealed {
     /// The type of what the pattern binds.
     type Item;
-    /// Opens the loop.
+    /// Opens the loop; returns its handle and what the pattern binds.
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Self::Item);
 }
@@ -211,22 +212,6 @@ impl<V> Range<V> {
     }
 }
 
-/// One dimension of a range of indices.
-#[derive(Clone, Copy)]
-pub struct Dimension<'b, W = u32> {
-    pub(super) begin: Val<'b, W>,
-    pub(super) end: Val<'b, W>,
-    pub(super) step: Val<'b, W>,
-}
-
-/// The numbers of the dimensions of a range.
-pub(super) type Dimensions<'b, R> = Vec<Dimension<'b, <R as Axes>::Word>>;
-
-fn dimensions<'b, R: Axes>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Val<'b, R::Word>>) -> Dimensions<'b, R> {
-    let bounds = R::spread_built(begin).into_iter().zip(R::spread_built(end));
-    bounds.zip(steps).map(|((begin, end), step)| Dimension { begin, end, step }).collect()
-}
-
 /// A range of indices in one or several dimensions, what `acc.indices` shares out.
 pub trait IndexRange<'b, W: IndexWord = u32>: Sealed {
     /// The number of the range's dimensions, as a type.
@@ -257,21 +242,7 @@ impl<'b, W: IndexWord, I: BuiltIndex<'b, W>> IndexRange<'b, W> for I {
     }
 }
 
-/// All indices below an extent.
-pub(super) fn below<'b, R: Axes>(builder: &'b Builder, extent: R::Built<'b>) -> Dimensions<'b, R> {
-    let (begin, step) = (builder.lit(R::Word::ZERO), builder.lit(R::Word::ONE));
-    R::spread_built(extent).into_iter().map(|end| Dimension { begin, end, step }).collect()
-}
-
-impl<'b, W: IndexWord> Dimension<'b, W> {
-    /// The same numbers of 32 bits, where it is known that they are.
-    fn as_words(&self, builder: &'b Builder) -> Option<Dimension<'b>> {
-        let word = |value: Val<'b, W>| Some(Val::new(builder, builder.as_word(value.id)?));
-        Some(Dimension { begin: word(self.begin)?, end: word(self.end)?, step: word(self.step)? })
-    }
-}
-
-/// Which worker a thread is, and of how many.
+/// The number of a worker, and the number of all workers.
 pub(super) type Worker<'b, W> = (Val<'b, W>, Val<'b, W>);
 
 /// How the indices of a loop are dealt out to workers.
@@ -286,7 +257,7 @@ pub enum IndexLayout {
 
 /// The indices that fall to this thread.
 pub struct Indices<'b, R: Axes> {
-    /// Which worker this is, and of how many: per dimension, or one pair for the row-major numbers.
+    /// The worker that the thread is: per dimension, or once for the row-major numbers.
     workers: Vec<Worker<'b, R::Word>>,
     dimensions: Dimensions<'b, R>,
     /// The layout, where the kernel says it.
@@ -334,7 +305,7 @@ struct Shared<'b, W> {
 }
 
 impl<'b, W: IndexWord> Shared<'b, W> {
-    /// How many indices a dimension has.
+    /// The number of indices of a dimension.
     #[track_caller]
     fn count(builder: &'b Builder, dimension: &Dimension<'b, W>) -> Val<'b, W> {
         let span = builder.sub(dimension.end.max(dimension.begin), dimension.begin);

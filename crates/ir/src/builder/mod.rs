@@ -4,6 +4,9 @@
 //! rustc as those of the user's own code are, so generics and const generics cost nothing here. Statements are
 //! appended to the block that is open; control flow opens and closes blocks. The surfaces [`Acc`], [`Read`],
 //! [`PerItem`], [`Shared`], [`Atomic`] and [`Array`] have the methods of the things that they stand for.
+//!
+//! The traits of operators ([`Arithmetic`](crate::Arithmetic), [`Comparable`](crate::Comparable), [`Bits`](crate::Bits))
+//! say what an operator is on the host and what it is here, so their files and this module use one another.
 
 mod acc;
 mod access;
@@ -11,6 +14,7 @@ mod array;
 mod atomic;
 mod compositions;
 mod control;
+mod dimension;
 mod element;
 mod faulting;
 mod iterate;
@@ -60,8 +64,8 @@ pub use value::{Given, IrValue, Lift, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, LaneCount, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
-use crate::expand::drop_unused;
 use crate::message::Text;
+use crate::rename::drop_unused;
 use crate::{
     Access, Axes, Const, ElementLayout, Expr, ExprId, Field, Kernel, Label, LocalArray, LocalId, Number, Param,
     ParamId, ParamKind, Place, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError,
@@ -86,7 +90,7 @@ pub enum IndexWidth {
     /// `u64` in the source; all extents of the launches are less than 2³², so that indices which come from them are
     /// computed with 32 bits.
     Fitting,
-    /// Both `u64`: a view, or the grid, may have 2³² elements or more.
+    /// `u64` in the source and in the kernel: a view, or the grid, may have 2³² elements or more.
     Long,
 }
 
@@ -97,7 +101,7 @@ struct BuilderState {
     types: Vec<Type>,
     /// The ids of the expressions there are, so that none is there twice.
     known: FxHashMap<Expr, ExprId>,
-    /// Which slots the user can assign to; all others are assigned in one place.
+    /// For each slot, whether the user can assign to it; every other slot is assigned in one place.
     mutable: Vec<bool>,
     /// The statements of the blocks that are open, outermost first.
     blocks: Vec<Vec<Stmt>>,
@@ -137,7 +141,7 @@ impl Builder {
         }
     }
 
-    /// The same, with indices of this width.
+    /// Sets the width of indices.
     #[must_use]
     pub fn with_width(mut self, width: IndexWidth) -> Builder {
         let state = self.state.get_mut();
@@ -145,7 +149,7 @@ impl Builder {
         self
     }
 
-    /// The same kernel for a device that deals indices out so where the kernel does not say it.
+    /// Sets how the device deals out the indices of a loop for which the kernel does not say it.
     #[must_use]
     pub fn with_index_layout(self, index_layout: IndexLayout) -> Builder {
         Builder { index_layout, ..self }
@@ -290,10 +294,7 @@ impl Builder {
     }
 
     pub(crate) fn constant(&self, id: ExprId) -> Option<Const> {
-        match self.expr(id) {
-            Expr::Const(constant) => Some(constant),
-            _ => None,
-        }
+        self.state.borrow().kernel.constant(id)
     }
 
     pub(crate) fn val<T: Scalar>(&self, expr: Expr) -> Val<'_, T> {
@@ -339,7 +340,7 @@ impl Builder {
         self.intern(Expr::Const(Const { ty, raw: 0 }))
     }
 
-    /// A literal.
+    /// Builds a literal.
     pub fn lit<T: Scalar>(&self, value: T) -> Val<'_, T> {
         self.val(Expr::Const(Const::of(value)))
     }

@@ -11,7 +11,7 @@ use crate::{
     BinaryOp, Const, DivOp, Expr, Float, Int, Number, Scalar, Signed, Site, Stmt, TernaryOp, Type, UnaryOp, Word, eval,
 };
 
-/// Whether it compares numbers of one type.
+/// Whether the operation compares numbers of one type.
 fn is_comparison(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge)
 }

@@ -1,6 +1,8 @@
 //! What stands for the values and views of kernels while they are built. Only these types have the traits that kernels'
 //! code calls: what `#[derive(Element)]` declares in a user's crate could have them otherwise, and would bring that
 //! crate's code into the building of kernels.
+//!
+//! All of them are named here, also those whose files use the trait: the list is what is to be checked.
 
 use super::iterate::{Inclusive, Indices, Items, Range, Reversed, Stepped};
 use super::together::ItemsTogether;

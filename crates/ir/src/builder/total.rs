@@ -1,6 +1,6 @@
 //! How many indices a range of several dimensions has, where they are numbered.
 
-use super::iterate::Dimension;
+use super::dimension::Dimension;
 use super::{Builder, Val};
 use crate::{Expr, IndexWord, Place, Type};
 
@@ -53,7 +53,7 @@ pub(super) fn are_few_in_all(builder: &Builder, dimensions: &[Dimension<'_>]) ->
     are_of_one_view(builder, dimensions) || are_few(builder, &ends)
 }
 
-/// Whether they are the extent of one view, whose elements are fewer.
+/// Whether the dimensions are the extent of one view, which has fewer elements.
 fn are_of_one_view<W: IndexWord>(builder: &Builder, dimensions: &[Dimension<'_, W>]) -> bool {
     let mut of: Option<Place> = None;
     (0..).zip(dimensions).all(|(d, dimension)| {
@@ -63,7 +63,7 @@ fn are_of_one_view<W: IndexWord>(builder: &Builder, dimensions: &[Dimension<'_, 
     })
 }
 
-/// Whether they are constants, with a product below 2³².
+/// Whether the counts are constants, with a product below 2³² (2⁶⁴ for `u64`).
 fn are_few<W: IndexWord>(builder: &Builder, counts: &[Val<'_, W>]) -> bool {
     let constants = counts.iter().map(|count| builder.constant(count.id).map(|constant| constant.raw));
     let product = constants.into_iter().try_fold(1u64, |product, count| product.checked_mul(count?));

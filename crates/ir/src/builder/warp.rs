@@ -68,7 +68,7 @@ impl<'b> Warp<'b> {
         self.builder.val(Expr::Builtin(Builtin::WarpSize, 0))
     }
 
-    /// The thread's lane.
+    /// The number of the thread's lane in its warp.
     pub fn lane(&self) -> Val<'b, u32> {
         self.builder.val(Expr::Builtin(Builtin::Lane, 0))
     }
@@ -121,12 +121,12 @@ impl<'b> Mask<'b> {
         })
     }
 
-    /// How many lanes there are in it.
+    /// The number of lanes in the mask.
     pub fn count(&self) -> Val<'b, u32> {
         self.sum(|number| self.words[number].count_ones())
     }
 
-    /// Whether the lane is in it.
+    /// Whether the lane is in the mask.
     pub fn contains(&self, lane: Val<'b, u32>) -> Val<'b, bool> {
         let builder = self.builder();
         let word = self.word(builder.shr(lane, builder.lit(5u32)));
@@ -134,14 +134,14 @@ impl<'b> Mask<'b> {
         builder.ne(builder.bit_and(bit, builder.lit(1)), builder.lit(0))
     }
 
-    /// How many lanes below this one are in it.
+    /// The number of lanes in the mask that are below this one.
     pub fn count_below(&self, lane: Val<'b, u32>) -> Val<'b, u32> {
         let builder = self.builder();
         let below = Mask::below(builder, lane);
         self.sum(|number| builder.bit_and(self.words[number], below.words[number]).count_ones())
     }
 
-    /// The lanes below `lane`.
+    /// The mask of the lanes with numbers below `lane`.
     pub(crate) fn below(builder: &'b Builder, lane: Val<'b, u32>) -> Mask<'b> {
         let word = |number: usize| {
             let first = builder.lit(number as u32 * 32);
@@ -153,7 +153,7 @@ impl<'b> Mask<'b> {
         Mask { words: std::array::from_fn(word) }
     }
 
-    /// The words.
+    /// The mask's words: bit `i` of word `w` is lane `32 w + i`.
     pub(crate) fn all_words(self) -> [Val<'b, u32>; MASK_WORDS] {
         self.words
     }

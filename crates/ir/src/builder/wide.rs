@@ -5,7 +5,8 @@
 //! of `u32` that are converted, and an access takes the `u32` back ([`IndexWidth::Fitting`]).
 
 use super::acc::Numbers;
-use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by, below};
+use super::dimension::below;
+use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by};
 use super::sealed::Sealed;
 use super::together::{ItemsTogether, Views};
 use super::{Acc, Array, Builder, Element, IndexWidth, LaneCount, PerItem, Val};
@@ -15,7 +16,7 @@ use crate::{Axes, BuiltIndex, Builtin, Dim, Number, Rank};
 pub use super::atomic::WideAtomic as Atomic;
 pub use super::places::wide::{axis, delinearize, linearize, with_axis};
 
-/// As many dimensions as `D` says, with indices of `u64`.
+/// The axes of `D` dimensions with indices of `u64`.
 type Wide<const D: usize> = <Dim<D> as Axes>::Wide;
 type Index<'b, const D: usize> = <Wide<D> as Axes>::Built<'b>;
 
@@ -169,7 +170,7 @@ pub fn step_by<'b, I: BuiltIndex<'b, u64>>(builder: &'b Builder, range: Range<I>
 
 /// What has elements: views and arrays.
 pub trait Extents<'b>: Sealed {
-    /// One number, or an array of them in several dimensions.
+    /// The type of the extent: a `u64`, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
     fn extent(&self) -> Self::Extent;
@@ -179,7 +180,7 @@ pub trait Extents<'b>: Sealed {
 
 /// What is read by index.
 pub trait Get<'b>: super::Get<'b> {
-    /// One number, or an array of them in several dimensions.
+    /// The type of an index: a `u64`, or an array of them in several dimensions.
     type WideIndex;
     /// Reads `self[index]`.
     #[track_caller]

@@ -12,7 +12,8 @@ use super::term::Term;
 
 /// A number brought near 1: x = value 2^(power - (BIAS - 7)).
 struct Scaled<'b, T: Format> {
-    /// From 2^-7 to 2^9, or for a subnormal number from 2^-58; zero, infinity and NaN stay what they are.
+    /// The operand scaled to a value from 2^-7 to 2^9, or for a subnormal number from 2^-58; zero, infinity and NaN
+    /// stay what they are.
     value: Term<'b, T>,
     /// A multiple of 16, not negative, in the exponent's place among the bits.
     power: Term<'b, T::Bits>,

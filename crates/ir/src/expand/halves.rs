@@ -9,11 +9,12 @@ use rustc_hash::FxHashMap;
 use wattle_math::{self as math, HalfFormat};
 use wattle_operations::floats;
 
+use super::Arena;
 use super::setup::Setups;
 use super::template::Template;
 use super::term::{Construction, Term};
-use super::{Arena, drop_unused, renamed};
 use crate::half::formats;
+use crate::rename::{drop_unused, renamed};
 use crate::visit::walk_mut;
 use crate::{
     BinaryOp, Const, Expr, ExprId, FloatFormat, HalfFloat, Kernel, ParamKind, TernaryOp, Type, TypeKind, UnaryOp,
@@ -22,12 +23,12 @@ use crate::{
 /// What a target does by itself with a floating-point type of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halves {
-    /// It has the type: memory and registers hold it, it is converted to and from `F32`, rounded once, its sign bit is
-    /// changed, and subnormal numbers stay what they are.
+    /// Whether the target has the type: memory and registers hold it, it is converted to and from `F32`, rounded once,
+    /// its sign bit is changed, and subnormal numbers stay what they are.
     pub values: bool,
-    /// `+ - *` are rounded once.
+    /// Whether `+`, `-` and `*` are rounded once.
     pub sums: bool,
-    /// `fma` is rounded once.
+    /// Whether `fma` is rounded once.
     pub fma: bool,
 }
 
@@ -36,8 +37,8 @@ impl Halves {
     pub const NONE: Halves = Halves { values: false, sums: false, fma: false };
 }
 
-/// The kernel in what the target has of these types. It must be one that [`verify`](crate::verify) accepts; the new one
-/// is so too.
+/// Lowers a kernel to what the target has of the floating-point types of 16 bits. It must be one that
+/// [`verify`](crate::verify()) accepts; the new one is so too.
 pub(crate) fn lower_halves<'k>(kernel: &'k Kernel, native: &dyn Fn(Type) -> Halves) -> Cow<'k, Kernel> {
     let types = kernel.expr_types();
     let in_memory = kernel.params.iter().map(|param| match param.kind {
@@ -82,11 +83,11 @@ pub(crate) fn lower_halves<'k>(kernel: &'k Kernel, native: &dyn Fn(Type) -> Halv
 /// A part of what stands for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
-    /// From the bits to `F32`.
+    /// Converts the bits to `F32`.
     Widen,
-    /// From `F32` to the bits.
+    /// Converts `F32` to the bits.
     Narrow,
-    /// From `F64` to the bits.
+    /// Converts `F64` to the bits.
     NarrowDouble,
     /// An integer that `F32` has exactly, from a `U32`.
     Sticky,
@@ -157,7 +158,7 @@ struct Lowering<'k> {
     types: &'k [Type],
     native: &'k dyn Fn(Type) -> Halves,
     arena: Arena,
-    /// No part has statements.
+    /// The statements that parts need before the expression: none, since no part has statements.
     setups: Setups,
     parts: FxHashMap<(Part, Type), Template>,
     /// What stands for the kernel's expressions: of a type that the target lacks, its bits as `U32`.
@@ -190,7 +191,7 @@ impl Lowering<'_> {
         template.apply(operands, &mut self.arena, &mut self.setups)
     }
 
-    /// The number as `F32`.
+    /// A number of type `ty`, of 16 bits, as an `F32`; exact.
     fn widen(&mut self, ty: Type, x: ExprId) -> ExprId {
         if self.is_native(ty) { self.add(Expr::Cast(Type::F32, x)) } else { self.part(Part::Widen, ty, &[x]) }
     }
@@ -209,7 +210,7 @@ impl Lowering<'_> {
         self.add(Expr::Bits(ty, bits))
     }
 
-    /// The bits as `U16`.
+    /// The bits of a number of type `ty`, of 16 bits, as a `U16`.
     fn short(&mut self, ty: Type, x: ExprId) -> ExprId {
         if self.is_native(ty) { self.add(Expr::Bits(Type::U16, x)) } else { self.add(Expr::Cast(Type::U16, x)) }
     }
@@ -262,7 +263,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The same operation on the new operands.
+    /// Adds the operation with its operands renamed to the new ones.
     fn same(&mut self, expr: &Expr) -> ExprId {
         let mut new = *expr;
         new.operands_mut().for_each(|id| *id = renamed(&self.ids, *id));

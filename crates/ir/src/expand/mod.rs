@@ -22,26 +22,26 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 
-use crate::visit::walk_mut;
-use crate::{BinaryOp, Expr, ExprId, Float, Kernel, Stmt, TernaryOp, Type, UnaryOp, Word};
+use crate::rename::{drop_unused, rename, renamed};
+use crate::{BinaryOp, Expr, ExprId, Float, Kernel, TernaryOp, Type, UnaryOp, Word};
 use setup::Setups;
 use template::Template;
 
-/// Which operators of a float type a target has as the IR defines them.
+/// The operations on a float type that a target rounds as the IR defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exact {
-    /// `fma` is rounded once.
+    /// Whether `fma` is rounded once.
     pub fma: bool,
-    /// `/` is rounded correctly; else it is within 4 ulp for operands near 1.
+    /// Whether `/` is rounded correctly; else it is within 4 ulp for operands near 1.
     pub div: bool,
-    /// `√` is rounded correctly; else it is within 4 ulp for operands near 1.
+    /// Whether `√` is rounded correctly; else it is within 4 ulp for operands near 1.
     pub sqrt: bool,
     /// The short forms of functions ([`UnaryOp::is_fast`]) for which the target has an instruction within their bounds.
     pub fast: &'static [UnaryOp],
 }
 
 impl Exact {
-    /// All operators, and no short forms of functions.
+    /// A target that rounds all operations as the IR does, and has no short forms of functions.
     pub const ALL: Exact = Exact { fma: true, div: true, sqrt: true, fast: &[] };
 }
 
@@ -98,7 +98,7 @@ impl Replaced {
 
 /// The kernel, with each function, and each operator that is not `exact` for its type, replaced by simpler operators.
 ///
-/// The kernel must be one that [`verify`](crate::verify) accepts; the new one is so too. What is rarely needed, such as
+/// The kernel must be one that [`verify`](crate::verify()) accepts; the new one is so too. What is rarely needed, such as
 /// the reduction of large angles of `F64`, is behind a branch before the statement that uses the function; its results
 /// are in slots behind the kernel's own. Unused expressions are dropped, and a kernel that uses nothing of these is
 /// returned as it is. Replacements are large and share their parts, so a reader must take each expression once: as
@@ -138,16 +138,6 @@ pub fn expand<'k>(kernel: &'k Kernel, exact: &dyn Fn(Type) -> Exact) -> Cow<'k, 
     Cow::Owned(expanded)
 }
 
-/// The new name of an expression; one that does not exist, which no verified kernel uses, keeps its own.
-fn renamed(ids: &[ExprId], id: ExprId) -> ExprId {
-    ids.get(id.index()).copied().unwrap_or(id)
-}
-
-/// Gives the expressions that statements use their new names.
-fn rename(block: &mut [Stmt], ids: &[ExprId]) {
-    walk_mut(block, &mut |stmt| stmt.operands_mut().for_each(|id| *id = renamed(ids, *id)));
-}
-
 /// Expressions, none of them twice.
 #[derive(Default)]
 struct Arena {
@@ -162,32 +152,4 @@ impl Arena {
             ExprId(self.exprs.len() as u32 - 1)
         })
     }
-}
-
-/// Drops the expressions that no statement uses, directly or by others; returns the new number of each one that is
-/// kept.
-pub(crate) fn drop_unused(kernel: &mut Kernel) -> Vec<Option<ExprId>> {
-    let mut used = vec![false; kernel.exprs.len()];
-    let mark = |used: &mut [bool], id: ExprId| {
-        if let Some(used) = used.get_mut(id.index()) {
-            *used = true;
-        }
-    };
-    kernel.walk(&mut |stmt| stmt.operands().for_each(|id| mark(&mut used, *id)));
-    for (number, expr) in kernel.exprs.iter().enumerate().rev() {
-        if used[number] {
-            expr.operands().for_each(|id| mark(&mut used, *id));
-        }
-    }
-    let (mut kept, mut ids) = (Vec::new(), Vec::with_capacity(used.len()));
-    for (&(mut expr), used) in kernel.exprs.iter().zip(&used) {
-        ids.push(ExprId(kept.len() as u32));
-        if *used {
-            expr.operands_mut().for_each(|id| *id = renamed(&ids, *id));
-            kept.push(expr);
-        }
-    }
-    rename(&mut kernel.body, &ids);
-    kernel.exprs = kept;
-    ids.into_iter().zip(used).map(|(id, used)| used.then_some(id)).collect()
 }

@@ -5,8 +5,9 @@ use wattle_operations::operations;
 
 use super::setup::Setups;
 use super::term::{Construction, Term};
-use super::{Arena, Exact, Format, Replaced, div, rename, renamed};
+use super::{Arena, Exact, Format, Replaced, div};
 use crate::builder::Builder;
+use crate::rename::{rename, renamed};
 use crate::{BinaryOp, Expr, ExprId, FloatFormat, Kernel, ParamId, Scalar, Site, SlotId, Type, UnaryOp};
 
 /// The replacement of an operation: expressions over its operands, which are parameters there. Statements may set slots

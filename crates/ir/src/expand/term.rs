@@ -1,5 +1,8 @@
 //! The terms that expansions are written in: [`Val`]s with Rust's own operators, which are a float and its bits to
 //! `wattle-math`.
+//!
+//! The quotient and the root that a target lacks are expansions too (`div.rs`), so that file and this one call each
+//! other.
 
 use std::marker::PhantomData;
 use std::ops;
@@ -31,7 +34,7 @@ impl<T> Clone for Term<'_, T> {
 impl<T> Copy for Term<'_, T> {}
 
 impl<'b, T: Scalar> Term<'b, T> {
-    /// Another expression in the same expansion.
+    /// A term for another expression in the same expansion.
     fn with<U>(self, val: Val<'b, U>) -> Term<'b, U> {
         Term { val, target: self.target }
     }

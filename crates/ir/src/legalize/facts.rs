@@ -4,6 +4,8 @@
 //! A fact is about an expression, and holds from where it is learnt to the end of the block around that point, unless a
 //! variable that the expression reads is set before. A turn of a loop begins with what holds in each: nothing is known
 //! of the variables that the loop sets, but for its counter ([`Facts::learn_counter`]).
+//!
+//! Facts are about the expressions of [`Values`], which in turn ask here what an expression is by its form alone.
 
 use rustc_hash::FxHashMap;
 
@@ -39,19 +41,19 @@ struct Fact {
 /// What is known of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Known {
-    /// It is in this range; of unsigned integers alone.
+    /// The value, an unsigned integer, is in this range.
     In(Range),
-    /// It is less than the extent of a place in one dimension.
+    /// The value is less than the extent of the place in this dimension.
     Within(Place, u8),
-    /// It is at most the extent of a place in one dimension.
+    /// The value is at most the extent of the place in this dimension.
     AtMost(Place, u8),
-    /// It is not zero.
+    /// The value is not zero.
     NotZero,
 }
 
-/// How deep an expression is looked into for its range.
+/// The depth to which an expression is looked into for its range.
 const DEPTH: u32 = 24;
-/// How deep an expression is compared with an extent, for which nothing is kept that was found.
+/// The depth to which an expression is compared with an extent, for which nothing is kept that was found.
 const EXTENT_DEPTH: u32 = 6;
 
 /// The ranges of expressions that were found for one question.
@@ -67,7 +69,7 @@ impl Facts {
         self.depth += 1;
     }
 
-    /// Leaves a block.
+    /// Leaves the innermost block, and forgets what was known in it alone.
     pub(super) fn leave(&mut self) {
         let depth = self.depth;
         self.all.retain(|_, facts| {
@@ -371,7 +373,7 @@ impl Facts {
 /// A loop's counter, of unsigned integers, at the point before the loop.
 pub(super) struct Counting {
     counter: Counter,
-    /// What it can be before the loop.
+    /// The range of the counter before the loop.
     before: Range,
 }
 

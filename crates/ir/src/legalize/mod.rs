@@ -33,7 +33,8 @@ use std::ops::Deref;
 
 use rustc_hash::FxHashMap;
 
-use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
+use crate::expand::{Exact, Halves, expand, lower_halves};
+use crate::rename::drop_unused;
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
 use statements::Legalizer;
 pub use warps::{NO_WARPS, Warps};
@@ -51,7 +52,7 @@ pub fn illegal(what: &dyn Debug) -> ! {
 
 /// What a target does by itself.
 pub struct Native<'t> {
-    /// Which operators of a float type the target has as the IR defines them.
+    /// The operations on a float type that the target rounds as the IR defines them.
     pub exact: &'t dyn Fn(Type) -> Exact,
     /// What the target has of a floating-point type of 16 bits.
     pub halves: &'t dyn Fn(Type) -> Halves,
@@ -73,25 +74,25 @@ pub struct Native<'t> {
     pub warps: Warps<'t>,
 }
 
-/// How far a target divides integers whose divisor is not zero.
+/// The divisions of integers, by a divisor that is not zero, that a target's instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divides {
-    /// All of them, as the IR does: the least value by -1 wraps.
+    /// Every division is as in the IR: the least value by -1 wraps.
     Always,
-    /// All of them but the least value by -1.
+    /// Every division is as in the IR, but that of the least value by -1.
     ButLeast,
-    /// None of them: a remainder is computed from the quotient.
+    /// No instruction divides: a remainder is computed from the quotient.
     Never,
 }
 
 /// What a target's conversion of a float to an integer does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Converts {
-    /// As Rust's `as`: a value beyond the type becomes the type's bound, and NaN becomes 0.
+    /// The conversion is that of Rust's `as`: a value beyond the type becomes the type's bound, and NaN becomes 0.
     All,
-    /// Every number as Rust's `as` does; NaN becomes anything.
+    /// Every number is converted as Rust's `as` does; NaN becomes anything.
     Numbers,
-    /// A value that fits the type; any other becomes anything.
+    /// A value that fits the type is converted; any other becomes anything.
     Fitting,
 }
 

@@ -10,7 +10,7 @@ use crate::{BinaryOp, DivOp};
 pub(super) struct Range {
     pub(super) least: u64,
     pub(super) greatest: u64,
-    /// How many of the low bits are surely zero; 64 for 0 itself.
+    /// The number of low bits that are surely zero; 64 for 0 itself.
     pub(super) zeros: u32,
 }
 
@@ -25,7 +25,7 @@ impl Range {
         Range::between(0, mask(bits))
     }
 
-    /// From `least` to `greatest`, which is no less.
+    /// The range from `least` to `greatest`, which is no less.
     pub(super) fn between(least: u64, greatest: u64) -> Range {
         Range { least, greatest, zeros: if greatest == 0 { 64 } else { 0 } }
     }
@@ -34,7 +34,7 @@ impl Range {
         Range { least: value, greatest: value, zeros: value.trailing_zeros() }
     }
 
-    /// What is in either.
+    /// The least range that includes both.
     pub(super) fn or(self, other: Range) -> Range {
         Range {
             least: self.least.min(other.least),

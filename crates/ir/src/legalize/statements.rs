@@ -22,8 +22,8 @@ pub(super) struct Legalizer<'t> {
     next_label: u32,
     /// The statements as they are written.
     body: Vec<Stmt>,
-    /// For the index of each access to several elements: how many of its low bits are surely zero, in all such
-    /// accesses.
+    /// The number of low bits that are surely zero in the index of an access to several elements, the least over all
+    /// accesses with this index.
     aligned: FxHashMap<ExprId, u32>,
 }
 
@@ -302,7 +302,7 @@ impl<'t> Legalizer<'t> {
         self.values.select(wrapped, greatest, last)
     }
 
-    /// An access within bounds.
+    /// Lowers an access whose indices are known to be within bounds.
     fn within(&mut self, mut stmt: Stmt, made: &mut Vec<Stmt>) {
         self.flatten(&mut stmt);
         match stmt {

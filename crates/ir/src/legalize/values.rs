@@ -17,7 +17,7 @@ pub(super) struct Values<'t> {
     pub(super) kernel: Kernel,
     types: Vec<Type>,
     known: FxHashMap<Expr, ExprId>,
-    /// For each expression the slots that it reads, each as a bit of its number modulo 64.
+    /// The slots that each expression reads: for each a bit, of its number modulo 64.
     reads: Vec<u64>,
     /// The extents that the kernel asks for.
     extents: Vec<(Place, u8)>,
@@ -54,10 +54,7 @@ impl<'t> Values<'t> {
     }
 
     pub(super) fn constant(&self, id: ExprId) -> Option<u64> {
-        match self.expr(id) {
-            Expr::Const(constant) => Some(constant.raw),
-            _ => None,
-        }
+        self.kernel.constant(id).map(|constant| constant.raw)
     }
 
     /// The expression's name, where the kernel has it.
@@ -83,7 +80,7 @@ impl<'t> Values<'t> {
         found
     }
 
-    /// A new slot.
+    /// Adds a slot without a name.
     pub(super) fn slot(&mut self, ty: Type) -> SlotId {
         self.kernel.slots.push(Slot { ty, name: None });
         SlotId(self.kernel.slots.len() as u32 - 1)

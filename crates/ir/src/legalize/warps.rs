@@ -152,10 +152,7 @@ impl Parts<'_> {
     }
 
     fn constant(&self, id: ExprId) -> Option<u64> {
-        match self.kernel.exprs[id.index()] {
-            Expr::Const(constant) => Some(constant.raw),
-            _ => None,
-        }
+        self.kernel.constant(id).map(|constant| constant.raw)
     }
 
     /// Whether no lane of a warp is in the mask's word with this number.

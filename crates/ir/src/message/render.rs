@@ -10,7 +10,7 @@ use wattle_operations::types;
 use super::{Align, Spec, Style};
 use crate::{Scalar, Type, TypeKind, native};
 
-/// A value as text.
+/// The text of a value of type `ty`, formatted as `spec` says.
 pub(super) fn value(spec: &Spec, ty: Type, raw: u64) -> String {
     let is_number = ty.kind() != TypeKind::Bool;
     // Zeros stand between sign and digits, and so the formatter places them; a truth value has none.

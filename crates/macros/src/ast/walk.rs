@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use syn::BinOp;
 
 use super::{Block, BreakTarget, Expr, ExprKind, Operands, Place, Statement, Step};
-use crate::parse::is_faulting;
+use crate::numbers::is_faulting;
 
 /// What an expression has directly within it, and what it does itself.
 #[derive(Default)]
@@ -18,23 +18,35 @@ struct Parts<'e> {
 }
 
 impl<'e> Parts<'e> {
-    /// Those of an expression that only gives a value of its operands.
+    /// The parts of an expression that only computes a value from its operands.
     fn of(operands: impl IntoIterator<Item = &'e Expr>) -> Parts<'e> {
         Parts { operands: operands.into_iter().collect(), ..Parts::default() }
     }
 
-    /// Those of an expression that acts.
+    /// The parts of an expression that has effects.
     fn acting(operands: impl IntoIterator<Item = &'e Expr>) -> Parts<'e> {
         Parts { acts: true, ..Parts::of(operands) }
     }
 
-    /// The same with blocks.
+    /// Adds nested blocks to the parts.
     fn around(self, blocks: impl IntoIterator<Item = &'e Block>) -> Parts<'e> {
         Parts { blocks: blocks.into_iter().collect(), ..self }
     }
 }
 
 impl Expr {
+    /// Whether a loop over it goes over a range or an index map; else over an array, as far as it shows.
+    pub fn is_range_or_map(&self) -> bool {
+        match &self.kind {
+            ExprKind::Range { .. } => true,
+            ExprKind::Method { name, .. } => matches!(
+                name.to_string().as_str(),
+                "indices" | "items" | "items_together" | "contiguous" | "strided" | "step_by" | "rev"
+            ),
+            _ => false,
+        }
+    }
+
     /// What is directly within it, and what it does itself.
     fn parts(&self) -> Parts<'_> {
         use ExprKind::*;
@@ -165,6 +177,11 @@ impl Expr {
 }
 
 impl Block {
+    /// Whether no loop is in it.
+    pub fn is_innermost(&self) -> bool {
+        !self.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
+    }
+
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         for statement in &self.statements {
             match statement {

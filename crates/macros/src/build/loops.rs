@@ -127,7 +127,7 @@ impl Build {
         let is_fixed = match &source.kind {
             ExprKind::Local(local) => !local.mutable && !local.is_reference,
             ExprKind::Constant(_) | ExprKind::Array(_) | ExprKind::Repeat(..) => true,
-            _ => crate::parse::is_range_or_map(source),
+            _ => source.is_range_or_map(),
         };
         let (builder, tokens) = (builder(), self.full(source));
         if is_fixed { tokens } else { quote_spanned!(source.span=> #builder.copied(#tokens)) }

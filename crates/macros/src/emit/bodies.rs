@@ -18,7 +18,7 @@ use crate::surroundings::{self, Around};
 
 /// A function whose bodies are written as values.
 struct Bodies<'f> {
-    /// As reports name it.
+    /// The function's name in reports.
     name: &'f str,
     parameters: &'f [(Pattern, Option<Type>)],
     /// The parameters that are `&mut`, by number: they are lent, and given back beside the result.
@@ -29,7 +29,8 @@ struct Bodies<'f> {
     returns: bool,
     /// Whether the body was refused.
     is_refused: bool,
-    /// Whether it may stand within another body, which then says what methods there are none.
+    /// Whether the function may stand within another body, which then declares what calls of methods that do not exist
+    /// find.
     is_closure: bool,
 }
 
@@ -190,12 +191,12 @@ fn given(parameter: &Parameter) -> Type {
     }
 }
 
-/// Which functions are written for a device function of an `impl` or `trait`.
+/// The functions that are written for a device function of an `impl` or `trait`.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Written {
     /// The function of its name, and the method beside it that finds it by its receiver.
     Both,
-    /// Both, of which a trait has the declaration alone.
+    /// The function and the method, as a trait declares them: without bodies.
     Declaration,
     /// The method that is found by its receiver.
     Method,
@@ -228,7 +229,29 @@ pub(super) fn parsed(mut item: ItemFn, rules: Rules, written: Written) -> Result
     parse(item, Standing::Associated { is_generic }, rules)
 }
 
-/// The functions that are written for one.
+/// The parameters of a function that are lent to it, by number: their values come back beside its result.
+fn lent(function: &Function) -> impl DoubleEndedIterator<Item = (usize, &Parameter)> {
+    function.parameters.iter().enumerate().filter(|(_, parameter)| parameter.class == Class::Exclusive)
+}
+
+/// The two bodies of a function with this result.
+fn bodies(function: &Function, rules: Rules, result: &Type) -> TokenStream {
+    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
+    let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
+    let bodies = Bodies {
+        name: &function.name.to_string(),
+        parameters: &parameters,
+        lent: lent(function).map(|(number, parameter)| (number, parameter.local.clone())).collect(),
+        result: Some(result),
+        body: &function.body,
+        returns: function.returns,
+        is_refused: function.refused.is_some(),
+        is_closure: false,
+    };
+    rules.apply(bodies.write(&private("ask")))
+}
+
+/// The functions that are written for a device function of an `impl` or `trait`.
 pub(super) fn write(function: &Function, rules: Rules, written: Written) -> TokenStream {
     let (name, ask) = (&function.name, private("ask"));
     let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
@@ -239,15 +262,11 @@ pub(super) fn write(function: &Function, rules: Rules, written: Written) -> Toke
     let types: Vec<_> = function.parameters.iter().map(given).collect();
     let unit = syn::parse_quote!(());
     let result = function.result.as_ref().unwrap_or(&unit);
-    let is_lent = |parameter: &Parameter| parameter.class == Class::Exclusive;
-    let lent: BTreeMap<_, _> =
-        function.parameters.iter().enumerate().filter(|(_, parameter)| is_lent(parameter)).collect();
     // The first one is outermost, so that a call can take back its receiver and know nothing of the others.
-    let output = lent.values().rev().fold(quote!(#result), |result, parameter| {
+    let output = lent(function).rev().fold(quote!(#result), |result, (_, parameter)| {
         let ty = value_type(&parameter.ty);
         quote!((#result, #ty))
     });
-    let text = name.to_string();
     let fn_token = quote::quote_spanned!(name.span()=> fn);
     let signature = |name: &Ident, receiver: Option<TokenStream>| {
         quote! {
@@ -258,21 +277,7 @@ pub(super) fn write(function: &Function, rules: Rules, written: Written) -> Toke
         }
     };
     let method = names::by_receiver(name);
-    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(given(parameter)));
-    let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
-    let bodies = || {
-        let bodies = Bodies {
-            name: &text,
-            parameters: &parameters,
-            lent: lent.iter().map(|(number, parameter)| (*number, parameter.local.clone())).collect(),
-            result: Some(result),
-            body: &function.body,
-            returns: function.returns,
-            is_refused: refused.is_some(),
-            is_closure: false,
-        };
-        rules.apply(bodies.write(&ask))
-    };
+    let bodies = || bodies(function, rules, result);
     // Of a trait's function the trait has it: an `impl` could not say which of two traits' functions it means.
     let by_receiver = |is_of_trait: bool| {
         let (_, arguments) = super::generics(function);

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, GenericParam, ItemFn, Result};
+use syn::{Attribute, GenericParam, ItemFn, Result, Type};
 
 use super::{build_parameters, built, generics, host_attributes, host_parameters, once, quiet};
 use crate::ast::{Class, Function};
@@ -20,70 +20,21 @@ fn is_for_type(attribute: &Attribute) -> bool {
         .any(|name| attribute.path().is_ident(name))
 }
 
-/// Whether it is for the function that `use` and calls name.
+/// Whether an attribute on a device function is for the function that `use` and calls name.
 fn is_for_function(attribute: &Attribute) -> bool {
     ["cfg", "deprecated", "allow", "expect"].iter().any(|name| attribute.path().is_ident(name))
 }
 
 pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let function = parse(item, Standing::Free, rules)?;
-    let (generic_parameters, generic_arguments) = generics(&function);
-    let where_clause = &function.generics.where_clause;
     let Function { attributes, visibility, name, refused, .. } = &function;
-    let (thread, builder) = (private("thread"), private("builder"));
-    let (value, result, body) = (private("value"), private("result"), private("body"));
-    let unit = syn::parse_quote!(());
-    let result_type = function.result.as_ref().unwrap_or(&unit);
-    let built_type = built(&function, result_type);
-
-    let host_attributes = host_attributes(&function);
-    let host_parameters = host_parameters(&function, None);
-    let host_body = match refused {
-        None => rules.apply(Host::new(&function, false).body(&function.body)),
-        Some(_) => quote!(::core::unreachable!()),
-    };
-    let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#name::__host #sample)));
-    let after_constant = after_value.as_ref().map(|value| quote!(const __AFTER: ::core::primitive::usize = #value;));
-    let after = after_value.as_ref().map(|_| quote!(#name::__AFTER));
-    let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
-    let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
-    let value_type = once(built_type.clone(), after.as_ref());
-    let mut build = Build::of(&function, false);
-    let build_value = match (&function.result, refused) {
-        (_, Some(_)) => quote!(#builder.unreachable()),
-        (Some(_), _) => build.value(&function.body),
-        (None, _) => {
-            let effect = build.effect(&function.body);
-            quote!({ #effect })
-        }
-    };
-    let build_value = rules.apply(build_value);
-    // A `return` leaves a block around the body, with the value in a variable.
-    let build_body = if function.returns {
-        quote! {
-            let #result = #builder.join(#builder.unreachable::<#value_type>());
-            let #body = #builder.block_begin();
-            let #value: #value_type = #build_value;
-            ::wattle::__private::Variable::set(&#result, #value);
-            #builder.block_end();
-            let #value = ::wattle::__private::Variable::get(&#result);
-        }
-    } else {
-        quote!(let #value: #value_type = #build_value;)
-    };
-    // What is returned may be made of the caller's variables, which the caller can change before it uses it.
-    let exclusive = function.parameters.iter().any(|parameter| parameter.class == Class::Exclusive);
-    let hold = exclusive.then(|| quote!(let #value: #value_type = #builder.copied(#value);));
     let fn_token = quote_spanned!(name.span()=> fn);
-    let text = name.to_string();
-    let quiet = quiet();
     let of_type = attributes.iter().filter(|attribute| is_for_type(attribute));
     let of_function = attributes.iter().filter(|attribute| is_for_function(attribute));
-    let host_name = Ident::new("__host", name.span());
-    // The user's own `self` is not this one.
-    let this = Ident::new("self", Span::mixed_site());
     let (ask, passed) = (private("ask"), private("Passed"));
+    let (generic_parameters, generic_arguments) = generics(&function);
     let as_value = as_value(&function, &generic_parameters, &generic_arguments);
+    let (host_body, build_body) = (host_body(&function, rules), build_body(&function, rules));
     Ok(quote! {
         #refused
         // The type has the bodies, and the documentation. It is `Copy`, so that no user's code can run when it is
@@ -120,39 +71,116 @@ pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
 
         #[allow(dead_code, reason = "not every device function is called")]
         impl<'kernel> #name<'kernel> {
-            #[doc(hidden)]
-            #host_attributes
-            #visibility fn #host_name<#(#generic_parameters),*>(
-                #this,
-                #(#host_parameters),*
-            ) -> (#result_type, impl ::core::marker::Sized + use<#(#generic_arguments),*>) #where_clause {
-                #[allow(unused_imports, reason = "not every function has use for them")]
-                use ::wattle::__private::{Called as _, NotMarked as _};
-                #[allow(unused, reason = "not every function has use for it")]
-                let #thread = #this.call.thread();
-                let #value: #result_type = #host_body;
-                #[allow(unreachable_code, reason = "the body may never end")]
-                return (#value, ());
-            }
-
-            #after_constant
-
-            #[doc(hidden)]
-            #quiet
-            #visibility fn __build<#(#generic_parameters),*>(#this, #(#build_parameters),*) -> #built_type #where_clause {
-                let #builder: &'kernel #builder_type = #this.call.builder();
-                if !#builder.call_begin(#text) {
-                    return #builder.unreachable();
-                }
-                use ::wattle::__private::{Called as _, NotMarked as _};
-                #build_bindings
-                #build_body
-                #hold
-                #builder.call_end();
-                #value
-            }
+            #host_body
+            #build_body
         }
     })
+}
+
+/// The `self` of the bodies: the user's own is not this one.
+fn this() -> Ident {
+    Ident::new("self", Span::mixed_site())
+}
+
+/// The type of a function's result, which is `()` where none is written.
+fn result_type(function: &Function) -> Type {
+    function.result.clone().unwrap_or_else(|| syn::parse_quote!(()))
+}
+
+/// The method that is the host's body.
+fn host_body(function: &Function, rules: Rules) -> TokenStream {
+    let Function { visibility, name, refused, .. } = function;
+    let (this, thread, value) = (this(), private("thread"), private("value"));
+    let (generic_parameters, generic_arguments) = generics(function);
+    let where_clause = &function.generics.where_clause;
+    let (host_attributes, host_parameters) = (host_attributes(function), host_parameters(function, None));
+    let (host_name, result_type) = (Ident::new("__host", name.span()), result_type(function));
+    let body = match refused {
+        None => rules.apply(Host::new(function, false).body(&function.body)),
+        Some(_) => quote!(::core::unreachable!()),
+    };
+    quote! {
+        #[doc(hidden)]
+        #host_attributes
+        #visibility fn #host_name<#(#generic_parameters),*>(
+            #this,
+            #(#host_parameters),*
+        ) -> (#result_type, impl ::core::marker::Sized + use<#(#generic_arguments),*>) #where_clause {
+            #[allow(unused_imports, reason = "not every function has use for them")]
+            use ::wattle::__private::{Called as _, NotMarked as _};
+            #[allow(unused, reason = "not every function has use for it")]
+            let #thread = #this.call.thread();
+            let #value: #result_type = #body;
+            #[allow(unreachable_code, reason = "the body may never end")]
+            return (#value, ());
+        }
+    }
+}
+
+/// The method that is the builder's body. Its types hang on a sample of the host's body (see [`once`]), so that rustc
+/// reports an error that both have of the host's alone.
+fn build_body(function: &Function, rules: Rules) -> TokenStream {
+    let Function { visibility, name, refused, .. } = function;
+    let (this, builder, value, text) = (this(), private("builder"), private("value"), name.to_string());
+    let (generic_parameters, _) = generics(function);
+    let where_clause = &function.generics.where_clause;
+    let after_value = sample::of(function).map(|sample| quote!(::wattle::__private::after(&#name::__host #sample)));
+    let after_constant = after_value.as_ref().map(|value| quote!(const __AFTER: ::core::primitive::usize = #value;));
+    let after = after_value.as_ref().map(|_| quote!(#name::__AFTER));
+    let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
+    let (build_parameters, build_bindings) = build_parameters(function, after.as_ref());
+    let built_type = built(function, &result_type(function));
+    let value_type = once(built_type.clone(), after.as_ref());
+    let mut build = Build::of(function, false);
+    let body = match (&function.result, refused) {
+        (_, Some(_)) => quote!(#builder.unreachable()),
+        (Some(_), _) => build.value(&function.body),
+        (None, _) => {
+            let effect = build.effect(&function.body);
+            quote!({ #effect })
+        }
+    };
+    let body = with_returns(function, rules.apply(body), &value_type);
+    // What is returned may be made of the caller's variables, which the caller can change before it uses it.
+    let exclusive = function.parameters.iter().any(|parameter| parameter.class == Class::Exclusive);
+    let hold = exclusive.then(|| quote!(let #value: #value_type = #builder.copied(#value);));
+    let quiet = quiet();
+    quote! {
+        #after_constant
+
+        #[doc(hidden)]
+        #quiet
+        #visibility fn __build<#(#generic_parameters),*>(#this, #(#build_parameters),*) -> #built_type #where_clause {
+            let #builder: &'kernel #builder_type = #this.call.builder();
+            if !#builder.call_begin(#text) {
+                return #builder.unreachable();
+            }
+            use ::wattle::__private::{Called as _, NotMarked as _};
+            #build_bindings
+            #body
+            #hold
+            #builder.call_end();
+            #value
+        }
+    }
+}
+
+/// The statements that bind the value of a body. A `return` leaves a block around the body, with the value in a
+/// variable.
+fn with_returns(function: &Function, body: TokenStream, value_type: &TokenStream) -> TokenStream {
+    let (builder, value) = (private("builder"), private("value"));
+    if !function.returns {
+        return quote!(let #value: #value_type = #body;);
+    }
+    let (result, around) = (private("result"), private("body"));
+    quote! {
+        let #result = #builder.join(#builder.unreachable::<#value_type>());
+        let #around = #builder.block_begin();
+        let #value: #value_type = #body;
+        ::wattle::__private::Variable::set(&#result, #value);
+        #builder.block_end();
+        let #value = ::wattle::__private::Variable::get(&#result);
+    }
 }
 
 /// What makes the function one that can be given for a parameter, where its parameters say all of its generics.
@@ -170,8 +198,7 @@ fn as_value(function: &Function, generics: &[TokenStream], arguments: &[TokenStr
         return None;
     }
     let (name, where_clause) = (&function.name, &function.generics.where_clause);
-    let unit = syn::parse_quote!(());
-    let result = function.result.as_ref().unwrap_or(&unit);
+    let result = result_type(function);
     let turbofish = (!arguments.is_empty()).then(|| quote!(::<#(#arguments),*>));
     let parts: Vec<_> = (0..types.len()).map(|number| private(&format!("parameter{number}"))).collect();
     let (ask, thread, builder) = (private("ask"), private("thread"), private("builder"));

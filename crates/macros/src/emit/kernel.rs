@@ -10,7 +10,7 @@ use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
-use crate::parse::is_number;
+use crate::numbers::is_number;
 use crate::rules::Rules;
 use crate::sample;
 use crate::signature::{Standing, parse};
@@ -46,7 +46,7 @@ fn known_types(function: &Function) -> Option<TokenStream> {
         Class::View(_) => element(ty)
             .filter(|element| is_own(function, element))
             .map(|element| quote_spanned!(element.span()=> ::wattle::__private::is_element::<#element>())),
-        _ => None,
+        Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => None,
     });
     let checks: Vec<_> = checks.collect();
     (!checks.is_empty()).then(|| quote!(0 #(+ #checks)*))
@@ -74,27 +74,22 @@ fn element(view: &Type) -> Option<&Type> {
     }
 }
 
-pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
-    let mut function = parse(item, Standing::Kernel, rules)?;
-    let known_name = private("KNOWN");
-    let known_types = known_types(&function);
-    let known_constant =
-        known_types.as_ref().map(|known| quote!(const #known_name: ::core::primitive::usize = #known;));
-    let known = known_types.map(|_| quote!(#known_name));
+/// Makes the types of values that are the user's own hang on `known`, the constant of [`known_types`].
+fn hang_own_types(function: &mut Function, known: Option<&TokenStream>) {
     for number in 0..function.parameters.len() {
         let Parameter { ty, class, .. } = &function.parameters[number];
-        if *class == Class::Value && is_own(&function, ty) {
-            let ty = once(quote!(#ty), known.as_ref());
+        if *class == Class::Value && is_own(function, ty) {
+            let ty = once(quote!(#ty), known);
             function.parameters[number].ty = syn::parse_quote!(#ty);
         }
     }
-    let (generic_parameters, mut generic_arguments) = generics(&function);
-    // What stands for an `impl DeviceFn<…>` has no name out of the two functions.
-    let named = generic_parameters.len() - function.anonymous;
-    // The bundle is kept while the launch is under way, and known by its type.
-    let outer_generics =
-        function.generics.params.iter().filter(|generic| !matches!(generic, GenericParam::Lifetime(_)));
-    let outer_generics = outer_generics.take(named).map(|generic| match generic {
+}
+
+/// The generics of the function that a launch calls: of the kernel's, the first `named` ones. They are `'static`, since
+/// the bundle is kept while the launch is under way, and known by its type.
+fn outer_generics(function: &Function, named: usize) -> impl Iterator<Item = TokenStream> {
+    let generics = function.generics.params.iter().filter(|generic| !matches!(generic, GenericParam::Lifetime(_)));
+    generics.take(named).map(|generic| match generic {
         GenericParam::Type(ty) => {
             let (name, bounds) = (&ty.ident, ty.bounds.iter());
             quote!(#name: #(#bounds +)* 'static)
@@ -104,75 +99,154 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
             quote!(const #name: #ty)
         }
         GenericParam::Lifetime(_) => TokenStream::new(),
-    });
-    generic_arguments[named..].fill(quote!(_));
+    })
+}
+
+/// A parameter of the function that a launch calls: for a view whatever can be given for it.
+fn outer_parameter(parameter: &Parameter) -> TokenStream {
+    let (name, ty) = (&parameter.local.name, &parameter.written);
+    match parameter.class {
+        Class::View(_) => quote_spanned!(ty.span()=> #name: impl ::wattle::__private::IntoArg<#ty>),
+        Class::Function if matches!(ty, Type::ImplTrait(_)) => quote!(#name: #ty + 'static),
+        Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => quote!(#name: #ty),
+    }
+}
+
+/// What the bundle holds for a parameter.
+fn argument(parameter: &Parameter) -> TokenStream {
+    let name = &parameter.local.name;
+    match parameter.class {
+        Class::View(_) => quote!(::wattle::__private::IntoArg::into_arg(#name)),
+        Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => quote!(#name),
+    }
+}
+
+/// The type of [`argument`].
+fn argument_type(parameter: &Parameter) -> TokenStream {
+    let ty = &parameter.written;
+    match parameter.class {
+        Class::View(_) => quote_spanned!(ty.span()=> ::wattle::__private::Bound<#ty>),
+        Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => quote!(#ty),
+    }
+}
+
+/// The kernel's description: its name, its place, the names of its arguments, and how it uses them.
+fn description(function: &Function, rules: Rules, arguments: &[&Parameter]) -> TokenStream {
+    let text = function.name.to_string();
+    let start = function.name.span().unwrap();
+    let (line, column) = (start.line() as u32, start.column() as u32);
+    let texts = arguments.iter().map(|parameter| parameter.local.name.to_string());
+    let together = together(function);
+    let wide = rules.wide.then(|| quote!(.with_wide_indices()));
+    quote! {
+        ::wattle::__private::KernelInfo::new(
+            #text,
+            ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
+            &[#(#texts),*],
+        )#together #wide
+    }
+}
+
+/// The host's function.
+fn host_function(
+    function: &Function,
+    rules: Rules,
+    known: Option<&TokenStream>,
+    dimensions: &TokenStream,
+) -> TokenStream {
+    let (host, thread, acc) = (private("host"), private("thread"), &function.parameters[0].local.name);
+    let (host_attributes, host_parameters) = (host_attributes(function), host_parameters(function, known));
+    let (generic_parameters, _) = generics(function);
     let where_clause = &function.generics.where_clause;
+    let body = rules.apply(Host::new(function, true).body(&function.body));
+    quote! {
+        #host_attributes
+        fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
+            #[allow(unused_imports, reason = "not every kernel has use for them")]
+            use ::wattle::__private::{Called as _, NotMarked as _};
+            #[allow(unused, reason = "not every kernel has use for it")]
+            let #thread = ::wattle::__private::Acc::<#dimensions>::__thread(#acc);
+            #body
+            #[allow(unreachable_code, reason = "the body may never end")]
+            return;
+        }
+    }
+}
+
+/// The builder's function. Its types hang on a sample of the host's function (see [`once`]), so that rustc reports an
+/// error that both have of the host's alone.
+fn build_function(function: &Function, rules: Rules) -> TokenStream {
+    let (host, build, builder, after_name) = (private("host"), private("build"), private("builder"), private("AFTER"));
+    let after_value = sample::of(function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
+    let after_constant =
+        after_value.as_ref().map(|value| quote!(const #after_name: ::core::primitive::usize = #value;));
+    let after = after_value.as_ref().map(|_| quote!(#after_name));
+    let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
+    let (build_parameters, build_bindings) = build_parameters(function, after.as_ref());
+    let (generic_parameters, _) = generics(function);
+    let where_clause = &function.generics.where_clause;
+    let reassociate = rules.reassociate.then(|| quote!(#builder.reassociate();));
+    let body = rules.apply(Build::of(function, true).effect(&function.body));
+    let quiet = quiet();
+    quote! {
+        #after_constant
+        #quiet
+        fn #build<'kernel, #(#generic_parameters),*>(
+            #builder: &'kernel #builder_type,
+            #(#build_parameters),*
+        ) #where_clause {
+            use ::wattle::__private::{Called as _, NotMarked as _};
+            #reassociate
+            #build_bindings
+            #body
+        }
+    }
+}
+
+pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
+    let mut function = parse(item, Standing::Kernel, rules)?;
+    let known_name = private("KNOWN");
+    let known_types = known_types(&function);
+    let known_constant =
+        known_types.as_ref().map(|known| quote!(const #known_name: ::core::primitive::usize = #known;));
+    let known = known_types.map(|_| quote!(#known_name));
+    hang_own_types(&mut function, known.as_ref());
+    let (_, mut generic_arguments) = generics(&function);
+    // What stands for an `impl DeviceFn<…>` has no name out of the two functions.
+    let named = generic_arguments.len() - function.anonymous;
+    generic_arguments[named..].fill(quote!(_));
+    let outer_generics = outer_generics(&function, named);
     let Function { attributes, visibility, name, refused, .. } = &function;
+    let where_clause = &function.generics.where_clause;
     let (acc, others) = (&function.parameters[0], &function.parameters[1..]);
     let dimensions = match &acc.class {
         Class::Acc(Some(dimensions)) => quote!({ #dimensions }),
         _ => quote!(1),
     };
-    let acc_name = &acc.local.name;
-    let (thread, builder, views) = (private("thread"), private("builder"), private("views"));
-    // Items: the user's own words see them, and must not mean them.
-    let (host, build, info, after_name) = (private("host"), private("build"), private("INFO"), private("AFTER"));
-    let (acc_at, draft) = (private("acc"), private("draft"));
-
-    let host_attributes = host_attributes(&function);
-    let host_body = rules.apply(Host::new(&function, true).body(&function.body));
-    let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
-    let after_constant =
-        after_value.as_ref().map(|value| quote!(const #after_name: ::core::primitive::usize = #value;));
-    let after = after_value.as_ref().map(|_| quote!(#after_name));
-    let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
-    let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
-    let build_body = rules.apply(Build::of(&function, true).effect(&function.body));
 
     // Functions are no arguments of the launch: each instance of the kernel has its own.
     let values: Vec<_> = others.iter().filter(|parameter| parameter.class != Class::Function).collect();
     let all_names: Vec<_> = others.iter().map(|parameter| &parameter.local.name).collect();
     let names: Vec<_> = values.iter().map(|parameter| &parameter.local.name).collect();
-    let texts: Vec<_> = names.iter().map(ToString::to_string).collect();
-    let outer_parameters = others.iter().map(|parameter| {
-        let (name, ty) = (&parameter.local.name, &parameter.written);
-        match parameter.class {
-            Class::View(_) => quote_spanned!(ty.span()=> #name: impl ::wattle::__private::IntoArg<#ty>),
-            Class::Function if matches!(ty, Type::ImplTrait(_)) => quote!(#name: #ty + 'static),
-            _ => quote!(#name: #ty),
-        }
-    });
-    let arguments = values.iter().map(|parameter| {
-        let name = &parameter.local.name;
-        match parameter.class {
-            Class::View(_) => quote!(::wattle::__private::IntoArg::into_arg(#name)),
-            _ => quote!(#name),
-        }
-    });
-    let argument_types = values.iter().map(|parameter| {
-        let ty = &parameter.written;
-        match parameter.class {
-            Class::View(_) => quote_spanned!(ty.span()=> ::wattle::__private::Bound<#ty>),
-            _ => quote!(#ty),
-        }
-    });
+    let outer_parameters = others.iter().map(outer_parameter);
+    let arguments = values.iter().copied().map(argument);
+    let argument_types = values.iter().copied().map(argument_type);
     let argument_types = quote!((#(#argument_types,)*));
-    let host_parameters = host_parameters(&function, known.as_ref());
     let kept_types = match known {
         Some(_) => once(argument_types.clone(), known.as_ref()),
         None => quote!(_),
     };
-    let together = together(&function);
-    let wide = rules.wide.then(|| quote!(.with_wide_indices()));
-    let reassociate = rules.reassociate.then(|| quote!(#builder.reassociate();));
+
+    // Items: the user's own words see them, and must not mean them.
+    let (host, build, info) = (private("host"), private("build"), private("INFO"));
+    let (acc_at, builder, views, draft) = (private("acc"), private("builder"), private("views"), private("draft"));
+    let host_function = host_function(&function, rules, known.as_ref(), &dimensions);
+    let build_function = build_function(&function, rules);
+    let description = description(&function, rules, &values);
     let fn_token = quote_spanned!(name.span()=> fn);
-    let text = name.to_string();
-    let start = name.span().unwrap();
-    let (line, column) = (start.line() as u32, start.column() as u32);
     let turbofish = quote!(::<#(#generic_arguments),*>);
     let arguments_at = quote!(#turbofish (#acc_at, #(#all_names),*));
     let (wide_functions, wide_calls) = vectors::of(&function, known.as_ref(), &arguments_at).unzip();
-    let quiet = quiet();
     Ok(quote! {
         #refused
         #(#attributes)*
@@ -181,33 +255,10 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
             #(#outer_parameters),*
         ) -> ::wattle::__private::Bundle<#dimensions, #argument_types> #where_clause {
             #known_constant
-            #host_attributes
-            fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
-                #[allow(unused_imports, reason = "not every kernel has use for them")]
-                use ::wattle::__private::{Called as _, NotMarked as _};
-                #[allow(unused, reason = "not every kernel has use for it")]
-                let #thread = ::wattle::__private::Acc::<#dimensions>::__thread(#acc_name);
-                #host_body
-                #[allow(unreachable_code, reason = "the body may never end")]
-                return;
-            }
+            #host_function
             #wide_functions
-            #after_constant
-            #quiet
-            fn #build<'kernel, #(#generic_parameters),*>(
-                #builder: &'kernel #builder_type,
-                #(#build_parameters),*
-            ) #where_clause {
-                use ::wattle::__private::{Called as _, NotMarked as _};
-                #reassociate
-                #build_bindings
-                #build_body
-            }
-            static #info: ::wattle::__private::KernelInfo = ::wattle::__private::KernelInfo::new(
-                #text,
-                ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
-                &[#(#texts),*],
-            )#together #wide;
+            #build_function
+            static #info: ::wattle::__private::KernelInfo = #description;
             let #draft = ::wattle::__private::Draft::<#dimensions, #kept_types, _, _>::new(
                 &#info,
                 (#(#arguments,)*),

@@ -7,7 +7,8 @@ use syn::ItemFn;
 use super::{Written, associated};
 use crate::ast::{Method, Owner};
 use crate::names::{by_receiver, private};
-use crate::parse::{OfNumbers, instead};
+use crate::numbers::OfNumbers;
+use crate::parse::instead;
 use crate::rules::Rules;
 
 impl Method {

@@ -1,4 +1,7 @@
 //! What the macros put in place of a function.
+//!
+//! This module calls those that write the two bodies (`host.rs`, `build.rs`), and they call it: a closure in a body is a
+//! function, with two bodies of its own.
 
 mod bodies;
 mod device_fn;
@@ -18,9 +21,8 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, PathArguments, Type, TypeParamBound, TypePath};
 
 use crate::ast::{Class, Function, Parameter, View};
+use crate::bounds::{bounds, is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 use crate::names::private;
-use crate::parse::{is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
-use crate::signature::bounds;
 
 /// The parameters of the host's function. `known` is the constant that its types hang on, if there is one.
 fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<TokenStream> {
@@ -28,7 +30,7 @@ fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<Toke
         let (name, ty) = (&parameter.local.name, &parameter.ty);
         let ty = match parameter.class {
             Class::View(_) => once(quote!(#ty), known),
-            _ => quote!(#ty),
+            Class::Acc(_) | Class::Exclusive | Class::Function | Class::Value => quote!(#ty),
         };
         if parameter.class == Class::View(View::PerItem) {
             return quote!(#[allow(unused_mut, reason = "`items` takes it exclusively")] mut #name: #ty);
@@ -90,7 +92,7 @@ fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<To
                 bindings.extend(of_its_own(parameter));
                 return quote_spanned!(ty.span()=> #name: impl ::wattle::__private::builder::OfElement<'kernel, Element = #ty>);
             }
-            _ => built(function, ty),
+            Class::View(_) | Class::Function | Class::Value => built(function, ty),
         };
         bindings.extend(of_its_own(parameter));
         let (built, mutable) = (once(built, after), is_items.then(|| quote!(mut)));

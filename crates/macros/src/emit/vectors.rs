@@ -11,7 +11,6 @@ use wattle_operations::vectors;
 
 use super::{generics, host_parameters};
 use crate::ast::{Block, Expr, ExprKind, Function};
-use crate::host::is_innermost;
 use crate::names::{is_atomic, is_synchronizing, private};
 
 macro_rules! table {
@@ -30,13 +29,14 @@ fn gains(body: &Block) -> bool {
     let computes = |x: &Expr| matches!(x.kind, ExprKind::Math { .. });
     body.any(&|x| match &x.kind {
         ExprKind::Call { .. } => true,
-        ExprKind::For { body, .. } => (is_innermost(body) && !body.any(&is_one_by_one)) || body.any(&computes),
+        ExprKind::For { body, .. } => (body.is_innermost() && !body.any(&is_one_by_one)) || body.any(&computes),
         ExprKind::While { body, .. } | ExprKind::Loop { body, .. } => body.any(&computes),
         _ => false,
     })
 }
 
-/// Whether it is an operation on atomic memory, of the block or of a warp, a fence, or a line that is printed.
+/// Whether an expression is an operation on atomic memory, of the block or of a warp, a fence, or a line that is
+/// printed.
 fn is_one_by_one(x: &Expr) -> bool {
     match &x.kind {
         ExprKind::Method { name, .. } => is_atomic(name) || is_synchronizing(name),

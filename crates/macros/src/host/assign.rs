@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
+use super::exprs::is_of_one_type;
 use super::places::Indexed;
-use super::{Host, is_of_one_type, private_at, support, variable};
+use super::{Host, private_at, support, variable};
 use crate::ast::{Change, Expr, Place};
 
 impl Host {

@@ -7,34 +7,10 @@ use quote::{quote, quote_spanned};
 use syn::BinOp;
 
 use super::Host;
+use super::decided::Decided;
 use super::windows::{Follows, Moving};
 use crate::ast::{Block, Expr, ExprKind, Operator};
 use crate::names::private;
-
-/// Which way all numbers of a loop go at a branch.
-#[derive(Clone, Copy)]
-pub(super) struct Decided {
-    /// The branch; it is compared, never followed.
-    branch: *const Expr,
-    pub(super) holds: bool,
-}
-
-impl Decided {
-    pub(super) fn is(&self, x: &Expr) -> bool {
-        std::ptr::eq(self.branch, x)
-    }
-
-    /// Calls `visit` with the condition, which needs no test, and with all that is not done.
-    pub(super) fn walk_dead<'e>(&self, branch: &'e Expr, visit: &mut dyn FnMut(&'e Expr)) {
-        let ExprKind::If { condition, then, otherwise } = &branch.kind else { return };
-        condition.walk(visit);
-        match (self.holds, otherwise) {
-            (true, Some(otherwise)) => otherwise.walk(visit),
-            (true, None) => {}
-            (false, _) => then.walk(visit),
-        }
-    }
-}
 
 /// A branch whose condition holds for one run of a row.
 pub(super) struct Cut {

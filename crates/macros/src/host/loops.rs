@@ -56,7 +56,8 @@ impl Host {
         quote!(if #stop { #leave })
     }
 
-    /// As [`Host::look`], but of few iterations whose number is constant the compiler makes nothing.
+    /// Writes [`Host::look`], or a form of it of which the compiler makes nothing where the number of iterations is
+    /// constant and small.
     fn look_unless_few(&self, iterations: TokenStream, constant: bool, span: Span) -> TokenStream {
         let look = self.look(iterations.clone(), span);
         if constant { quote!(if #iterations > #FEW { #look }) } else { look }
@@ -132,7 +133,7 @@ impl Host {
         }
         let Some(over) = Over::of(source) else {
             let constant = is_constant(source);
-            let is_array = !crate::parse::is_range_or_map(source);
+            let is_array = !source.is_range_or_map();
             let few = matches!(&source.kind, ExprKind::Array(all) if all.len() <= FEW as usize);
             let mut source = self.expr(source);
             if is_array {
@@ -188,11 +189,6 @@ impl Host {
     }
 }
 
-/// Whether no loop is in it.
-pub fn is_innermost(body: &Block) -> bool {
-    !body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
-}
-
 /// Whether an expression leaves the loop that it is in, or one around it.
 fn leaves(x: &Expr) -> bool {
     matches!(x.kind, ExprKind::Break { .. } | ExprKind::Return(_))
@@ -203,7 +199,7 @@ fn is_atomic(x: &Expr) -> bool {
     matches!(&x.kind, ExprKind::Method { name, .. } if names::is_atomic(name))
 }
 
-/// Whether it reads what other threads may write: a loop that never does so waits for no other thread.
+/// Whether an expression reads what other threads may write: a loop that never does so waits for no other thread.
 fn is_of_others(x: &Expr) -> bool {
     let is_view = |x: &Expr| matches!(&x.kind, ExprKind::Local(local) if local.is_view);
     match &x.kind {

@@ -55,7 +55,7 @@ impl Host {
         }
     }
 
-    /// `base[index]`, read.
+    /// Writes the read of `base[index]`.
     pub(super) fn read_at(&mut self, base: &Expr, index: &Expr, span: Span) -> TokenStream {
         let (support, thread) = (support(span), private_at("thread", span));
         if let Some(element) = self.window(base, index) {
@@ -99,7 +99,7 @@ impl Host {
         quote_spanned!(span=> #support::get(#base, #index, #thread))
     }
 
-    /// Whether it is a part of an element of an array.
+    /// Whether an expression is a part of an element of an array.
     pub(super) fn is_indexed(&self, x: &Expr) -> bool {
         match &x.kind {
             ExprKind::Index(..) => true,
@@ -108,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Whether it is an item, whose fields are places for rustc too.
+    /// Whether an expression is an item, whose fields are places for rustc too.
     pub(super) fn is_item(&self, x: &Expr) -> bool {
         matches!(&x.kind, ExprKind::Local(_) | ExprKind::Deref(_))
     }

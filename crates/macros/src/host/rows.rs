@@ -6,12 +6,11 @@
 //! with every access checked, for the row's other indices. A plain one with a branch on its index (`host/cuts.rs`) is
 //! written once for each way.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Lifetime;
 
-use super::cuts::{Cut, Decided};
-use super::loops::is_innermost;
+use super::cuts::Cut;
+use super::decided::Decided;
 use super::windows::{Moving, Windows};
 use super::{Host, Labels, support};
 use crate::ast::{Block, BreakTarget, Expr, ExprKind, Pattern};
@@ -20,7 +19,7 @@ use crate::names::private;
 /// The plain form of a loop in rows.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Plain {
-    /// Nothing in it is checked for a whole run of indices.
+    /// No access of the loop is checked for a whole run of indices.
     None,
     /// The accesses of the loop are checked once for each run of a row.
     Whole(Windows),
@@ -56,6 +55,88 @@ impl Over {
     }
 }
 
+/// A loop over rows that is being written.
+struct RowLoop<'l> {
+    /// What an iteration binds.
+    pattern: TokenStream,
+    over: Over,
+    labels: Labels,
+    body: &'l Block,
+    span: Span,
+}
+
+/// A plain form of a loop, for the runs of a row in which all of its windows are in bounds.
+struct PlainForm {
+    /// What is looked for in the indices ahead: whether the form is for them, and its windows.
+    found: TokenStream,
+    /// The pattern that `found` matches where the form is for the indices ahead and all windows are in bounds.
+    are_found: TokenStream,
+    has_windows: bool,
+    plainly: TokenStream,
+}
+
+/// A condition on the side of a cut that is ahead: that it is the one which the windows are for. `None` for windows
+/// that are for all indices.
+fn is_side_of(windows: &Windows) -> Option<TokenStream> {
+    let Decided { holds, .. } = windows.decided.as_ref()?;
+    let side = private("side");
+    Some(quote!(#side == ::core::option::Option::Some(#holds)))
+}
+
+/// The checked loop; before it, once a row, the row's numbers are narrowed to those for which the windows are in
+/// bounds. What was not found in bounds, or belongs to neither side of a cut, is tried once more in the parts that
+/// there are then.
+fn narrowed_once(checked: TokenStream, all: &[Windows], span: Span) -> TokenStream {
+    let [parts, ahead, stretch] = ["parts", "ahead", "stretch"].map(private);
+    let narrow: TokenStream = all
+        .iter()
+        .filter(|windows| !windows.reads.is_empty())
+        .map(|windows| {
+            let (index, condition) = (windows.moving.pattern(), is_side_of(windows).unwrap_or_else(|| quote!(true)));
+            let reads = windows.reads.values().map(|read| read.narrow(&stretch));
+            quote_spanned!(span=> if #condition { #index = #ahead.index(0); #(#reads)* })
+        })
+        .collect();
+    match narrow.is_empty() {
+        true => checked,
+        false => quote_spanned! {span=>
+            if #parts.is_narrowed() {
+                #checked
+            } else {
+                let mut #stretch = #parts.whole();
+                #narrow
+                #parts.narrow(#stretch);
+            }
+        },
+    }
+}
+
+/// The loop over the numbers of a part of a row, from sums of its own for each of several numbers at once, which are
+/// added up behind it. `rest` is the loop over the numbers that are left.
+fn in_sums(sums: &[Ident], lines: &[Ident], iteration: &TokenStream, rest: TokenStream, span: Span) -> TokenStream {
+    let support = support(span);
+    let [count, number, indices, whole, at, row] = ["count", "number", "indices", "whole", "at", "sum_of"].map(private);
+    let partial: Vec<_> = (0..sums.len()).map(|number| private(&format!("sums{number}"))).collect();
+    quote_spanned! {span=>
+        let #whole = #count / #support::SUMS * #support::SUMS;
+        #(let mut #partial = #support::sums(&#sums);)*
+        let mut #at = 0;
+        while #at < #whole {
+            let #row = &#indices;
+            let #indices = #row.from(#at as ::core::primitive::u32);
+            #(let #lines = #lines.part(#at, #support::SUMS);)*
+            for #number in 0..#support::SUMS {
+                #(let mut #sums = #partial[#number];)*
+                #iteration
+                #(#partial[#number] = #sums;)*
+            }
+            #at += #support::SUMS;
+        }
+        #rest
+        #(#sums = #support::add(#sums, #support::summed(#partial));)*
+    }
+}
+
 impl Host {
     /// A loop over rows. Where it has a plain form it is written in that, for the part of a row where all windows are
     /// in bounds, so that it is a loop that compilers vectorize; and checked, for all other indices.
@@ -68,123 +149,103 @@ impl Host {
         body: &Block,
         span: Span,
     ) -> TokenStream {
-        let support = support(span);
         let [row, parts, part, ahead, count] = ["row", "parts", "part", "ahead", "count"].map(private);
-        let [cut, turned, side, stretch] = ["cut", "turned", "side", "stretch"].map(private);
-        let pattern_tokens = self.pattern(pattern, false);
+        let pattern = self.pattern(pattern, false);
         let (labels, checked) = self.within(target, true, |host| host.block(body));
-        let Labels { out, again, .. } = &labels;
+        let Labels { out, again, .. } = labels.clone();
         let look = self.look(quote!(#count), span);
         let taken = quote_spanned!(span=> #look let #part = #parts.take(#count););
-        let checked = quote_spanned!(span=> #taken #again: for #pattern_tokens in #part #checked);
+        let checked = quote_spanned!(span=> #taken #again: for #pattern in #part #checked);
+        let this = RowLoop { pattern, over, labels, body, span };
         let (all, narrow_cut) = match plain {
             Plain::None => (Vec::new(), None),
             Plain::Whole(windows) => (vec![windows], None),
             Plain::Cut(cut, windows) => (windows.into(), Some(cut.narrow)),
         };
-        let is_here = |windows: &Windows| {
-            let decided = windows.decided.as_ref();
-            decided.map(|Decided { holds, .. }| quote!(#side == ::core::option::Option::Some(#holds)))
-        };
-        // What was not found in bounds, or belongs to neither way, is tried once more in the parts that there are then.
-        let narrow: TokenStream = all
-            .iter()
-            .filter(|windows| !windows.reads.is_empty())
-            .map(|windows| {
-                let (index, condition) = (windows.moving.pattern(), is_here(windows).unwrap_or_else(|| quote!(true)));
-                let reads = windows.reads.values().map(|read| read.narrow(&stretch));
-                quote_spanned!(span=> if #condition { #index = #ahead.index(0); #(#reads)* })
-            })
-            .collect();
-        let mut each = match narrow.is_empty() {
-            true => checked,
-            false => quote_spanned! {span=>
-                if #parts.is_narrowed() {
-                    #checked
-                } else {
-                    let mut #stretch = #parts.whole();
-                    #narrow
-                    #parts.narrow(#stretch);
-                }
-            },
-        };
-        // A row that is in bounds as a whole, as most are, is tried first: where its count is a constant, this loop is
-        // unrolled.
+        let mut each = narrowed_once(checked, &all, span);
         let mut whole = Vec::new();
         for windows in all {
-            let index = (!windows.reads.is_empty()).then(|| windows.moving.pattern());
-            let index = index.map(|index| quote!(#index = #ahead.index(0);));
-            let (lines, found): (Vec<_>, Vec<_>) =
-                windows.reads.values().map(|read| (read.line(), read.find(&count))).unzip();
-            let is_here = is_here(&windows).map(|is_here| quote!(&& #is_here));
-            let outer = self.windows.replace(windows);
-            self.loops.push(labels.clone());
-            let plain = self.block(body);
-            self.loops.pop();
-            let windows = std::mem::replace(&mut self.windows, outer);
-            let plainly = self.plainly(&pattern_tokens, over, windows.as_ref(), (again, &plain), body, span);
-            let some = quote!(::core::option::Option::Some);
-            let is_plain = quote!(#ahead.is_plain() && #count <= #support::STEPS_PER_LOOK);
-            let found = quote!(#index (#is_plain #is_here, #(#found,)*));
-            let are_found = quote!((true, #(#some(#lines),)*));
+            let form = self.plain_form(windows, &this);
+            let PlainForm { found, are_found, plainly, .. } = &form;
             each = quote_spanned! {span=>
                 match { #found } {
                     #are_found => { #taken #plainly }
                     _ => { #each }
                 }
             };
-            if !lines.is_empty() {
-                whole.push((found, are_found, quote_spanned!(span=> #look let #part = #row; #plainly)));
+            if form.has_windows {
+                whole.push(form);
             }
         }
-        let in_parts = quote_spanned! {span=>
+        let mut in_parts = quote_spanned! {span=>
             let mut #parts = #row.parts();
             while let ::core::option::Option::Some(#ahead) = #parts.ahead() {
                 let #count = #ahead.count();
                 #each
             }
         };
-        let parts = match whole.is_empty() {
-            true => in_parts,
-            false => {
-                let each = whole.into_iter().fold(in_parts, |otherwise, (found, are_found, plainly)| {
-                    quote_spanned!(span=> match { #found } { #are_found => { #plainly } _ => { #otherwise } })
-                });
+        // A row that is in bounds as a whole, as most are, is tried first: where its count is a constant, this loop is
+        // unrolled.
+        if !whole.is_empty() {
+            let each = whole.into_iter().fold(in_parts, |otherwise, PlainForm { found, are_found, plainly, .. }| {
+                let plainly = quote_spanned!(span=> #look let #part = #row; #plainly);
+                quote_spanned!(span=> match { #found } { #are_found => { #plainly } _ => { #otherwise } })
+            });
+            in_parts = quote_spanned! {span=>
+                let #ahead = #row.indices();
+                let #count = #ahead.count();
+                #each
+            };
+        }
+        match narrow_cut {
+            None => quote_spanned!(span=> #out: for #row in #rows { #in_parts }),
+            Some(narrow) => {
+                let (support, [cut, turned, side]) = (support(span), ["cut", "turned", "side"].map(private));
                 quote_spanned! {span=>
-                    let #ahead = #row.indices();
-                    let #count = #ahead.count();
-                    #each
-                }
-            }
-        };
-        let Some(narrow) = narrow_cut else {
-            return quote_spanned!(span=> #out: for #row in #rows { #parts });
-        };
-        quote_spanned! {span=>
-            #out: for mut #row in #rows {
-                let mut #cut = #row.cut();
-                #narrow
-                let mut #turned = 0;
-                while let ::core::option::Option::Some((#row, #side)) =
-                    #support::next_side(&mut #row, &mut #turned, #cut)
-                {
-                    #parts
+                    #out: for mut #row in #rows {
+                        let mut #cut = #row.cut();
+                        #narrow
+                        let mut #turned = 0;
+                        while let ::core::option::Option::Some((#row, #side)) =
+                            #support::next_side(&mut #row, &mut #turned, #cut)
+                        {
+                            #in_parts
+                        }
+                    }
                 }
             }
         }
     }
 
-    /// The loop over a part of a row in which all windows are in bounds.
-    fn plainly(
-        &self,
-        pattern: &TokenStream,
-        over: Over,
-        windows: Option<&Windows>,
-        (again, plain): (&Lifetime, &TokenStream),
-        body: &Block,
-        span: Span,
-    ) -> TokenStream {
-        let support = support(span);
+    /// Writes the plain form of a loop with these windows.
+    fn plain_form(&mut self, windows: Windows, of: &RowLoop<'_>) -> PlainForm {
+        let (support, [ahead, count]) = (support(of.span), ["ahead", "count"].map(private));
+        let has_windows = !windows.reads.is_empty();
+        let index = has_windows.then(|| windows.moving.pattern());
+        let index = index.map(|index| quote!(#index = #ahead.index(0);));
+        let (lines, found): (Vec<_>, Vec<_>) =
+            windows.reads.values().map(|read| (read.line(), read.find(&count))).unzip();
+        let is_here = is_side_of(&windows).map(|is_here| quote!(&& #is_here));
+        let outer = self.windows.replace(windows);
+        self.loops.push(of.labels.clone());
+        let iteration = self.block(of.body);
+        self.loops.pop();
+        let windows = std::mem::replace(&mut self.windows, outer);
+        let plainly = self.plainly(of, windows.as_ref(), &iteration);
+        let some = quote!(::core::option::Option::Some);
+        let is_plain = quote!(#ahead.is_plain() && #count <= #support::STEPS_PER_LOOK);
+        PlainForm {
+            found: quote!(#index (#is_plain #is_here, #(#found,)*)),
+            are_found: quote!((true, #(#some(#lines),)*)),
+            has_windows,
+            plainly,
+        }
+    }
+
+    /// The loop over a part of a row in which all windows are in bounds; `plain` is its body.
+    fn plainly(&self, of: &RowLoop<'_>, windows: Option<&Windows>, plain: &TokenStream) -> TokenStream {
+        let RowLoop { pattern, over, labels: Labels { again, .. }, body, span } = of;
+        let (over, span) = (*over, *span);
         let [part, count, number, indices] = ["part", "count", "number", "indices"].map(private);
         let at = quote!(#indices.index(#number as ::core::primitive::u32));
         let slice_of = |number: usize| private(&format!("elements{number}"));
@@ -226,27 +287,8 @@ impl Host {
         let iterations = match sums.is_empty() {
             true => plainly(quote!(0)),
             false => {
-                let [whole, at, row] = ["whole", "at", "sum_of"].map(private);
-                let (rest, names) = (plainly(quote!(#whole)), &sums);
-                let partial: Vec<_> = (0..sums.len()).map(|number| private(&format!("sums{number}"))).collect();
-                quote_spanned! {span=>
-                    let #whole = #count / #support::SUMS * #support::SUMS;
-                    #(let mut #partial = #support::sums(&#names);)*
-                    let mut #at = 0;
-                    while #at < #whole {
-                        let #row = &#indices;
-                        let #indices = #row.from(#at as ::core::primitive::u32);
-                        #(let #lines = #lines.part(#at, #support::SUMS);)*
-                        for #number in 0..#support::SUMS {
-                            #(let mut #names = #partial[#number];)*
-                            #iteration
-                            #(#partial[#number] = #names;)*
-                        }
-                        #at += #support::SUMS;
-                    }
-                    #rest
-                    #(#names = #support::add(#names, #support::summed(#partial));)*
-                }
+                let whole = private("whole");
+                in_sums(&sums, &lines, &iteration, plainly(quote!(#whole)), span)
             }
         };
         quote_spanned! {span=>
@@ -261,7 +303,7 @@ impl Host {
 
     /// The plain form of an innermost loop with accesses that move along with its index, or over `elements`.
     pub(super) fn plain(&mut self, index: Option<&Pattern>, elements: bool, body: &Block) -> Plain {
-        if !is_innermost(body) {
+        if !body.is_innermost() {
             return Plain::None;
         }
         let moving = Moving::with(index, body);

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::BinOp;
 
-use super::cuts::Decided;
+use super::decided::Decided;
 use super::{Host, support};
 use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, View};
 use crate::names::private;
@@ -44,7 +44,7 @@ pub(super) struct Read {
     is_read_only: bool,
     /// The view's name.
     view: Local,
-    /// Which dimension moves, where it is not the last one.
+    /// The dimension that moves, where it is not the last one.
     dimension: Option<usize>,
     /// The index of a row's first read.
     first: TokenStream,
@@ -355,7 +355,7 @@ impl Host {
         self.windows.as_ref()?.shared(self, base, index)
     }
 
-    /// Which way all numbers of the loop that is being written go at a branch, where that is known.
+    /// The outcome of a branch's condition, where it is the same for all numbers of the loop that is being written.
     pub(super) fn decided(&self, branch: &Expr) -> Option<bool> {
         let decided = self.windows.as_ref()?.decided?;
         decided.is(branch).then_some(decided.holds)

@@ -7,11 +7,11 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
 use super::absent::{Called, absent};
-use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, instead, math, nearest};
-use super::types::is_number;
-use super::{Parser, error, markers, words};
+use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, instead, nearest};
+use super::{Parser, error, markers, without_parentheses, words};
 use crate::ast::{Callee, Expr, ExprKind, Local, Owner, View};
 use crate::names::{is_method, is_of_acc};
+use crate::numbers::{is_number, math};
 use crate::source;
 
 impl Parser {
@@ -187,7 +187,7 @@ impl Parser {
         self.call_of(callee, None, &call.args, call.span())
     }
 
-    /// Whether it is a type of numbers, or a type parameter that is one.
+    /// Whether the name is that of a type of numbers, or of a type parameter that is one.
     pub(super) fn is_type_of_numbers(&self, name: &Ident) -> bool {
         self.numbers.contains(name) || is_number(&name.to_string())
     }
@@ -292,27 +292,6 @@ fn is_of_type(path: &syn::Path) -> bool {
     let Some(owner) = path.segments.iter().rev().nth(1) else { return false };
     let name = owner.ident.to_string();
     name.starts_with(char::is_uppercase) || is_number(&name)
-}
-
-/// An expression, whatever parentheses are around it.
-pub(super) fn without_parentheses(x: &syn::Expr) -> &syn::Expr {
-    match x {
-        syn::Expr::Paren(inner) => without_parentheses(&inner.expr),
-        syn::Expr::Group(inner) => without_parentheses(&inner.expr),
-        x => x,
-    }
-}
-
-/// Whether a loop goes over a range or an index map; else over an array, as far as it shows.
-pub fn is_range_or_map(source: &Expr) -> bool {
-    match &source.kind {
-        ExprKind::Range { .. } => true,
-        ExprKind::Method { name, .. } => matches!(
-            name.to_string().as_str(),
-            "indices" | "items" | "items_together" | "contiguous" | "strided" | "step_by" | "rev"
-        ),
-        _ => false,
-    }
 }
 
 impl Parser {

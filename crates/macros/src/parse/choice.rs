@@ -50,7 +50,7 @@ impl Parser {
         Ok(ExprKind::If { condition, then, otherwise })
     }
 
-    /// `if let`.
+    /// Parses an `if let` expression.
     fn if_let(&mut self, binding: &syn::ExprLet, branch: &syn::ExprIf) -> Result<ExprKind> {
         let value = self.boxed(&binding.expr)?;
         let then = self.arm(&binding.pat, None, |parser| parser.block(&branch.then_branch))?;
@@ -136,7 +136,7 @@ impl Parser {
         Ok(Block { statements: vec![Statement::Do(Expr { kind, span })], value: None, span })
     }
 
-    /// `matches!(value, pattern)`.
+    /// Parses the macro call `matches!(value, pattern)`.
     pub(super) fn matches(&mut self, call: &syn::Macro) -> Result<ExprKind> {
         let (value, pattern, guard) = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
             let value: syn::Expr = input.parse()?;

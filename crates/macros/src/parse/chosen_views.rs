@@ -44,7 +44,7 @@ impl Parser {
         found.map_or(Ok(()), |span| Err(Error::new(span, REFUSED)))
     }
 
-    /// Whether it is a view, or has one among its parts.
+    /// Whether the value of an expression is a view, or has one among its parts.
     fn gives_view(&self, x: &Expr) -> bool {
         match &x.kind {
             ExprKind::Tuple(all) => all.iter().any(|x| self.gives_view(x)),

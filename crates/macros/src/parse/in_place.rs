@@ -11,8 +11,7 @@ use quote::{ToTokens, format_ident};
 use syn::punctuated::Punctuated;
 use syn::{Result, Token};
 
-use super::calls::without_parentheses;
-use super::{Parser, error};
+use super::{Parser, error, without_parentheses};
 use crate::ast::{Block, Callee, Expr, ExprKind, Local, Pattern, Place, Statement};
 
 /// What is given to be changed: the variable that it is of, and how it is written.
@@ -45,6 +44,20 @@ impl Part {
     }
 }
 
+/// A call that changes parts of variables or of memory in their places, as far as it has been parsed.
+#[derive(Default)]
+struct InPlace {
+    arguments: Vec<Expr>,
+    /// The statements before the call: they compute indices and arguments, each once.
+    before: Vec<Statement>,
+    /// The statements after the call, which write back what it has changed.
+    after: Vec<Statement>,
+    /// The parts that the call may change.
+    taken: Vec<Part>,
+    /// The names of what comes back beside the result.
+    backs: Vec<Pattern>,
+}
+
 impl Parser {
     /// A call of `callee`, of a method with its receiver.
     pub(super) fn call_of(
@@ -70,94 +83,122 @@ impl Parser {
             return Ok(ExprKind::Call { callee, arguments });
         }
         self.scoped(|parser| {
-            let (mut arguments, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
-            let mut taken: Vec<Part> = Vec::new();
+            let mut in_place = InPlace::default();
             let calls = parser.called_on.len();
             let on = match on {
                 Some(on) => {
                     parser.called_on.push(on.way());
-                    let x = parser.with_indices(on.x.clone(), &mut before)?;
-                    taken.push(on);
+                    let x = parser.with_indices(on.x.clone(), &mut in_place.before)?;
+                    in_place.taken.push(on);
                     Some(x)
                 }
                 None => {
                     let receiver = receiver.map(|receiver| parser.receiver(receiver)).transpose()?;
-                    arguments.extend(receiver.map(|receiver| parser.held(receiver, "argument", &mut before)));
+                    let receiver = receiver.map(|receiver| parser.held(receiver, "argument", &mut in_place.before));
+                    in_place.arguments.extend(receiver);
                     None
                 }
             };
-            let mut backs = Vec::new();
             for (x, part) in others.iter().zip(parts) {
-                let Some(part) = part else {
-                    let argument = parser.argument(x)?;
-                    // What a method changes is read behind the arguments.
-                    let is_last = on.is_some() && others.len() == 1;
-                    arguments.push(if is_last { argument } else { parser.held(argument, "argument", &mut before) });
-                    continue;
-                };
-                if taken.iter().any(|taken| taken.way().overlaps(&part.way())) {
-                    let message = format!(
-                        "two parts of `{}` are given at once; take one out: `let mut e = …; f(&mut e);`",
-                        part.of.name
-                    );
-                    return error(x, &message);
+                match part {
+                    Some(part) => parser.give_part(x, part, lends, &mut in_place)?,
+                    None => {
+                        let argument = parser.argument(x)?;
+                        // What a method changes is read behind the arguments.
+                        let is_last = on.is_some() && others.len() == 1;
+                        let argument = match is_last {
+                            true => argument,
+                            false => parser.held(argument, "argument", &mut in_place.before),
+                        };
+                        in_place.arguments.push(argument);
+                    }
                 }
-                let place = parser.with_indices(part.x.clone(), &mut before)?;
-                taken.push(part);
-                let (value, place) = (parser.expr(&place)?, parser.place(&place)?);
-                let at = value.span;
-                let back = if lends {
-                    arguments.push(Expr { kind: ExprKind::Lent(Box::new(value)), span: at });
-                    let back = parser.unnamed("back");
-                    backs.push(Pattern::Local(back.clone()));
-                    back
-                } else {
-                    let part = Local { mutable: true, ..parser.unnamed("part") };
-                    before.push(binding(Pattern::Local(part.clone()), value));
-                    arguments.push(Expr { kind: ExprKind::Exclusive(Box::new(variable(&part, at))), span: at });
-                    part
-                };
-                after.push(Statement::Do(put(place, &back, at)));
             }
             parser.called_on.truncate(calls);
-            let result = parser.unnamed("result");
-            // As the function returns them: the first one outermost.
-            let pattern = backs
-                .into_iter()
-                .rev()
-                .fold(Pattern::Local(result.clone()), |result, back| Pattern::Tuple(vec![result, back], span));
-            let held = Block { statements: before, value: None, span };
-            let call = match on {
-                Some(x) => {
-                    let (of, way) = (&taken[0].of, taken[0].way());
-                    let changes = |x: &Expr| changes(x, &way);
-                    if held.any(&changes) || arguments.iter().any(|x| x.any(&changes)) {
-                        let message = format!(
-                            "the arguments change `{0}`, on which the method is called; work them out before: `let n = …; \
-                             {0}.{1}(n)`",
-                            of.display(),
-                            method(&callee)
-                        );
-                        return Err(syn::Error::new(span, message));
-                    }
-                    let (value, place) = (parser.expr(&x)?, parser.place(&x)?);
-                    let at = value.span;
-                    arguments.insert(0, value);
-                    parser.adapt_all(&mut arguments);
-                    let back = parser.unnamed("back");
-                    let put = put(place, &back, at);
-                    Statement::CallOn { pattern, back, call: Expr { kind: ExprKind::Call { callee, arguments }, span }, put }
-                }
-                None => {
-                    parser.adapt_all(&mut arguments);
-                    binding(pattern, Expr { kind: ExprKind::Call { callee, arguments }, span })
-                }
-            };
-            let mut statements = held.statements;
-            statements.push(call);
-            statements.extend(after);
-            Ok(ExprKind::Block(Block { statements, value: Some(Box::new(variable(&result, span))), span }))
+            parser.call_in_place(callee, on, in_place, span)
         })
+    }
+
+    /// Gives a part of a variable or of memory for a parameter that is `&mut`: what `x` means, which is written back
+    /// after the call.
+    fn give_part(&mut self, x: &syn::Expr, part: Part, lends: bool, in_place: &mut InPlace) -> Result<()> {
+        if in_place.taken.iter().any(|taken| taken.way().overlaps(&part.way())) {
+            let message =
+                format!("two parts of `{}` are given at once; take one out: `let mut e = …; f(&mut e);`", part.of.name);
+            return error(x, &message);
+        }
+        let place = self.with_indices(part.x.clone(), &mut in_place.before)?;
+        in_place.taken.push(part);
+        let (value, place) = (self.expr(&place)?, self.place(&place)?);
+        let at = value.span;
+        let back = if lends {
+            in_place.arguments.push(Expr { kind: ExprKind::Lent(Box::new(value)), span: at });
+            let back = self.unnamed("back");
+            in_place.backs.push(Pattern::Local(back.clone()));
+            back
+        } else {
+            let part = Local { mutable: true, ..self.unnamed("part") };
+            in_place.before.push(binding(Pattern::Local(part.clone()), value));
+            let variable = Box::new(variable(&part, at));
+            in_place.arguments.push(Expr { kind: ExprKind::Exclusive(variable), span: at });
+            part
+        };
+        in_place.after.push(Statement::Do(put(place, &back, at)));
+        Ok(())
+    }
+
+    /// The call itself, with the statements before and after it. `on` is what a method may change that is called on it,
+    /// the first of the parts that were taken.
+    fn call_in_place(
+        &mut self,
+        callee: Callee,
+        on: Option<syn::Expr>,
+        in_place: InPlace,
+        span: Span,
+    ) -> Result<ExprKind> {
+        let InPlace { mut arguments, before, after, taken, backs } = in_place;
+        let result = self.unnamed("result");
+        // As the function returns them: the first one outermost.
+        let pattern = backs
+            .into_iter()
+            .rev()
+            .fold(Pattern::Local(result.clone()), |result, back| Pattern::Tuple(vec![result, back], span));
+        let held = Block { statements: before, value: None, span };
+        let call = match on {
+            Some(x) => {
+                let (of, way) = (&taken[0].of, taken[0].way());
+                let changes = |x: &Expr| changes(x, &way);
+                if held.any(&changes) || arguments.iter().any(|x| x.any(&changes)) {
+                    let message = format!(
+                        "the arguments change `{0}`, on which the method is called; work them out before: `let n = …; \
+                         {0}.{1}(n)`",
+                        of.display(),
+                        method(&callee)
+                    );
+                    return Err(syn::Error::new(span, message));
+                }
+                let (value, place) = (self.expr(&x)?, self.place(&x)?);
+                let at = value.span;
+                arguments.insert(0, value);
+                self.adapt_all(&mut arguments);
+                let back = self.unnamed("back");
+                let put = put(place, &back, at);
+                Statement::CallOn {
+                    pattern,
+                    back,
+                    call: Expr { kind: ExprKind::Call { callee, arguments }, span },
+                    put,
+                }
+            }
+            None => {
+                self.adapt_all(&mut arguments);
+                binding(pattern, Expr { kind: ExprKind::Call { callee, arguments }, span })
+            }
+        };
+        let mut statements = held.statements;
+        statements.push(call);
+        statements.extend(after);
+        Ok(ExprKind::Block(Block { statements, value: Some(Box::new(variable(&result, span))), span }))
     }
 
     /// What a method may change that is called on it: a variable that is `mut`, an item, or a part of one.
@@ -220,7 +261,7 @@ impl Parser {
         variable(&local, span)
     }
 
-    /// The same place, whose indices are worked out once.
+    /// Rewrites a place so that its indices are computed once, by statements in `before`.
     fn with_indices(&mut self, place: syn::Expr, before: &mut Vec<Statement>) -> Result<syn::Expr> {
         Ok(match place {
             syn::Expr::Index(mut index) => {

@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::{Pat, PatTuple, Result};
 
-use super::{error, is_range_or_map};
+use super::error;
 use crate::ast::{Expr, ExprKind};
 
 /// The methods that give an index or an extent.
@@ -31,7 +31,7 @@ pub(super) fn check_let(pattern: &Pat, value: &Expr) -> Result<()> {
 /// Refuses a tuple for the index of a loop.
 pub(super) fn check_for(pattern: &Pat, source: &Expr) -> Result<()> {
     let Pat::Tuple(tuple) = pattern else { return Ok(()) };
-    if is_range_or_map(source) && !has_items(source) {
+    if source.is_range_or_map() && !has_items(source) {
         let message = format!(
             "this loop gives indices, which are arrays in several dimensions: write `for {} in …`; pairs of an index and an \
              element come from `acc.items(&mut out)`",

@@ -139,7 +139,7 @@ fn is_arithmetic(op: &BinOp) -> bool {
 }
 
 impl Expr {
-    /// Whether it is a number without a type: a literal, or a variable that begins with one.
+    /// Whether the expression is a number without a type: a literal, or a variable that begins with one.
     pub fn is_open_literal(&self) -> bool {
         if let ExprKind::Local(local) = &self.kind {
             return local.is_literal;
@@ -154,7 +154,7 @@ impl Expr {
 }
 
 impl Expr {
-    /// Whether it is a number that is written where it stands, with a type or without.
+    /// Whether the expression is a number that is written where it stands, with a type or without.
     pub fn is_number(&self) -> bool {
         matches!(
             &self.kind,

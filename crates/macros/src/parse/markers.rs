@@ -2,22 +2,21 @@
 
 use syn::{Block, Path, Result, Stmt};
 
-use super::calls::without_parentheses;
-use super::error;
+use super::{error, without_parentheses};
 use crate::source;
 
 /// The types that have them, and their names there.
 const MARKERS: [(&str, &[&str]); 2] =
     [("Scope", &["Block", "Device", "System"]), ("Order", &["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"])];
 
-/// Whether it is a scope or an order, by its path.
+/// Whether a path names a scope or an order.
 fn is_marker(path: &Path) -> bool {
     let mut last = path.segments.iter().rev().map(|segment| &segment.ident);
     let (Some(name), Some(owner)) = (last.next(), last.next()) else { return false };
     MARKERS.iter().any(|(ty, names)| owner == ty && names.iter().any(|of_it| name == of_it))
 }
 
-/// Whether it is a scope or an order, or gives one in some case.
+/// Whether an expression is a scope or an order, or has one as its value in some case.
 fn gives_marker(x: &syn::Expr) -> bool {
     match without_parentheses(x) {
         syn::Expr::Path(path) => is_marker(&path.path),

@@ -20,7 +20,7 @@ struct Format<'p> {
     used: Vec<bool>,
     /// The number that the next `{}` has.
     next: usize,
-    /// How many values were given behind the text.
+    /// The number of values behind the format string.
     given: usize,
     pieces: TokenStream,
     /// The text with numbers in the place of names.
@@ -129,7 +129,7 @@ impl Format<'_> {
         self.literal.push_str(&text.replace('{', "{{").replace('}', "}}"));
     }
 
-    /// What stands between braces.
+    /// Parses the text between two braces: `name:format`.
     fn value(&mut self, inside: &str) -> Result<()> {
         let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
         let number = self.number(name.trim())?;

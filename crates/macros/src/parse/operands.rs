@@ -7,12 +7,10 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{BinOp, Lit, Result, Stmt, Type, UnOp};
 
-use super::calls::without_parentheses;
-use super::names::math;
-use super::types::{is_half, is_number};
-use super::{Parser, error};
+use super::{Parser, error, without_parentheses};
 use crate::ast::{Expr, ExprKind, Operands, Operator, Pattern};
 use crate::names::{is_method, trait_of};
+use crate::numbers::{is_half, is_number, math};
 use crate::source;
 
 impl Parser {
@@ -69,7 +67,8 @@ impl Parser {
         }
     }
 
-    /// Whether it shows to be numbers, truth values or masks, or arrays and tuples of them.
+    /// Whether the form of an expression shows that its value is a number, a truth value or a mask, or an array or
+    /// tuple of these.
     pub(super) fn is_no_struct(&self, x: &syn::Expr) -> bool {
         let x = without_parentheses(x);
         if self.is_number(x) {
@@ -146,7 +145,7 @@ impl Parser {
         }
     }
 
-    /// Whether it is a constant or function of a type of numbers.
+    /// Whether a path names a constant or function of a type of numbers.
     fn is_of_numbers(&self, path: &syn::Path) -> bool {
         path.segments.len() == 2 && self.is_type_of_numbers(&path.segments[0].ident)
     }
@@ -204,7 +203,7 @@ impl Parser {
     }
 }
 
-/// Whether it is the name of a type of numbers that Rust has itself.
+/// Whether a type is one of the numbers that Rust has itself.
 fn is_of_rust(ty: &Type) -> bool {
     match ty {
         Type::Group(inner) => is_of_rust(&inner.elem),
@@ -216,7 +215,7 @@ fn is_of_rust(ty: &Type) -> bool {
     }
 }
 
-/// Whether it is a literal with a point and without a type.
+/// Whether an expression is a literal with a point and without a type.
 fn is_open_float(x: &syn::Expr) -> bool {
     match without_parentheses(x) {
         syn::Expr::Lit(literal) => matches!(&literal.lit, Lit::Float(number) if number.suffix().is_empty()),

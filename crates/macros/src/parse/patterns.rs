@@ -4,15 +4,13 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Pat, Result};
 
+use super::structs::{ENUMS, is_structs, numbered};
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind, Local, Pattern};
 
 /// What patterns there are, for what is none of them.
 const PATTERNS: &str = "patterns in kernels are names, `_`, literals, constants, ranges `1..=9`, alternatives `1 | 2`, \
                         `n @ 1..=9`, tuples `(a, b)`, arrays `[y, x]` and structs `Body { mass, .. }`";
-
-/// The message about the variants of enums.
-pub(super) const ENUMS: &str = "there are no enums in kernels, so no `Option` and no `Result`; use numbers and `bool`";
 
 impl Parser {
     /// A pattern, which declares its names. One that always matches has no constants: each name in it is a variable's.
@@ -68,10 +66,10 @@ impl Parser {
                 error(pattern, "write each part of the tuple or array in its place, with `_` for the others")
             }
             Pat::Struct(fields) => self.struct_pattern(fields, refutable),
-            Pat::TupleStruct(tuple) if super::structs::is_structs(&tuple.path) => {
+            Pat::TupleStruct(tuple) if is_structs(&tuple.path) => {
                 let rest = matches!(tuple.elems.last(), Some(Pat::Rest(_)));
                 let parts = self.patterns(tuple.elems.iter().take(tuple.elems.len() - usize::from(rest)), refutable)?;
-                let fields = super::structs::numbered(parts).collect();
+                let fields = numbered(parts).collect();
                 Ok(Pattern::Struct { path: tuple.path.clone(), fields, rest })
             }
             Pat::TupleStruct(_) => error(pattern, ENUMS),

@@ -2,8 +2,7 @@
 
 use syn::{Result, spanned::Spanned};
 
-use super::calls::without_parentheses;
-use super::{Parser, error};
+use super::{Parser, error, without_parentheses};
 use crate::ast::{Block, Expr, ExprKind, Pattern, Place, Statement, View};
 
 /// What stands for references, which kernels do not have.
@@ -159,7 +158,7 @@ fn check_self(local: &crate::ast::Local, x: &syn::Expr) -> Result<()> {
     }
 }
 
-/// Whether it is a variable, or a part of one.
+/// Whether an expression is a variable, or a part of one.
 fn is_part(x: &Expr) -> bool {
     match &x.kind {
         ExprKind::Local(_) => true,

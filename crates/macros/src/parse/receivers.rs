@@ -5,14 +5,12 @@
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Result, Type};
 
-use super::bounds::{is_bound_of_library, is_bound_of_numbers};
-use super::calls::without_parentheses;
-use super::names::{SHARED, math};
-use super::types::is_number;
-use super::{Parser, check_type};
+use super::names::SHARED;
+use super::{Parser, check_type, without_parentheses};
 use crate::ast::{Callee, ExprKind, Local, Method, Owner};
+use crate::bounds::{bounds, is_bound_of_library, is_bound_of_numbers};
 use crate::names::{is_method, is_of_values, is_type_of_library, may_have, trait_of};
-use crate::signature::bounds;
+use crate::numbers::{is_number, math};
 use crate::source;
 
 /// The type parameters of a function that may have functions of the user's.
@@ -133,12 +131,12 @@ impl Parser {
         }
     }
 
-    /// Whether it is the `Acc`.
+    /// Whether an expression is the `Acc`.
     pub(super) fn is_acc(&self, x: &syn::Expr) -> bool {
         self.local(x).is_some_and(|local| self.accs.contains(&local.number))
     }
 
-    /// Whether it is a view or the `Acc`.
+    /// Whether an expression is a view or the `Acc`.
     pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
         self.is_acc(x) || self.local(x).is_some_and(|local| self.views.contains_key(&local.number))
     }
@@ -172,7 +170,7 @@ impl Parser {
         }
     }
 
-    /// Whether it is a number, a truth value or a mask, as far as it shows.
+    /// Whether an expression is a number, a truth value or a mask, as far as its form shows.
     pub(super) fn is_number(&self, x: &syn::Expr) -> bool {
         match without_parentheses(x) {
             syn::Expr::Lit(_) | syn::Expr::Cast(_) => true,

@@ -14,7 +14,7 @@ use crate::ast::{Expr, ExprKind, Local, View};
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Name {
     pub(super) text: String,
-    /// Which expansion the identifier comes from.
+    /// The macro expansion that the identifier comes from.
     origin: String,
 }
 

@@ -8,8 +8,11 @@ use super::scope::Name;
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind, Pattern, Step, View};
 
+/// The message about the variants of enums.
+pub(super) const ENUMS: &str = "there are no enums in kernels, so no `Option` and no `Result`; use numbers and `bool`";
+
 impl Parser {
-    /// `of.field`.
+    /// Parses a field access `of.field`.
     pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<ExprKind> {
         let base = self.base(&field.base)?;
         let member = field.member.clone();
@@ -54,7 +57,7 @@ impl Parser {
         }
     }
 
-    /// Whether it is an element in its place: of a view, by its index, or an item.
+    /// Whether an expression is an element in its place: of a view, by its index, or an item.
     fn is_element(&self, x: &Expr) -> bool {
         match &x.kind {
             ExprKind::Local(local) => local.is_item,
@@ -86,7 +89,7 @@ impl Parser {
         values: &Punctuated<syn::Expr, Token![,]>,
     ) -> Result<ExprKind> {
         if !is_structs(path) {
-            return error(path, super::patterns::ENUMS);
+            return error(path, ENUMS);
         }
         let mut values = self.exprs(values)?;
         self.adapt_all(&mut values);

@@ -1,35 +1,11 @@
 //! The types that kernels know, as they are written.
 
 use syn::Result;
-use wattle_operations::types;
 
 use super::absent::absent_type;
 use super::error;
 use crate::ast::{Class, View};
-
-macro_rules! rows {
-    ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
-        &[$((stringify!($t), stringify!($row), !stringify!($($atomic)?).is_empty())),+]
-    };
-}
-
-/// The types of the table: the name, the kind, and whether there are atomic operations on it.
-const TYPES: &[(&str, &str, bool)] = types!(rows);
-
-/// Whether it is the name of a type of numbers, or `bool`.
-pub fn is_number(name: &str) -> bool {
-    TYPES.iter().any(|(known, ..)| *known == name)
-}
-
-/// Whether it is the name of an integer type.
-pub fn is_int(name: &str) -> bool {
-    TYPES.iter().any(|(known, row, _)| *known == name && matches!(*row, "unsigned" | "word" | "signed"))
-}
-
-/// Whether it is the name of a float of 16 bits.
-pub fn is_half(name: &str) -> bool {
-    TYPES.iter().any(|(known, row, _)| *known == name && *row == "half")
-}
+use crate::numbers::TYPES;
 
 /// The names of the types that are wanted by kind and by whether there are atomic operations on them.
 fn listed(is_wanted: impl Fn(&str, bool) -> bool) -> String {

@@ -4,7 +4,8 @@
 
 use proc_macro2::Span;
 
-use super::names::{instead, math};
+use super::names::instead;
+use crate::numbers::math;
 use crate::source;
 
 /// Words, and what a kernel writes in their place. A word that ends in `*` begins so.

@@ -18,10 +18,11 @@ const ALIGNMENT: usize = 64;
 pub(crate) struct Block<'l> {
     launch: &'l LaunchState,
     index: [u32; MAX_RANK],
-    /// Which of the worker's arrays is the block's first shared one, and how many it has.
+    /// Index, in the worker's list of arrays, of the block's first shared array.
     first_array: Cell<usize>,
+    /// The number of the block's shared arrays.
     arrays: Cell<usize>,
-    /// The bytes of all these arrays.
+    /// The size of all these arrays in bytes.
     bytes: Cell<u64>,
 }
 
@@ -93,13 +94,14 @@ impl Drop for Block<'_> {
 struct Scratch {
     start: Option<std::ptr::NonNull<u64>>,
     words: usize,
-    /// How many bytes the block that runs now has of it; none where memory is lacking.
+    /// The size of the part that the block which runs now has, in bytes; `None` where memory is lacking.
     lent: Option<u64>,
 }
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
-    /// How many of these arrays belong to blocks that run on this worker now: one block, or blocks within each other.
+    /// The number of the arrays that belong to blocks which run on this worker now: one block, or blocks within each
+    /// other.
     static ARRAYS_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 

@@ -7,17 +7,17 @@ use wattle_ir::format_index;
 
 use wattle_ir::{LaunchShape, MAX_RANK, Site};
 
+use super::row_major::delinearize;
 use crate::divergence::Divergence;
 use crate::error::{Error, ErrorKind, ThreadLine};
 use crate::fault::{Fault, FaultKind};
 use crate::interrupt;
-use crate::kernel::KernelInfo;
 use crate::sync::lock;
-use crate::thread::delinearize;
 
 /// What a launch's threads share on the host.
 pub struct LaunchState {
-    kernel: &'static KernelInfo,
+    /// The kernel's name.
+    kernel: &'static str,
     rank: usize,
     shape: LaunchShape,
     threads_in_block: u32,
@@ -26,15 +26,15 @@ pub struct LaunchState {
     started: OnceLock<Instant>,
     stop: AtomicU8,
     faulted: AtomicBool,
-    found: Mutex<Option<Box<Found>>>,
+    problems: Mutex<Option<Box<Problems>>>,
 }
 
 /// What went wrong in a launch.
 #[derive(Default)]
-struct Found {
+struct Problems {
     fault: Option<Fault>,
     divergence: Option<Divergence<String>>,
-    /// Where threads were when they were stopped.
+    /// The lines at which threads were stopped.
     lines: Vec<ThreadLine>,
 }
 
@@ -44,9 +44,9 @@ const PAST_LIMIT: u8 = 1;
 const INTERRUPTED: u8 = 2;
 
 impl LaunchState {
-    /// The state of a launch of a kernel of this rank, which has not begun.
+    /// The state of a launch of the kernel of this name and rank, which has not begun.
     pub(crate) fn new(
-        kernel: &'static KernelInfo,
+        kernel: &'static str,
         rank: usize,
         shape: LaunchShape,
         shared_elements: u32,
@@ -62,7 +62,7 @@ impl LaunchState {
             started: OnceLock::new(),
             stop: AtomicU8::new(RUNNING),
             faulted: AtomicBool::new(false),
-            found: Mutex::new(None),
+            problems: Mutex::new(None),
         }
     }
 
@@ -89,7 +89,7 @@ impl LaunchState {
         delinearize(number, self.shape.grid_extent)
     }
 
-    /// How many threads a block has.
+    /// The number of threads per block.
     #[inline(always)]
     pub(crate) fn threads_in_block(&self) -> u32 {
         self.threads_in_block
@@ -134,20 +134,20 @@ impl LaunchState {
         let block = format_index(&block[..self.rank]);
         let mut lines: Vec<_> = sites.into_iter().map(|site| ThreadLine { block: block.clone(), site }).collect();
         lines.dedup();
-        lock(&self.found).get_or_insert_default().lines.append(&mut lines);
+        lock(&self.problems).get_or_insert_default().lines.append(&mut lines);
     }
 
     /// Ends the launch with the error that threads of a block wait at a barrier that can never open.
     #[cold]
     pub(crate) fn diverged(&self, divergence: Divergence<String>) {
-        lock(&self.found).get_or_insert_default().divergence.get_or_insert(divergence);
+        lock(&self.problems).get_or_insert_default().divergence.get_or_insert(divergence);
         self.abandon();
     }
 
     /// The name of a thread, as [`Divergence`] has it.
     pub(crate) fn name(&self, block: [u32; MAX_RANK], thread: [u32; MAX_RANK]) -> String {
         let [thread, block] = [thread, block].map(|index| format_index(&index[..self.rank]));
-        format!("thread {thread} of block {block} of kernel `{}`", self.kernel.name)
+        format!("thread {thread} of block {block} of kernel `{}`", self.kernel)
     }
 
     #[cold]
@@ -155,8 +155,8 @@ impl LaunchState {
         if self.faulted.swap(true, Ordering::Relaxed) {
             return;
         }
-        lock(&self.found).get_or_insert_default().fault = Some(Fault {
-            kernel: self.kernel.name.to_owned(),
+        lock(&self.problems).get_or_insert_default().fault = Some(Fault {
+            kernel: self.kernel.to_owned(),
             block: format_index(&block[..self.rank]),
             thread: format_index(&thread[..self.rank]),
             site,
@@ -164,7 +164,8 @@ impl LaunchState {
         });
     }
 
-    /// How the launch ended.
+    /// The result of the launch, once all its threads have ended: of what went wrong a fault comes first, then a
+    /// divergence, then the time limit or the interruption.
     #[inline]
     pub(crate) fn outcome(mut self) -> Result<(), Error> {
         let stop = *self.stop.get_mut();
@@ -178,9 +179,12 @@ impl LaunchState {
 
     #[cold]
     fn ending(self, time_limit: Option<Duration>) -> Error {
-        let kernel = self.kernel.name.to_owned();
-        let Found { fault, divergence, mut lines } =
-            self.found.into_inner().unwrap_or_else(PoisonError::into_inner).map_or_else(Found::default, |found| *found);
+        let kernel = self.kernel.to_owned();
+        let Problems { fault, divergence, mut lines } = self
+            .problems
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .map_or_else(Problems::default, |problems| *problems);
         // A fault comes first: it is often why the others wait for ever.
         if let Some(fault) = fault {
             return ErrorKind::Fault(Box::new(fault)).into();

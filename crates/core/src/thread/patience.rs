@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 
 /// How many polls pass between two looks at the clock.
 pub(crate) const POLLS_PER_LOOK: u32 = 64;
-/// From how many polls on a waiting thread gives its core away at each look, where others of this process need one.
+/// How many iterations of loops that wait for no other thread pass between two looks at the time limit: enough that the
+/// inner ones, which have no check in them, stay as fast as if there were none.
+pub const STEPS_PER_LOOK: u32 = 1 << 16;
+/// The number of polls from which on a waiting thread gives its core away at each look, where other threads of this
+/// process need one.
 const POLLS_BEFORE_YIELD: u32 = 1024;
 /// How long a thread that polls keeps its core where no other thread of this process needs it. Another process may, but
 /// what looks like a wait may be a search, which needs processor time.
