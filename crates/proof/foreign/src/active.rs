@@ -163,7 +163,7 @@ mod tests {
         Place { parts, lanes, ..Place::of(7, 0) }
     }
 
-    /// Bell's numbers count partitions.
+    /// As many partitions come as Bell's number of the lanes says.
     #[test]
     fn all_partitions_come_once() {
         for (lanes, count) in [(1, 1), (2, 2), (3, 5), (4, 15), (5, 52)] {

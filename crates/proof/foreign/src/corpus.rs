@@ -119,7 +119,7 @@ impl Judged {
     }
 }
 
-/// One line: the module, the answer with its reason, and the expected one.
+/// Writes one line: the module, the answer with its reason, and the expected answer.
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.case.path.display())?;

@@ -33,13 +33,13 @@ pub struct Options {
     pub forbids_races: bool,
     /// The maximum number of iterations of a loop that changes something each time and whose exit depends on memory.
     pub loop_bound: u32,
-    /// Which blocks are promised to run, where threads wait for one another.
+    /// The progress model: the blocks that are promised to run where threads wait for one another.
     pub progress: Progress,
     /// The limits at which the search stops.
     pub limits: Limits,
-    /// Where the search shows how far it is.
+    /// The meter on which the search shows how far it is.
     pub meter: Option<Arc<Meter>>,
-    /// Where the answers about a list are kept for later runs, if anywhere ([`corpus::run`](crate::corpus::run)).
+    /// The keeper of the answers about a list for later runs, if they are kept ([`corpus::run`](crate::corpus::run)).
     pub keeper: Option<Arc<dyn Keeper>>,
 }
 
@@ -57,12 +57,12 @@ impl Default for Options {
     }
 }
 
-/// The answer.
+/// The answer about a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every execution is right.
     Holds,
-    /// Some execution is wrong; the steps of the threads that take part, in program order.
+    /// Some execution is wrong: what is wrong with it, and the steps of the threads that take part, in program order.
     Violated(Violation, Vec<Step>),
     /// The search was not exhaustive: the reason.
     Unknown(String),

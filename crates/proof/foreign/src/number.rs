@@ -87,14 +87,14 @@ macro_rules! numbers {
                 }
             }
 
-            /// What its values are.
+            /// The kind of the type's values.
             fn kind(self) -> TypeKind {
                 match self {
                     $(Number::$variant => TypeKind::$kind,)+
                 }
             }
 
-            /// The size in bytes.
+            /// The size of a number of the type in bytes.
             pub fn size(self) -> u8 {
                 match self {
                     $(Number::$variant => size_of::<$ty>() as u8,)+

@@ -83,7 +83,7 @@ const VECTORS: Clause = Clause {
 };
 
 impl Violation {
-    /// What it is, in a word or two.
+    /// The name of the violation's kind, in a few words.
     pub fn kind(&self) -> &'static str {
         match self {
             Violation::Race { .. } => "data race",

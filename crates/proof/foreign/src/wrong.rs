@@ -27,7 +27,7 @@ pub enum Wrong {
     Loaded {
         /// The number of the statement.
         load: u32,
-        /// Its place in the source.
+        /// The place of the statement in the source.
         at: String,
     },
     /// A value that comes from what a shuffle took from this lane, which had ended, is not in the mask, or does not

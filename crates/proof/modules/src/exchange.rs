@@ -31,7 +31,7 @@ pub struct Combine {
     pub by: Combiner,
     /// The width of the values in bits.
     pub bits: u8,
-    /// Which lanes' values are combined for a lane.
+    /// The lanes whose values are combined for a lane.
     pub of: CombinedLanes,
 }
 

@@ -249,7 +249,8 @@ pub enum Op {
 }
 
 impl Op {
-    /// The same operation on numbers, whose first operands go into the result bit by bit.
+    /// Marks the first `operands` operands of an operation on numbers as going into the result bit by bit; other
+    /// operations stay as they are.
     #[must_use]
     pub fn bit_by_bit(mut self, operands: u8) -> Op {
         if let Op::Un { bitwise, .. } | Op::Bin { bitwise, .. } | Op::Tern { bitwise, .. } | Op::Quad { bitwise, .. } =

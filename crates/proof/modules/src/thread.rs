@@ -30,9 +30,9 @@ impl<V: Value> Default for Cursor<V> {
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "their fields are the instruction's operands")]
 pub enum Effect<'k, V> {
-    /// Nothing is left: at most the thread's registers and its position have changed.
+    /// The instruction is done: at most the thread's registers and its position have changed.
     None,
-    /// Nothing is left: the thread jumped backwards or to the same instruction.
+    /// The instruction is done: the thread jumped backwards or to the same instruction.
     Back,
     /// The owner loads the items at the address and behind it into the registers, each as [`Access::extended`] converts
     /// it.

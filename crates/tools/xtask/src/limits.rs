@@ -145,7 +145,7 @@ fn end(program: &PathBuf, arguments: &[std::ffi::OsString], how: Ended) -> Resul
     }
 }
 
-/// Sends what Ctrl-C does.
+/// Sends a process the signal that Ctrl-C sends.
 fn interrupt(child: &Child) -> Result<(), String> {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     sent.map(|_| ()).map_err(|error| format!("running kill: {error}"))

@@ -38,7 +38,8 @@ pub(super) enum Edits {
 }
 
 impl Change {
-    /// The same change of an access with a relaxed order, where it has a stronger one.
+    /// The change with relaxed accesses in place of those that acquire or release; `None` if it does anything else, or
+    /// is relaxed already.
     pub(super) fn relaxed(&self) -> Option<Change> {
         let mut weaker = self.clone();
         weaker.text = match &mut weaker.edits {

@@ -25,7 +25,7 @@ use crate::world::World;
 
 /// The changes of modules of one language.
 trait Language {
-    /// The changes to try.
+    /// The changes of the modules that are worth a trial, by kind.
     fn candidates(&self) -> Candidates;
 
     /// The access of a race as an atomic one, a read that acquires or a write that releases; `None` where it cannot be.
@@ -99,7 +99,7 @@ impl<'w> Trials<'w> {
         Trials { language, judged, options, deadline: Instant::now() + budget, each, advice: Advice::default() }
     }
 
-    /// The advice.
+    /// Tries the candidates within the time, and returns the advice that was found.
     fn advice(mut self) -> Advice {
         let found = self.search(&self.language.candidates()).unwrap_or_default();
         // Trials would prove nothing if they judged anything else than what is violated.

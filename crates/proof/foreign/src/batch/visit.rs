@@ -76,7 +76,7 @@ impl<'b> Collector<'b> {
         self.judged.violations.is_empty() && self.judged.unknown.is_empty() && !self.unsure && !self.spoilt
     }
 
-    /// Whether something is wrong.
+    /// Whether some execution has been found to be wrong.
     pub fn has_found(&self) -> bool {
         !self.judged.violations.is_empty()
     }

@@ -76,7 +76,7 @@ impl<'w> Judge<'w> {
         }
     }
 
-    /// The same judge, to whom a race is an error or none.
+    /// Makes a race an error of an execution, or none.
     pub(crate) fn with_races(self, forbids_races: bool) -> Judge<'w> {
         Judge { forbids_races, ..self }
     }

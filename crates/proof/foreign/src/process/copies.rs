@@ -42,15 +42,15 @@ pub(super) struct Copy {
 /// What a thread does for one of its copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Stage {
-    /// It reads the source, when the copy begins.
+    /// The thread reads the source, when the copy begins.
     Begin,
-    /// It writes marks to the target.
+    /// The thread writes marks to the target, when the copy begins.
     Mark,
-    /// It looks for the marks, at the wait.
+    /// The thread looks for the marks, at the wait.
     Look,
-    /// It reads the source again.
+    /// The thread reads the source again, at the wait.
     Read,
-    /// It writes to the target.
+    /// The thread writes what it has read to the target, at the wait.
     Write,
 }
 

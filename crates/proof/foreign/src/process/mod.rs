@@ -95,12 +95,12 @@ impl ModuleThread {
         }
     }
 
-    /// The same thread, which is never scheduled again after its first `writes` writes.
+    /// Has the thread never scheduled again after its first `writes` writes.
     pub(crate) fn halting_after(self, writes: u32) -> ModuleThread {
         ModuleThread { halts_after: Some(writes), ..self }
     }
 
-    /// Its launch.
+    /// The launch that the thread belongs to.
     pub(crate) fn part<'w>(&self, world: &'w World) -> &'w Part {
         &world.parts[self.part as usize]
     }
@@ -155,7 +155,7 @@ impl ModuleThread {
         self.ended && self.behind && (self.part, self.block) == (other.part, other.block)
     }
 
-    /// Whether it has ended.
+    /// Whether the thread has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }

@@ -33,7 +33,7 @@ use crate::unsupported::Unsupported;
 use crate::violation::Violation;
 use crate::world::{Part, Range, Source, World};
 
-/// Where a launch came from, so that it can be made again of a changed module.
+/// The module and the setting that a launch was made from, so that it can be made again of a changed module.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub module: Spirv,

@@ -38,7 +38,7 @@ pub enum Question {
 pub enum Answer {
     /// The claim is met, there is no race, every thread ends.
     Yes,
-    /// It is not met, there is a race, some thread does not end: the reason.
+    /// The claim is not met, there is a race, or some thread does not end: the reason.
     No(String),
     /// The answer was not found: the reason.
     Unknown(String),
@@ -234,7 +234,8 @@ impl Seen<'_> {
         })
     }
 
-    /// One end of an execution, as far as a clause looks at it; `doubt` says why it may be none.
+    /// Records what one end of an execution shows about a clause. `value` gives what the cells hold, and `doubt` says why
+    /// the execution may be none.
     fn end(&mut self, clause: usize, value: &dyn Fn(Address) -> Option<u64>, doubt: &dyn Fn() -> Option<String>) {
         let Wanted::End(ends) = &self.wanted else { return };
         match self.is_shown(clause, value) {

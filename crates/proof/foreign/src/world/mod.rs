@@ -75,9 +75,9 @@ pub struct World {
     pub(crate) read_only: ReadOnly,
     pub(crate) copies: Copies,
     pub(crate) turns: Turns,
-    /// Which lanes are together at each `activemask`.
+    /// The chosen lanes that are together at each `activemask`.
     pub(crate) active: Active,
-    /// Which lane each `elect.sync` chooses.
+    /// The lane that each `elect.sync` elects.
     pub(crate) elected: Elected,
     /// Whether some thread has taken along what it has found in unwritten memory.
     pub(crate) carries_unwritten: AtomicBool,
@@ -265,7 +265,7 @@ impl World {
         &self.parts[0].launch
     }
 
-    /// The text of the module, where it is PTX and one launch of it is all there is.
+    /// The text of the module, if it is PTX and the launch is the only one, with no host part beside it.
     pub(crate) fn source(&self) -> Option<&Source> {
         match &self.parts[..] {
             [part] if part.spirv.is_none() && self.beside.is_none() => Some(&part.source),
@@ -273,7 +273,7 @@ impl World {
         }
     }
 
-    /// Where a launch of a SPIR-V module came from, where it is all there is.
+    /// The module and the setting of the launch, if it is of SPIR-V and the only one.
     pub(crate) fn origin(&self) -> Option<&Origin> {
         match &self.parts[..] {
             [part] => part.spirv.as_ref()?.origin.as_deref(),

@@ -98,7 +98,7 @@ impl World {
         format!("{file}:{line}{column}")
     }
 
-    /// The same place of a module's instruction, as a site.
+    /// The place of a module's instruction in its source, as a site.
     pub(crate) fn site_of(&self, at: usize) -> Site {
         let (file, line, column) = self.shown(at);
         Site { file: lasting(file), line, column }

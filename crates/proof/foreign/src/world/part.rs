@@ -63,7 +63,7 @@ pub(crate) struct Part {
     open_addresses: Vec<bool>,
     /// Whether it divides integers, whose quotient by zero nothing fixes.
     divides: bool,
-    /// Which ranges it may write, where that is known.
+    /// The ranges that the launch may write from each instruction on, where they are known.
     pub(crate) pointers: Option<Pointers>,
     /// The first of its threads and of its blocks, among all.
     pub(crate) first: ThreadId,
@@ -74,14 +74,14 @@ pub(crate) struct Part {
     pub(crate) spirv: Option<SpirvLaunch>,
     /// The address of its workspace, where it is a cooperative one that asks for it.
     pub(crate) workspace: Option<u64>,
-    /// Which of its barriers wait also for threads that have ended.
+    /// The barriers of the launch that wait also for threads that have ended.
     pub(crate) waits: WaitsForEnded,
     /// The memory whose updates only order, as emitted for a sequentially consistent fence: nothing reads what they
     /// write.
     pub(crate) hidden: Option<u32>,
 }
 
-/// Which barriers wait also for threads that have ended.
+/// The barriers that wait also for threads that have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WaitsForEnded {
     /// No barrier does, as PTX has it.
@@ -178,7 +178,7 @@ impl Part {
         self.module.sm >= 70
     }
 
-    /// The kernel.
+    /// The kernel that is launched.
     pub(crate) fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.kernel]
     }

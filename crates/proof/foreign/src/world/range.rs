@@ -20,9 +20,9 @@ pub struct Range {
     pub bytes: u64,
     /// The first contents, byte by byte; `None` where nobody has written one.
     pub(crate) initial: Vec<Option<u8>>,
-    /// Its parts as the source writes them, where that is known.
+    /// The parts of the memory as the source writes them, where they are known.
     pub(crate) parts: Option<Parts>,
-    /// Another name of it: that of the only member of a block.
+    /// A second name of the memory: that of a block's only member.
     pub(crate) member: Option<String>,
 }
 

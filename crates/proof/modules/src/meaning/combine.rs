@@ -75,7 +75,7 @@ fn lowest_bit(float: f32) -> f64 {
     f64::from(exponent - 150 + number.trailing_zeros() as i32).exp2()
 }
 
-/// What two values become.
+/// Combines the values of two lanes.
 fn combine(how: Combine, x: u64, y: u64) -> u64 {
     let mask = u64::MAX >> (64 - u32::from(how.bits.clamp(1, 64)));
     let signed = |bits: u64| {

@@ -85,7 +85,7 @@ impl Exact {
         Exact { negative: value < 0, magnitude: value.unsigned_abs(), exponent: 0 }
     }
 
-    /// The same number with its highest bit at `TOP`, if it is not zero.
+    /// The number with its magnitude shifted left until the highest bit is at `TOP`; zero stays as it is.
     fn raised(self) -> Exact {
         let by = (TOP + 1).saturating_sub(u128::BITS - self.magnitude.leading_zeros());
         if self.magnitude == 0 {

@@ -66,7 +66,7 @@ impl Format {
 pub enum Finish {
     /// The rounded result stays as it is.
     None,
-    /// It is clamped to [0, 1], and a NaN becomes +0: `.sat`.
+    /// The rounded result is clamped to [0, 1], and a NaN becomes +0: `.sat`.
     Saturate,
     /// A negative number becomes +0: `.relu`.
     Relu,

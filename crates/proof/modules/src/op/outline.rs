@@ -65,7 +65,7 @@ pub struct Outline<'o> {
     pub compares: bool,
     /// How threads meet at it, if they do.
     pub meeting: Option<Meeting>,
-    /// Which step comes next, where no guard keeps it from being executed.
+    /// The step that comes next, unless a guard keeps the operation from being executed.
     pub next: Next,
 }
 
@@ -97,11 +97,11 @@ pub enum Transfer<'o> {
 /// The step that comes after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The one behind it.
+    /// The step behind the operation.
     Follows,
-    /// The one of this number.
+    /// The step of this number.
     Jumps(u32),
-    /// None: the thread, or the launch, has ended.
+    /// No step: the thread, or the launch, has ended.
     Ends,
 }
 

@@ -96,7 +96,7 @@ impl Semantics {
         })
     }
 
-    /// Whether they order anything.
+    /// Whether the semantics order anything: they acquire or release.
     pub fn order(&self) -> bool {
         self.acquire || self.release
     }

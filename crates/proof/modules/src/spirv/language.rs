@@ -16,7 +16,7 @@ pub enum SourceLanguage {
     OpenCl,
     /// WGSL.
     Wgsl,
-    /// Another one, or none that is named.
+    /// Another language, or none that the module names.
     Other,
 }
 

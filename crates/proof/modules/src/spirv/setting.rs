@@ -66,7 +66,7 @@ pub enum Contents {
     Members {
         /// The contents of each.
         named: Vec<(String, Contents)>,
-        /// Its bytes, or why there are none.
+        /// The bytes of the members in their order, or why they have none.
         in_order: Result<Vec<u8>, String>,
     },
     /// Memory of this many bytes that nobody has written, of scalars of a type where it is given.
@@ -252,6 +252,6 @@ impl Shape {
 pub struct BuiltInVariable {
     /// The built-in that the variable is.
     pub which: BuiltIn,
-    /// Its scalars, with their offsets in the thread's memory.
+    /// The scalars of the variable, with their offsets in the thread's memory.
     pub leaves: Vec<Leaf>,
 }

@@ -205,7 +205,7 @@ impl Types {
         self.get(id).ok_or_else(|| by.refused("its type is declared nowhere, or is not supported"))
     }
 
-    /// Declares a type.
+    /// Records the type that an instruction declares.
     pub fn declare(
         &mut self,
         instruction: &Instruction,

@@ -82,7 +82,7 @@ enum Barrier {
     /// No thread has arrived.
     #[default]
     Idle,
-    /// This many threads have arrived, and all that have not ended are awaited.
+    /// All threads that have not ended are awaited, and this many have arrived.
     All(u32),
     /// The threads of a given number of warps are awaited. A barrier that has opened stays in this state, so that
     /// threads that come in excess are seen.

@@ -55,7 +55,7 @@ pub struct Gathering {
 
 /// Why a turn ended.
 pub enum Turn {
-    /// Other threads take their turns now.
+    /// The thread has done its share of instructions, or yields: other threads take their turns now.
     Over,
     /// The thread has arrived at a barrier; whether it waits there, and the number of threads if one is given.
     Barrier { waits: bool, barrier: u8, threads: Option<u32>, gather: Option<Gathering> },
@@ -85,7 +85,7 @@ impl Common<'_> {
         self.kernel.shared_extent(u64::from(self.shape.dynamic))
     }
 
-    /// Where the bytes of an access to local memory stand among those of its thread.
+    /// The number of an access's first byte among the bytes of local memory that its thread has.
     fn local_byte(&self, address: u64, bytes: u8) -> Result<u64, Fault> {
         let bytes = u64::from(bytes);
         if address & (bytes - 1) != 0 {

@@ -17,7 +17,7 @@ const SC_FENCE: &str = "fence.sc.gpu;";
 const BLOCK: &str = "bar.sync 0;";
 const WARP: &str = "bar.warp.sync 0xffffffff;";
 
-/// The changes to try.
+/// The changes of a launch's module that are worth a trial, by kind.
 pub(super) fn of(world: &World) -> Candidates {
     let mut found = Candidates { increments: increment::all(world), ..Candidates::default() };
     let Some(source) = world.source() else { return found };

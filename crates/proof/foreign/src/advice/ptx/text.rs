@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 /// What is done to a line of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::advice) enum Edit {
+    /// Adds an instruction before the line's own.
     Before(&'static str),
+    /// Adds an instruction behind the line's own.
     After(&'static str),
-    /// Another text for the instruction: an access with an order and a scope, a wider fence, or nothing.
+    /// Replaces the instruction: by an access with an order and a scope, a wider fence, or nothing. The access is given
+    /// where a load or a store is made strong.
     Instead(String, Option<Access>),
 }
 

@@ -152,7 +152,7 @@ fn lacking(what: impl std::fmt::Display, instead: &str) -> Error {
     Error::capability("checker", format!("judge this launch: {what}"), instead)
 }
 
-/// A fault in words.
+/// What a fault of a thread is, in words.
 fn fault_text(fault: &Fault) -> &'static str {
     match fault {
         Fault::OutOfBounds { .. } => "an index out of bounds",

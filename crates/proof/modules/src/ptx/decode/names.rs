@@ -72,7 +72,7 @@ impl Names {
         self.slot("_")
     }
 
-    /// A new slot.
+    /// Adds a register with this name; returns its number.
     fn slot(&self, name: &str) -> Reg {
         let mut slots = self.slots.borrow_mut();
         slots.push(name.to_owned());
@@ -116,7 +116,7 @@ impl Names {
         if has.agrees(ty) { Ok(reg) } else { self.mismatch(name, has, ty) }
     }
 
-    /// A destination register.
+    /// The register that an operand names as the destination of a result of a type.
     pub fn destination(&self, operand: &Operand, ty: Type) -> Parsed<Reg> {
         self.reg(operand, ty)
     }

@@ -104,7 +104,7 @@ pub struct Variable {
     pub scalars: Option<Scalar>,
     /// Whether some instruction may read it.
     pub is_read: bool,
-    /// Its parts as the source writes them, where they have places.
+    /// The parts of the variable as the source writes them, where they have places.
     pub parts: Option<Parts>,
     /// The name of its only member, where it is a block with one.
     pub member: Option<String>,
@@ -318,7 +318,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Adds a step.
+    /// Adds a step without a guard.
     fn emit(&mut self, op: Op) -> Result<(), Refused> {
         self.emit_if(Guard { reg: NO_REG, negated: false }, op)
     }
