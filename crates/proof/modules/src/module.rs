@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::code::Step;
+use crate::op::Step;
 use crate::types::Type;
 
 /// A module in the flat form.

@@ -5,13 +5,23 @@ mod parts;
 
 use wattle_memory::Label;
 
-use crate::code::{
-    Access, Bin, Bitwise, Carry, Convert, Fence, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Tern, Test, Un,
-};
 use crate::exchange::Exchange;
+use crate::functions::{Bin, Quad, Tern, Test, Un};
+use crate::meaning::exact::Rounded;
+use crate::operand::{Access, Carry, Convert, Fence, Guard, Ordering, Reg, Rmw, Special, Src};
 use crate::types::Space;
+use crate::value::Bitwise;
 pub use outline::{Meeting, Next, Outline, Transfer};
 pub use parts::{AtObject, Copied, Gather, Lanes, TableJoin, TestJoin};
+
+/// An instruction with its guard.
+#[derive(Debug)]
+pub struct Step {
+    /// The condition under which it runs.
+    pub guard: Guard,
+    /// The operation.
+    pub op: Op,
+}
 
 /// The operation of an instruction.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Instructions on bytes, bits and fields (PTX ISA 8.8, 9.7.1 "Integer Arithmetic Instructions", 9.7.8 "Logic and Shift
 //! Instructions", 9.7.9.7 "prmt").
 
-use crate::code::{Bin, Quad, Tern, Un};
+use crate::functions::{Bin, Quad, Tern, Un};
 use crate::types::{Sort, Type};
 
 const LOW: u64 = 0xFFFF_FFFF;

@@ -1,7 +1,7 @@
 //! The meaning of reductions and scans over lanes: PTX ISA 8.8, 9.7.13.12 "redux.sync"; SPIR-V 1.6,
 //! "OpGroupNonUniformIAdd" and those after it.
 
-use crate::code::{Combine, CombinedLanes, Combiner};
+use crate::exchange::{Combine, CombinedLanes, Combiner};
 
 /// The bits of a float that are its number; the rest is its exponent and its sign.
 const FRACTION: i32 = 24;

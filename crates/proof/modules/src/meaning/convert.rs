@@ -3,7 +3,7 @@
 use super::exact::{self, Exact};
 use super::float::flushed;
 use super::half::{Finish, Format};
-use crate::code::{Convert, Integral};
+use crate::operand::{Convert, Integral};
 use crate::types::{Sort, Type};
 
 /// Converts a number, given as bits of its type; returns the bits of the destination register.

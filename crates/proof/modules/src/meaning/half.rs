@@ -2,7 +2,7 @@
 //! formats"). Each is a double exactly; the only rounding is to the nearest, ties to even. A NaN comes out as 0x7FFF.
 
 use super::float::Two;
-use crate::code::{Bin, Tern, Test, Un};
+use crate::functions::{Bin, Tern, Test, Un};
 use crate::types::{Sort, Type};
 
 const NAN: u64 = 0x7FFF;

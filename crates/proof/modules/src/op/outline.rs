@@ -1,8 +1,8 @@
 //! What all analyses need of an operation: its operands, its accesses, who meets there, and what comes next.
 
-use super::{Op, TestJoin};
-use crate::code::{Access, NO_REG, Ordering, Reg, Src, Step};
+use super::{Op, Step, TestJoin};
 use crate::exchange::Exchange;
+use crate::operand::{Access, NO_REG, Ordering, Reg, Src};
 
 impl Op {
     /// What it moves between memory and registers, if it is a load or a store that is not also something else.

@@ -1,6 +1,7 @@
 //! What operations consist of, where that is more than operands.
 
-use crate::code::{Access, Bin, Join, Reg, Src, Tern, Test, Un};
+use crate::functions::{Bin, Join, Tern, Test, Un};
+use crate::operand::{Access, Reg, Src};
 
 /// What an instruction does to each half of a word.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Instructions that stand for one of the text: what they have in common with it, and registers of their own.
 
-use super::parse::Parsed;
+use super::Parsed;
 use super::statement::{Instruction, Operand, Statement};
 use crate::Refused;
 use crate::types::{Sort, Type};

@@ -1,6 +1,6 @@
 //! Decodes arithmetic, logic and shifts: PTX ISA 9.7.1 to 9.7.3 and 9.7.8.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;

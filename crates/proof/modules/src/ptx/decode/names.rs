@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use crate::Refused;
 use crate::code::{Access, Reg, Src, Strength};

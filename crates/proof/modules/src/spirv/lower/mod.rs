@@ -20,6 +20,7 @@ mod matrix;
 mod memory;
 mod packing;
 mod split;
+mod variables;
 mod whole;
 
 pub use interface::{BoundBuffer, Given, Interface, PushMember};
