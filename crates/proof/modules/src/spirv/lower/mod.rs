@@ -6,6 +6,7 @@
 //! registers ([`whole`]).
 
 mod atomic;
+mod composite;
 mod compute;
 mod control;
 mod convert;
