@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::launch::bits;
 use crate::number::{Number, Shown};
 use crate::operator::{OPERATORS, Operator};
-use crate::world::Range;
+use crate::range::Range;
 
 /// An item of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,8 +11,8 @@ use wattle_check::keep::{Answered, Content};
 use wattle_check::search::Statistics;
 use wattle_litmus::{Schedule, on_all_cores};
 
-use crate::judge::Options;
 use crate::spirv::{self, Answer, Header, Question};
+use crate::verdict::Options;
 
 /// What is asked of the modules of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

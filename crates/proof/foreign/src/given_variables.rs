@@ -7,9 +7,9 @@ use wattle_modules::types::Type;
 use crate::declared::Declared;
 use crate::launch::{Argument, Given, struct_bytes};
 use crate::number::Number;
-use crate::prepare::range_of;
+use crate::range::{Range, range_of};
 use crate::unsupported::Unsupported;
-use crate::world::{Range, plain_name};
+use crate::world::plain_name;
 
 /// The first contents of a variable.
 struct Contents {

@@ -6,8 +6,7 @@ use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
 use crate::endings::Turn;
-use crate::flow::reached;
-use crate::structure::{Construct, reached_without};
+use crate::structure::{Construct, reached, reached_without};
 
 /// A loop, by the instruction at which it begins.
 #[derive(Debug)]

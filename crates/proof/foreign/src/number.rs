@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use wattle_ir::{TypeKind, floats, types};
 use wattle_modules::meaning::half::Format;
+use wattle_modules::spirv::{Kind, Scalar};
 use wattle_modules::types::Type;
 
 macro_rules! define_halves {
@@ -161,6 +162,16 @@ impl Number {
         }
     }
 
+    /// The type of the numbers of a SPIR-V module's scalar type; `None` where there is none.
+    pub(crate) fn of_scalar(scalar: Scalar) -> Option<Number> {
+        SCALARS.iter().find(|(_, kind, bits)| (*kind, *bits) == (scalar.kind, scalar.bits)).map(|(number, ..)| *number)
+    }
+
+    /// The scalar type of SPIR-V whose values these numbers are, if it has one.
+    pub(crate) fn scalar(self) -> Option<Scalar> {
+        SCALARS.iter().find(|(number, ..)| *number == self).map(|&(_, kind, bits)| Scalar { kind, bits })
+    }
+
     /// Whether it may be negative: a signed integer or a float.
     pub(crate) fn is_signed(self) -> bool {
         match self.kind() {
@@ -169,6 +180,22 @@ impl Number {
         }
     }
 }
+
+/// The types of numbers, and the scalar types of SPIR-V that they are.
+const SCALARS: [(Number, Kind, u32); 12] = [
+    (Number::U32, Kind::Int(false), 32),
+    (Number::U32, Kind::Bool, 1),
+    (Number::I32, Kind::Int(true), 32),
+    (Number::U8, Kind::Int(false), 8),
+    (Number::I8, Kind::Int(true), 8),
+    (Number::U16, Kind::Int(false), 16),
+    (Number::I16, Kind::Int(true), 16),
+    (Number::U64, Kind::Int(false), 64),
+    (Number::I64, Kind::Int(true), 64),
+    (Number::F16, Kind::Float, 16),
+    (Number::F32, Kind::Float, 32),
+    (Number::F64, Kind::Float, 64),
+];
 
 /// The bits of a number of a type, as people write it.
 pub(crate) struct Shown(pub Number, pub u64);

@@ -233,6 +233,9 @@ pub struct StuckThread {
     pub passed_by: Option<ThreadId>,
 }
 
+/// Threads that would wait for ever, if barriers of a block waited for threads that have ended, and the story.
+pub(crate) type HeldUp = (Vec<StuckThread>, Vec<Step>);
+
 /// The threads of each place at which some wait in one way.
 pub(crate) fn alike(threads: &[StuckThread]) -> Vec<Vec<&StuckThread>> {
     let mut all: Vec<Vec<&StuckThread>> = Vec::new();

@@ -2,8 +2,8 @@
 
 use wattle_modules::spirv::Edit as Instruction;
 
-use super::ptx::Edit as Line;
-use super::{ptx, spirv};
+use super::ptx::text::{self, Edit as Line};
+use super::spirv::edits;
 
 /// A change of a place in the source, which may stand more than once in the module: in unrolled loops, and in functions
 /// that are inlined.
@@ -43,8 +43,8 @@ impl Change {
     pub(super) fn relaxed(&self) -> Option<Change> {
         let mut weaker = self.clone();
         weaker.text = match &mut weaker.edits {
-            Edits::Lines(lines) => ptx::relax(lines)?,
-            Edits::Instructions(all) => spirv::relax(all, &self.text)?,
+            Edits::Lines(lines) => text::relax(lines)?,
+            Edits::Instructions(all) => edits::relax(all, &self.text)?,
         };
         (weaker != *self).then_some(weaker)
     }
@@ -55,8 +55,8 @@ impl Change {
             return false;
         }
         match (&self.edits, &other.edits) {
-            (Edits::Lines(own), Edits::Lines(others)) => ptx::clash(own, others),
-            (Edits::Instructions(own), Edits::Instructions(others)) => spirv::clash(own, others),
+            (Edits::Lines(own), Edits::Lines(others)) => text::clash(own, others),
+            (Edits::Instructions(own), Edits::Instructions(others)) => edits::clash(own, others),
             (Edits::Lines(_), Edits::Instructions(_)) | (Edits::Instructions(_), Edits::Lines(_)) => false,
         }
     }

@@ -18,8 +18,9 @@ use change::Candidates;
 pub use change::Change;
 
 use crate::condition::Condition;
-use crate::judge::{Options, Report, Verdict, is_fault_of_one_thread};
+use crate::judge::choice::is_fault_of_one_thread;
 use crate::spirv::{Claim, judge_claimed};
+use crate::verdict::{Options, Report, Verdict};
 use crate::violation::{Step, Violation};
 use crate::world::World;
 

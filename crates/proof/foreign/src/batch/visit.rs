@@ -9,11 +9,11 @@ use wattle_memory::{Kind, Model};
 
 use super::images::Images;
 use super::{Prepared, story};
-use crate::ended::HeldUp;
-use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
+use crate::judge::assertion::MOST_ENDS;
+use crate::judge::execution::{Judge, LANES_HAVE_ENDED};
+use crate::judge::unfair::count_writes;
 use crate::opencl;
-use crate::unfair::count_writes;
-use crate::violation::{Step, Violation};
+use crate::violation::{HeldUp, Step, Violation};
 
 /// The most outcomes of one search that are kept.
 const MOST_OUTCOMES: usize = 100_000;

@@ -10,59 +10,11 @@ use wattle_modules::code::{Access, Kernel, NO_REG, Op, Reg, Strength, Transfer};
 use wattle_modules::types::Space;
 
 use super::ModuleThread;
-use super::copies::Stage;
-use super::lanes::Matching;
-use crate::access::{Cells, NoCells};
+use super::cells::{Cells, NoCells};
+use super::open::Open;
 use crate::operations::label;
 use crate::world::World;
 use crate::wrong::Wrong;
-
-/// An access of which some cells are not done yet.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Open {
-    Load {
-        at: u32,
-        address: Deferred,
-        read: Vec<Deferred>,
-        any: bool,
-    },
-    Store {
-        at: u32,
-        address: Deferred,
-        values: Vec<Deferred>,
-        written: u32,
-    },
-    /// Events of an access that has fewer cells than it might have had.
-    Nothing {
-        at: u32,
-        left: usize,
-    },
-    Update {
-        at: u32,
-        any: bool,
-    },
-    Meeting {
-        at: u32,
-        mask: u64,
-        any: bool,
-        /// The lane whose value it takes, if it is a shuffle.
-        from: Option<u32>,
-    },
-    /// A lane that looks for those with its value.
-    Matching(Matching),
-    /// A barrier that gathers from its threads, once they have passed it.
-    Gathering {
-        at: u32,
-        holds: Deferred,
-    },
-    /// A copy; `until` is the number of the first one that stays open, and `done` that of the cells that are done.
-    Copy {
-        at: u32,
-        stage: Stage,
-        until: u32,
-        done: u32,
-    },
-}
 
 impl ModuleThread {
     /// Goes on with an access; `None` if it is done.
@@ -280,7 +232,10 @@ impl ModuleThread {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
             match space == Space::Const {
-                true => self.part(world).place_constant(world, from, access.bytes.into())?,
+                true => {
+                    let without_value = self.part(world).place_constant(from, access.bytes.into())?;
+                    without_value.into_iter().for_each(|name| world.reads_without_value(name));
+                }
                 false => self.part(world).place_parameter(from, access.bytes.into())?,
             }
             let name = "the kernel's parameters".into();

@@ -7,9 +7,9 @@ use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Effect, Value};
 
 use super::ModuleThread;
-use super::accesses::Open;
-use super::lanes::Makes;
-use crate::access::{Cells, NoCells};
+use super::cells::{Cells, NoCells};
+use super::matching::Makes;
+use super::open::Open;
 use crate::operations::{in_space, operator, reduction};
 use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;

@@ -10,7 +10,7 @@ use wattle_modules::code::{Exchange, Gather, Op, Reg, Vote};
 use wattle_modules::meaning::warp;
 use wattle_modules::{Deferred, Value};
 
-use super::accesses::Open;
+use super::open::Open;
 use super::{GATHERINGS, ModuleThread, WARP_BARRIERS};
 use crate::operations::reduction;
 use crate::world::{WaitsForEnded, World};

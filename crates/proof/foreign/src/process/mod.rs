@@ -1,11 +1,15 @@
 //! A thread of a module as a process of the search.
 
 mod accesses;
+mod cells;
 mod copies;
 mod effects;
 mod lanes;
+mod matching;
 mod meeting;
+mod open;
 mod run;
+mod threads;
 mod unwritten;
 mod vulkan;
 
@@ -17,10 +21,10 @@ use wattle_modules::{Cursor, Deferred, Value};
 use crate::operations::spread;
 use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
-use accesses::Open;
-use copies::{Copies, Stage};
+use copies::Copies;
 use meeting::UNWRITTEN;
 pub(crate) use meeting::takes_all;
+use open::{Open, Stage};
 use unwritten::is_shuffle;
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.

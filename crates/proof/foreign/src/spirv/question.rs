@@ -17,9 +17,11 @@ use super::claim::{Claim, Possible, Quantifier};
 use super::ends::Ends;
 use super::excuse;
 use crate::gap::{gap_of_whole, loops_at};
-use crate::judge::{MOST_ENDS, Options};
+use crate::judge::assertion::MOST_ENDS;
+use crate::judge::execution::NOT_ALL_COME;
 use crate::opencl;
 use crate::unsupported::Unsupported;
+use crate::verdict::Options;
 use crate::world::World;
 
 /// A question about a launch.
@@ -311,9 +313,6 @@ impl Seen<'_> {
         self.flow()
     }
 }
-
-/// Why a question that leads to such an operation has no answer.
-pub(crate) const NOT_ALL_COME: &str = "an operation of a subgroup that not all of its threads come to is not supported";
 
 impl Visitor for Seen<'_> {
     fn at_bound(&mut self, source: u32) {

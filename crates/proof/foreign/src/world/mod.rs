@@ -5,55 +5,44 @@
 //! as the narrowest access to them, which a search finds out, and then begins again. A wider access is an event for
 //! each of its cells, which is right where nothing races with it; a strong one must be a cell.
 
+mod active;
 mod left_open;
 mod names;
 mod part;
-mod range;
+mod spirv;
 mod widths;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use wattle_check::search::{Address, Initial, Lanes, Memory, Spawn};
+use wattle_check::search::{Address, Initial, Lanes, Memory};
 use wattle_core::lock;
-use wattle_memory::{Model, Placement, ThreadId};
+use wattle_memory::{Model, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
 
-use crate::active::Active;
-use crate::batch::beside::Beside;
+use crate::beside::Beside;
 use crate::copies::Copies;
 use crate::elected::Elected;
-use crate::given_variables;
 use crate::launch::Launch;
-use crate::number::Number;
 use crate::pointers::Pointers;
-use crate::prepare::{chosen, is_given, parameters, shape_fits};
-use crate::process::ModuleThread;
+use crate::range::{Range, nearest, nearest_to};
 use crate::read_only::ReadOnly;
-use crate::spirv::{Origin, SpirvLaunch};
+use crate::shape::shape_fits;
 use crate::turns::Turns;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
+use active::Active;
 pub(crate) use names::{function_name, plain_name};
+use part::MOST_STEPS;
 pub use part::Source;
 use part::WARP;
-pub(crate) use part::{Part, WaitsForEnded, read};
-pub use range::Range;
-pub(crate) use range::address_of;
-use range::nearest;
+pub(crate) use part::{Part, WaitsForEnded, read, statement};
+pub(crate) use spirv::{Origin, SpirvLaunch};
 use widths::Widths;
-
-/// The number of a statement among those of all launches: the launch's number, and that of the instruction.
-pub(crate) fn statement(part: u32, at: u32) -> u32 {
-    part << 20 | at
-}
-
-/// The most instructions of a kernel.
-const MOST_STEPS: usize = 1 << 20;
 
 /// What all threads of some launches share.
 #[derive(Debug)]
@@ -96,50 +85,6 @@ pub struct World {
 }
 
 impl World {
-    /// Reads a module, and prepares a launch of one of its kernels: the one of that name, or the only one.
-    ///
-    /// # Errors
-    /// The text is refused, there is no such kernel, the arguments or the shape do not fit, or the kernel has an
-    /// instruction that the checker has no meaning for.
-    pub fn new(source: Source, entry: Option<&str>, launch: Launch) -> Result<World, Unsupported> {
-        let sizes = read(&source, &HashMap::new(), entry)?;
-        let mut addresses = HashMap::new();
-        for (number, global) in sizes.globals.iter().enumerate() {
-            addresses.insert(global.name.clone(), address_of(number));
-        }
-        let mut module = read(&source, &addresses, entry)?;
-        let kernel = chosen(&module, entry)?;
-        let (arguments, of_variables) = given_variables::parted(&launch.arguments, &module.kernels[kernel], &module);
-        let launch = Launch { arguments, ..launch };
-        let mut ranges = Vec::new();
-        for global in &module.globals {
-            let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
-            initial.resize(global.bytes as usize, Some(0));
-            let item = if global.bytes == 4 { Some(Number::U32) } else { None };
-            // An argument of that name is what the launch means by it.
-            let is_taken = launch.arguments.iter().any(|argument| argument.name == global.name);
-            ranges.push(Range {
-                name: if is_taken { format!("module.{}", global.name) } else { global.name.clone() },
-                item,
-                bytes: global.bytes,
-                initial,
-                parts: None,
-                member: None,
-            });
-        }
-        given_variables::put(&mut module, kernel, &of_variables, &mut ranges)?;
-        is_given(&module.kernels[kernel], &launch)?;
-        let variables = given_variables::names(&module);
-        let params = parameters(&module.kernels[kernel], &launch.arguments, &variables, &mut ranges)?;
-        let mut part = Part::new(source, (module, kernel), launch, params);
-        part.of_variables = of_variables;
-        if part.reads_workspace() {
-            part.workspace = Some(address_of(ranges.len()));
-            ranges.push(Range::of_workspace());
-        }
-        World::of(vec![part], ranges)
-    }
-
     /// The lanes whose plain stores of one value are no error, as PTX has it; in CUDA C++ they are.
     pub(crate) fn same_stores(&self, model: Model) -> Option<Lanes> {
         let is_ptx = model == Model::Ptx && self.parts.iter().all(|part| part.spirv.is_none());
@@ -153,7 +98,7 @@ impl World {
 
     /// Notes that an instruction asks which of two numbers is the greater, if they are addresses in two ranges.
     pub(crate) fn compares(&self, statement: u32, a: Option<u64>, b: Option<u64>) {
-        let range = |address: u64| range::nearest_to(address).filter(|&number| number < self.ranges.len());
+        let range = |address: u64| nearest_to(address).filter(|&number| number < self.ranges.len());
         if let Some((a, b)) = a.and_then(range).zip(b.and_then(range)).filter(|(a, b)| a != b) {
             let _ = self.compared.set((statement, [a, b]));
         }
@@ -294,27 +239,6 @@ impl World {
     /// The ranges of global memory.
     pub fn ranges(&self) -> &[Range] {
         &self.ranges
-    }
-
-    /// The threads before their first instruction.
-    pub(crate) fn threads(&self) -> Vec<Spawn<ModuleThread>> {
-        // PTX has no scope of a warp.
-        let placement = |part: &Part, block, thread| match part.spirv {
-            None => Placement::new(block, thread),
-            Some(_) => Placement { subgroup: thread / part.warp(), ..Placement::new(block, thread % part.warp()) },
-        };
-        let mut all = Vec::new();
-        for (number, part) in (0..).zip(&self.parts) {
-            let per_block = part.launch.block_len() as u32;
-            for block in 0..part.launch.blocks() as u32 {
-                all.extend((0..per_block).map(|thread| Spawn {
-                    placement: Placement { device: part.device, ..placement(part, part.first_block + block, thread) },
-                    process: ModuleThread::new(self, number, block, thread),
-                    after: [].into(),
-                }));
-            }
-        }
-        all
     }
 
     /// The launch of a thread.

@@ -9,8 +9,9 @@ use wattle_ir::Site;
 use wattle_memory::ThreadId;
 use wattle_modules::code::{Op, PlacedVariable};
 
-use super::{Part, World, nearest};
+use super::{Part, World};
 use crate::number::Number;
+use crate::range::nearest;
 use crate::unsupported::Unsupported;
 
 impl World {

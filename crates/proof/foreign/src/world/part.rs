@@ -7,20 +7,27 @@ use wattle_memory::{Label, Level, ThreadId};
 use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
-use super::World;
 use super::names::plain_name;
-use super::range::{Range, nearest};
+use super::spirv::SpirvLaunch;
 use crate::flow::Flow;
 use crate::launch::{Argument, Launch};
 use crate::open_addresses;
 use crate::pointers::Pointers;
-use crate::spirv::SpirvLaunch;
+use crate::range::{Range, nearest};
 use crate::structure::Iterations;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
 /// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
 pub(super) const WARP: u32 = 32;
+
+/// The number of a statement among those of all launches: the launch's number, and that of the instruction.
+pub(crate) fn statement(part: u32, at: u32) -> u32 {
+    part << 20 | at
+}
+
+/// The most instructions of a kernel.
+pub(super) const MOST_STEPS: usize = 1 << 20;
 
 /// A module with its text.
 #[derive(Debug)]
@@ -52,7 +59,7 @@ pub(crate) struct Part {
     /// The launch, with the arguments of the kernel's own parameters.
     pub(crate) launch: Launch,
     /// The arguments that are the first contents of the module's variables.
-    pub(super) of_variables: Vec<Argument>,
+    pub(crate) of_variables: Vec<Argument>,
     pub(crate) params: Vec<u8>,
     pub(crate) flow: Flow,
     /// Whether it has loads of memory that has to be read-only while it runs.
@@ -253,16 +260,14 @@ impl Part {
         })
     }
 
-    /// Whether that many bytes at an address of constant memory are in one of its variables. One that has no value
-    /// there, and that the host has not been said to give one, is noted.
-    pub(crate) fn place_constant(&self, world: &World, address: u64, bytes: u64) -> Result<(), Wrong> {
+    /// Whether that many bytes at an address of constant memory are in one of its variables. Returns the name of the
+    /// variable if neither the text nor the host gives it a value.
+    pub(crate) fn place_constant(&self, address: u64, bytes: u64) -> Result<Option<&str>, Wrong> {
         let variables = &self.module.constant_variables;
         place_in(variables, 0, "constant memory", address, bytes)?;
         let is_read = |variable: &&PlacedVariable| (variable.at..).contains(&address);
-        if let Some(variable) = variables.iter().rfind(is_read).filter(|variable| !variable.has_value) {
-            world.reads_without_value(&variable.name);
-        }
-        Ok(())
+        let without_value = variables.iter().rfind(is_read).filter(|variable| !variable.has_value);
+        Ok(without_value.map(|variable| variable.name.as_str()))
     }
 
     /// The launch as it was given: with the contents of the module's variables.

@@ -63,6 +63,24 @@ impl Access {
     }
 }
 
+/// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.
+pub(in crate::advice) fn relax(lines: &mut [(u32, Edit)]) -> Option<String> {
+    let mut words = None;
+    for (_, edit) in lines {
+        let Edit::Instead(text, Some(access)) = edit else { return None };
+        let order = access.order();
+        words = Some(Access::words(*access, "relaxed"));
+        *text = text.replacen(&format!(".{order}."), ".relaxed.", 1);
+    }
+    words
+}
+
+/// Whether some line is changed in the same way by both.
+pub(in crate::advice) fn clash(own: &[(u32, Edit)], others: &[(u32, Edit)]) -> bool {
+    let is_like = |one: &Edit, other: &Edit| std::mem::discriminant(one) == std::mem::discriminant(other);
+    own.iter().any(|(line, edit)| others.iter().any(|(also, with)| line == also && is_like(edit, with)))
+}
+
 /// The text with these changes.
 pub(super) fn apply<'e>(text: &str, edits: impl Iterator<Item = &'e (u32, Edit)>) -> String {
     let mut by_line: BTreeMap<usize, Vec<&Edit>> = BTreeMap::new();
@@ -142,7 +160,6 @@ pub(super) fn wider(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clash;
     use super::*;
 
     #[test]

@@ -18,7 +18,8 @@ use wattle_memory::CodeLanguage;
 
 use super::images::Images;
 use crate::number::Number;
-use crate::world::{Part, Range};
+use crate::range::Range;
+use crate::world::Part;
 
 /// The emitted kernel of a launch.
 pub(super) struct Emitted {

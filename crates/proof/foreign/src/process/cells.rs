@@ -6,7 +6,7 @@ use wattle_modules::code::{Access, Strength};
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Value};
 
-use crate::process::ModuleThread;
+use super::ModuleThread;
 use crate::world::World;
 use crate::wrong::Wrong;
 

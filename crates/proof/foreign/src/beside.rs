@@ -8,8 +8,6 @@ use wattle_check::program::{KernelThread, LaunchWorld, World as KernelWorld};
 use wattle_check::search::{AccessTarget, Action, Address, Initial, Memory, Process, Spawn};
 use wattle_ir::Site;
 
-use crate::world::World;
-
 /// The place of a memory's elements: the buffer that holds them, and how they lie in it.
 #[derive(Clone, Copy, Debug)]
 struct ElementPlace {
@@ -173,17 +171,5 @@ impl Process for HostThread {
 impl Memory for Beside {
     fn initial(&self, address: Address) -> Initial {
         self.world.initial(address)
-    }
-}
-
-/// The memory before all threads of a batch.
-pub(super) struct Both<'w>(pub &'w World);
-
-impl Memory for Both<'_> {
-    fn initial(&self, address: Address) -> Initial {
-        match &self.0.beside {
-            Some(beside) if KernelWorld::is_shared(address.memory) => beside.initial(address),
-            _ => self.0.initial(address),
-        }
     }
 }

@@ -8,9 +8,10 @@ use wattle_check::checker::{Progress, Schedule, Scheduled, schedules};
 use wattle_check::search::{Execution, Setup, Visitor, search};
 use wattle_memory::Kind;
 
+use super::execution::Judge;
 use crate::gap::{gap, loops_at};
-use crate::judge::{Judge, Options};
 use crate::unsupported::Unsupported;
+use crate::verdict::Options;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::World;
 
