@@ -1,6 +1,5 @@
 //! Copies that a thread begins and waits for later: the marks that they leave in memory, and whether a run has to be
-//! looked at for them. `process::copies` says what events a copy has, and `judge::copies` what is
-//! wrong with one.
+//! looked at for them. `process::copies` says what events a copy has, and `judge::copies` what is wrong with one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -111,77 +111,91 @@ pub(crate) fn parameters(
         };
         return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}{of_variables}")));
     }
-    // Compilers number parameters (`k_param_0`); whoever writes PTX names them, and means those.
-    let numbered = |name: &str| kernel.params.iter().position(|param| param.name == name);
-    let misplaced = |&(at, argument): &(usize, &Argument)| numbered(&argument.name).is_some_and(|own| own != at);
-    if let Some((at, argument)) = arguments.iter().enumerate().find(misplaced) {
-        return Err(wrong(format!(
-            "`{}` is given in the place of the parameter `{}`: arguments are taken in the order of the parameters",
-            argument.name, kernel.params[at].name
-        )));
-    }
+    are_in_order(kernel, arguments).map_err(wrong)?;
     let mut all = vec![0; kernel.param_bytes as usize];
     for (argument, param) in arguments.iter().zip(&kernel.params) {
-        let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
-        let declared = Declared::of(param.ty);
-        let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
-        let value = match &argument.value {
-            Given::Typed(ty, value) if declared.takes(*ty) => number(*value, ty.size().into()),
-            Given::Typed(ty, _) => {
-                let is_given = if ty.is_float() { "a float" } else { "an integer" };
-                let is_taken = match (declared, bytes) {
-                    (Declared::Integers, 8) => {
-                        format!("an integer or a pointer: write a buffer as `{name}={}[1]:…`", ty.name())
-                    }
-                    (Declared::Integers, _) => "an integer".to_owned(),
-                    (Declared::Floats | Declared::Bits, _) => "a float".to_owned(),
-                };
-                return Err(wrong(format!("`{name}` is {is_given}, and its parameter {is_taken}")));
-            }
-            Given::Untyped(text) if bytes == 8 && declared != Declared::Floats && names_buffer(text) => {
-                number(address_in(text, ranges).map_err(|why| wrong(format!("`{name}`: {why}")))?, 8)
-            }
-            Given::Untyped(text) => match declared.number(text, bytes) {
-                Some(Ok((_, value))) => number(value, bytes),
-                Some(Err(_)) => {
-                    return Err(wrong(format!(
-                        "`{name}`: `{text}` is no number of its parameter's type, {}",
-                        param.ty
-                    )));
-                }
-                None if bytes == 2 => {
-                    return Err(wrong(format!(
-                        "`{name}` is a float of 16 bits, of which there are two kinds: write its type, `{name}=f16:{text}` or \
-                         `{name}=bf16:{text}`"
-                    )));
-                }
-                None => {
-                    let sizes = ("is a number".into(), format!("has {bytes} bytes"));
-                    return Err(wrong(of_other_size(name, sizes, param)));
-                }
-            },
-            Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
-            Given::Struct(members) => {
-                let taken: Vec<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
-                // A member's buffer has its name, unless another has it: then that of the struct stands before it.
-                let pointer = &mut |member: &str, buffer: &Buffer| {
-                    let is_taken =
-                        taken.iter().any(|name| name == member) || ranges.iter().any(|range| range.name == member);
-                    let whole = if is_taken { format!("{name}.{member}") } else { member.to_owned() };
-                    range_of(&whole, buffer, ranges)
-                };
-                struct_bytes(members, pointer).map_err(|why| wrong(format!("`{name}`: {why}")))?.0
-            }
-        };
-        if value.len() as u64 != bytes {
-            return Err(wrong(of_other_size(name, (format!("has {} bytes", value.len()), bytes.to_string()), param)));
-        }
-        let at = offset as usize..(offset + bytes) as usize;
+        let value = parameter_bytes(argument, param, arguments, ranges).map_err(wrong)?;
+        let at = param.at as usize..(param.at + param.bytes) as usize;
         if let Some(there) = all.get_mut(at) {
             there.copy_from_slice(&value);
         }
     }
     Ok(all)
+}
+
+/// Whether no argument has the name of a parameter in whose place it is not; the error names one that has.
+fn are_in_order(kernel: &Kernel, arguments: &[Argument]) -> Result<(), String> {
+    // Compilers number parameters (`k_param_0`); whoever writes PTX names them, and means those.
+    let numbered = |name: &str| kernel.params.iter().position(|param| param.name == name);
+    let misplaced = |&(at, argument): &(usize, &Argument)| numbered(&argument.name).is_some_and(|own| own != at);
+    if let Some((at, argument)) = arguments.iter().enumerate().find(misplaced) {
+        return Err(format!(
+            "`{}` is given in the place of the parameter `{}`: arguments are taken in the order of the parameters",
+            argument.name, kernel.params[at].name
+        ));
+    }
+    Ok(())
+}
+
+/// The bytes of a parameter, from its argument; buffers that the argument has become ranges.
+fn parameter_bytes(
+    argument: &Argument,
+    param: &Parameter,
+    arguments: &[Argument],
+    ranges: &mut Vec<Range>,
+) -> Result<Vec<u8>, String> {
+    let (name, bytes) = (&argument.name, param.bytes);
+    let declared = Declared::of(param.ty);
+    let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
+    let value = match &argument.value {
+        Given::Typed(ty, value) if declared.takes(*ty) => number(*value, ty.size().into()),
+        Given::Typed(ty, _) => {
+            let is_given = if ty.is_float() { "a float" } else { "an integer" };
+            let is_taken = match (declared, bytes) {
+                (Declared::Integers, 8) => {
+                    format!("an integer or a pointer: write a buffer as `{name}={}[1]:…`", ty.name())
+                }
+                (Declared::Integers, _) => "an integer".to_owned(),
+                (Declared::Floats | Declared::Bits, _) => "a float".to_owned(),
+            };
+            return Err(format!("`{name}` is {is_given}, and its parameter {is_taken}"));
+        }
+        Given::Untyped(text) if bytes == 8 && declared != Declared::Floats && names_buffer(text) => {
+            number(address_in(text, ranges).map_err(|why| format!("`{name}`: {why}"))?, 8)
+        }
+        Given::Untyped(text) => match declared.number(text, bytes) {
+            Some(Ok((_, value))) => number(value, bytes),
+            Some(Err(_)) => {
+                return Err(format!("`{name}`: `{text}` is no number of its parameter's type, {}", param.ty));
+            }
+            None if bytes == 2 => {
+                return Err(format!(
+                    "`{name}` is a float of 16 bits, of which there are two kinds: write its type, `{name}=f16:{text}` or \
+                     `{name}=bf16:{text}`"
+                ));
+            }
+            None => {
+                let sizes = ("is a number".into(), format!("has {bytes} bytes"));
+                return Err(of_other_size(name, sizes, param));
+            }
+        },
+        Given::Buffer(buffer) => number(range_of(name, buffer, ranges)?, 8),
+        Given::Struct(members) => {
+            let taken: Vec<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
+            // A member's buffer has its name, unless another has it: then that of the struct stands before it.
+            let pointer = &mut |member: &str, buffer: &Buffer| {
+                let is_taken =
+                    taken.iter().any(|name| name == member) || ranges.iter().any(|range| range.name == member);
+                let whole = if is_taken { format!("{name}.{member}") } else { member.to_owned() };
+                range_of(&whole, buffer, ranges)
+            };
+            struct_bytes(members, pointer).map_err(|why| format!("`{name}`: {why}"))?.0
+        }
+    };
+    if value.len() as u64 != bytes {
+        return Err(of_other_size(name, (format!("has {} bytes", value.len()), bytes.to_string()), param));
+    }
+    Ok(value)
 }
 
 /// The name that two arguments have.

@@ -147,35 +147,7 @@ impl Violation {
                 )
             }
             Violation::Stuck(threads) => {
-                let told = |alike: &Vec<&StuckThread>| {
-                    let stuck = alike[0];
-                    let (name, waits, goes) = match alike.len() - 1 {
-                        0 => (world.thread_name(stuck.thread), "waits", "goes"),
-                        1 => (format!("{} and another one", world.thread_name(stuck.thread)), "wait", "go"),
-                        more => (format!("{} and {more} others", world.thread_name(stuck.thread)), "wait", "go"),
-                    };
-                    if let Some(other) = stuck.passed_by {
-                        return format!(
-                            "{name} {waits} at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
-                             to a __syncthreads() or none (CUDA C++ Programming Guide, \"Synchronization Functions\"; PTX ISA \
-                             9.7.13.1 of those of a warp)",
-                            stuck.at,
-                            world.thread_name(other)
-                        );
-                    }
-                    match stuck.at_barrier {
-                        true if stuck.in_warp => {
-                            let warp = world.warp_word(stuck.thread);
-                            format!(
-                                "{name} {waits} for ever for others of the {warp}, which do not come to the same operation, at {}",
-                                stuck.at
-                            )
-                        }
-                        true => format!("{name} {waits} at a barrier for ever at {}", stuck.at),
-                        false => format!("{name} {goes} round for ever at {}", stuck.at),
-                    }
-                };
-                alike(threads).iter().map(told).collect::<Vec<_>>().join("; ")
+                alike(threads).iter().map(|alike| stuck_words(world, alike)).collect::<Vec<_>>().join("; ")
             }
         }
     }
@@ -231,6 +203,36 @@ pub struct StuckThread {
     pub at: String,
     /// The thread of its block that has gone past the barrier at which it waits, to its end.
     pub passed_by: Option<ThreadId>,
+}
+
+/// What threads do that wait for ever at one place, in words.
+fn stuck_words(world: &World, alike: &[&StuckThread]) -> String {
+    let stuck = alike[0];
+    let (name, waits, goes) = match alike.len() - 1 {
+        0 => (world.thread_name(stuck.thread), "waits", "goes"),
+        1 => (format!("{} and another one", world.thread_name(stuck.thread)), "wait", "go"),
+        more => (format!("{} and {more} others", world.thread_name(stuck.thread)), "wait", "go"),
+    };
+    if let Some(other) = stuck.passed_by {
+        return format!(
+            "{name} {waits} at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
+             to a __syncthreads() or none (CUDA C++ Programming Guide, \"Synchronization Functions\"; PTX ISA \
+             9.7.13.1 of those of a warp)",
+            stuck.at,
+            world.thread_name(other)
+        );
+    }
+    match stuck.at_barrier {
+        true if stuck.in_warp => {
+            let warp = world.warp_word(stuck.thread);
+            format!(
+                "{name} {waits} for ever for others of the {warp}, which do not come to the same operation, at {}",
+                stuck.at
+            )
+        }
+        true => format!("{name} {waits} at a barrier for ever at {}", stuck.at),
+        false => format!("{name} {goes} round for ever at {}", stuck.at),
+    }
 }
 
 /// Threads that would wait for ever, if barriers of a block waited for threads that have ended, and the story.

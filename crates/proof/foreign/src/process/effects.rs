@@ -11,11 +11,11 @@ use super::cells::{Cells, NoCells};
 use super::matching::Makes;
 use super::open::Open;
 use crate::operations::{in_space, operator, reduction};
-use crate::world::{WaitsForEnded, World};
+use crate::world::{WARP, WaitsForEnded, World};
 use crate::wrong::Wrong;
 
 /// The threads of a warp by which PTX counts arrivals at a barrier.
-const PTX_WARP: u64 = 32;
+const PTX_WARP: u64 = WARP as u64;
 
 /// A value that the instruction needs is not known yet: the thread stands before it again.
 pub(super) struct Unknown;

@@ -39,8 +39,7 @@ use active::Active;
 pub(crate) use names::{function_name, plain_name};
 use part::MOST_STEPS;
 pub use part::Source;
-use part::WARP;
-pub(crate) use part::{Part, WaitsForEnded, read, statement};
+pub(crate) use part::{Part, WARP, WaitsForEnded, read, statement};
 pub(crate) use spirv::{Origin, SpirvLaunch};
 use widths::Widths;
 

@@ -19,7 +19,7 @@ use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
 /// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
-pub(super) const WARP: u32 = 32;
+pub(crate) const WARP: u32 = 32;
 
 /// The number of a statement among those of all launches: the launch's number, and that of the instruction.
 pub(crate) fn statement(part: u32, at: u32) -> u32 {
