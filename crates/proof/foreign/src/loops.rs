@@ -15,7 +15,7 @@ struct Loop {
     dead: Vec<Reg>,
     /// Whether an exit depends on what an iteration read from memory.
     exits_on_memory: bool,
-    /// Whether it ends whatever memory holds.
+    /// Whether the loop ends whatever memory holds.
     ends: bool,
     /// The jumps back to its beginning, and all that they repeat.
     jumps: Vec<usize>,

@@ -78,7 +78,7 @@ macro_rules! numbers {
         }
 
         impl Number {
-            /// All of them.
+            /// All types of numbers.
             pub const ALL: [Number; [$(Number::$variant),+].len()] = [$(Number::$variant),+];
 
             /// The name, which is Rust's where it has the type.
@@ -154,7 +154,7 @@ macro_rules! of_bits {
 types!(numbers);
 
 impl Number {
-    /// Whether it is a float.
+    /// Whether the numbers are floats.
     pub(crate) fn is_float(self) -> bool {
         match self.kind() {
             TypeKind::Float => true,
@@ -172,7 +172,7 @@ impl Number {
         SCALARS.iter().find(|(number, ..)| *number == self).map(|&(_, kind, bits)| Scalar { kind, bits })
     }
 
-    /// Whether it may be negative: a signed integer or a float.
+    /// Whether the numbers may be negative: they are signed integers or floats.
     pub(crate) fn is_signed(self) -> bool {
         match self.kind() {
             TypeKind::Signed | TypeKind::Float => true,

@@ -40,7 +40,7 @@ pub enum Unsupported {
         line: u32,
         /// The line's text.
         instruction: String,
-        /// What is not supported.
+        /// The reason why the instruction is not supported.
         why: String,
     },
 }

@@ -59,7 +59,7 @@ pub enum Violation {
         used: Option<Box<Step>>,
         /// A write of another thread that does not come before the read, or the copy that is read.
         written: Option<Box<Step>>,
-        /// Whether it was copied there, along with what somebody has written.
+        /// Whether a copy has taken the value there, along with what somebody has written.
         is_copy: bool,
     },
     /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a
@@ -195,7 +195,7 @@ impl Violation {
 pub struct StuckThread {
     /// The thread that waits.
     pub thread: ThreadId,
-    /// Whether it waits at a barrier; else it goes round in a loop.
+    /// Whether the thread waits at a barrier; else it goes round in a loop.
     pub at_barrier: bool,
     /// Whether what it waits at is an operation that lanes of its warp do together.
     pub in_warp: bool,
@@ -260,12 +260,12 @@ pub struct Step {
     pub instruction: String,
     /// The place in the source.
     pub at: String,
-    /// What it read or wrote: `lock: 0`.
+    /// The value that the event read or wrote: `lock: 0`.
     pub value: Option<String>,
 }
 
 impl Step {
-    /// Whether it is an access of PTX to a vector that takes part in communication.
+    /// Whether the event is an access of PTX to a vector that takes part in communication.
     fn is_strong_vector(&self) -> bool {
         let mut words = self.instruction.split_whitespace();
         let Some(access) = words.find(|word| word.starts_with("ld.") || word.starts_with("st.")) else { return false };

@@ -42,7 +42,8 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// Whether it may come of another fault: of a thread that has ended there, and has not done what others wait for.
+    /// Whether the fault may come of another one: of a thread that has ended there, and has not done what others wait
+    /// for.
     pub fn may_follow(&self) -> bool {
         matches!(self, Wrong::Unwritten(_) | Wrong::Loaded { .. } | Wrong::OfNobody(_) | Wrong::NotInMask)
     }

@@ -67,7 +67,7 @@ pub enum CombinedLanes {
     Cluster(u32),
 }
 
-/// What a vote asks.
+/// The question that a vote asks of the lanes' predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vote {
     /// `.any`

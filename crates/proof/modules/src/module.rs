@@ -77,7 +77,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Whether it is an array of items: a struct in CUDA C++.
+    /// Whether the parameter is an array of items: a struct in CUDA C++.
     pub fn is_array(&self) -> bool {
         self.bytes != self.ty.bytes()
     }

@@ -90,7 +90,7 @@ pub enum Op {
     /// `setp` with one destination and no predicate to join
     Test {
         f: Test,
-        /// Whether it asks which of two integers of 64 bits is the greater, as addresses are compared too.
+        /// Whether the test asks which of two integers of 64 bits is the greater, as addresses are compared too.
         orders: bool,
         d: Reg,
         a: Src,
@@ -271,7 +271,7 @@ impl Op {
         self
     }
 
-    /// Whether it does nothing but set its destinations from its operands.
+    /// Whether the operation does nothing but set its destinations from its operands.
     pub fn only_computes(&self) -> bool {
         match self {
             Op::Mov { .. }

@@ -125,7 +125,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// Whether it is a strong access, which may race.
+    /// Whether the access is strong: strong ones in each other's scope do not race.
     pub fn is_strong(self) -> bool {
         match self {
             Strength::Weak => false,

@@ -157,7 +157,7 @@ impl Deferred {
     /// The value of a load that is not chosen yet, or anything computed from one, which nobody has marked.
     pub const PENDING: Deferred = Deferred::Pending(0);
 
-    /// Whether it is not chosen yet.
+    /// Whether the value is not chosen yet.
     #[inline]
     pub fn is_pending(self) -> bool {
         matches!(self, Deferred::Pending(_))

@@ -23,12 +23,12 @@ pub struct Change {
     /// The number of the module among those that are changed.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) module: usize,
-    /// What is done.
+    /// The edits that make the change.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) edits: Edits,
 }
 
-/// What is done to a module.
+/// The edits of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edits {
     /// By the lines of a PTX module's text.

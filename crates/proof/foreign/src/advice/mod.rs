@@ -58,7 +58,7 @@ pub struct Advice {
     /// Changes with which the launch holds, made all together. Without one of them it does not, unless the time was up
     /// before that was tried.
     pub fixes: Vec<Change>,
-    /// How many variants were tried.
+    /// The number of variants that were tried.
     pub tried: u64,
     /// Whether the time was up before all variants were tried.
     pub cut_short: bool,
@@ -151,7 +151,7 @@ impl<'w> Trials<'w> {
         (changes.len() > 1 && self.holds(changes)).then(|| self.needed(changes.to_vec()))
     }
 
-    /// What is needed of changes with which the launch holds.
+    /// The changes that are needed among those with which the launch holds: it does not hold without any one of them.
     fn needed(&mut self, mut kept: Vec<&Change>) -> Vec<Change> {
         for at in (0..kept.len()).rev() {
             let mut fewer = kept.clone();

@@ -31,11 +31,11 @@ struct Simulated {
     is_spirv: bool,
 }
 
-/// A thread of it.
+/// A thread of a simulated launch.
 struct Thread {
     of: Arc<Simulated>,
     process: ModuleThread,
-    /// Whether it cannot go on.
+    /// Whether the thread cannot go on.
     halts: bool,
 }
 

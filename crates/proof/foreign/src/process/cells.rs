@@ -86,7 +86,7 @@ impl Cells {
         Cells { events: self.events.max(all.len()), all, ..self }
     }
 
-    /// Whether it accesses a part of some cell alone, if it reads.
+    /// Whether the access, if it reads, is to a part of some cell alone.
     pub(crate) fn reads_parts(&self, access: &Access) -> bool {
         self.memory.is_some() && self.all.iter().any(|&(.., width)| width > access.bytes)
     }
@@ -114,9 +114,9 @@ struct Accessed<'a> {
     at: u32,
     access: &'a Access,
     items: usize,
-    /// Whether it only reads.
+    /// Whether the access only reads.
     reads: bool,
-    /// Whether it is a plain access by the rules that the launch is judged by: it may be cut into pieces.
+    /// Whether the access is a plain one by the rules that the launch is judged by: it may be cut into pieces.
     is_plain: bool,
 }
 

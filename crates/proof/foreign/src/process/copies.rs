@@ -33,7 +33,7 @@ pub(super) struct Copy {
     items: u8,
     /// The number of groups that were committed before it began: its own one's number.
     group: u32,
-    /// How many copies the thread had begun before it.
+    /// The number of copies that the thread had begun before this one.
     number: u32,
     /// What its cells held when it began, and what they hold when it is completed.
     read: [Vec<Deferred>; 2],
@@ -43,9 +43,9 @@ pub(super) struct Copy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Copies {
     all: Vec<Copy>,
-    /// How many groups have been committed.
+    /// The number of groups that have been committed.
     groups: u32,
-    /// How many copies have begun.
+    /// The number of copies that have begun.
     begun: u32,
     /// The barrier objects that track copies, each with the number of copies that had begun then.
     tracked: Vec<(u64, u32)>,

@@ -25,7 +25,7 @@ pub(super) struct Matching {
     pub lane: u32,
     pub mask: u64,
     pub own: Deferred,
-    /// What the first lanes of the mask have.
+    /// The values of the lanes of the mask that have answered, which are the first ones.
     pub read: Vec<Deferred>,
     /// Whether the next lane has been asked.
     pub asked: bool,

@@ -39,8 +39,8 @@ impl ModuleThread {
         lanes.iter().any(|&(lane, _)| lane == self.thread % self.part(world).warp())
     }
 
-    /// The barrier of the thread's warp at which some of its lanes meet, and the mask of these lanes, as far as they are
-    /// among the first 64.
+    /// The barrier of the thread's warp at which some of its lanes meet, and the mask of these lanes, as far as they
+    /// are among the first 64.
     pub(super) fn warp_barrier(&self, world: &World, lanes: &[(u32, ThreadId)]) -> (u64, u64) {
         let mask = lanes.iter().filter(|(lane, _)| *lane < u64::BITS).fold(0, |all, &(lane, _)| all | 1 << lane);
         (WARP_BARRIERS + u64::from(self.thread / self.part(world).warp()), mask)

@@ -47,7 +47,7 @@ pub struct ModuleThread {
     part: u32,
     block: u32,
     thread: u32,
-    /// How often it has come to each barrier, by the mask of the lanes where it is one of a warp.
+    /// How often the thread has come to each barrier, by the mask of the lanes where it is one of a warp.
     arrivals: Vec<((u64, u64), u32)>,
     /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first
     /// instruction.
@@ -59,7 +59,7 @@ pub struct ModuleThread {
     /// Whether the head of the loop that begins at the cursor has been reported.
     announced: bool,
     ended: bool,
-    /// Whether it has accessed memory, where others come from a barrier, since its way parted last.
+    /// Whether the thread has accessed memory, where others come from a barrier, since its way parted last.
     behind: bool,
     /// Whether it has loaded or updated at a place that it does not know yet, which may be none: it would have ended
     /// there, so that it is not known whether it goes round. (A store has an effect, and its iteration is built

@@ -185,9 +185,9 @@ pub struct Final {
 /// Whether a condition can be true, and can be false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Possible {
-    /// Whether some values of what nobody has written make it true.
+    /// Whether some values of what nobody has written make the condition true.
     pub yes: bool,
-    /// Whether some make it false.
+    /// Whether some values of what nobody has written make the condition false.
     pub no: bool,
 }
 
@@ -226,7 +226,8 @@ impl Condition {
         }
     }
 
-    /// Whether it can be true, and can be false, of the parts of an end; `None` where there are too many values to try.
+    /// Whether the condition can be true, and can be false, of the parts of an end; `None` where there are too many
+    /// values to try.
     ///
     /// A part that nobody has written has any value. What a comparison says of it changes only at the values that it is
     /// compared with, so those, their neighbours, and some others to differ from each other, stand for all.

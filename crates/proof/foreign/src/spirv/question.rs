@@ -236,8 +236,8 @@ impl Seen<'_> {
         })
     }
 
-    /// Records what one end of an execution shows about a clause. `value` gives what the cells hold, and `doubt` says why
-    /// the execution may be none.
+    /// Records what one end of an execution shows about a clause. `value` gives what the cells hold, and `doubt` says
+    /// why the execution may be none.
     fn end(&mut self, clause: usize, value: &dyn Fn(Address) -> Option<u64>, doubt: &dyn Fn() -> Option<String>) {
         let Wanted::End(ends) = &self.wanted else { return };
         match self.is_shown(clause, value) {

@@ -103,7 +103,7 @@ impl World {
         }
     }
 
-    /// What a verdict says of such a comparison.
+    /// The note of a verdict on a comparison of addresses in two ranges, if there was one.
     pub(crate) fn compared_note(&self) -> Option<String> {
         let &(statement, both) = self.compared.get()?;
         let [a, b] = both.map(|number| &self.ranges[number].name);
@@ -120,7 +120,7 @@ impl World {
         let _ = self.without_value.set(plain_name(name));
     }
 
-    /// What a verdict says of such a variable.
+    /// The note of a verdict on a variable without a value that was read, if there was one.
     pub(crate) fn without_value_note(&self) -> Option<String> {
         let name = self.without_value.get()?;
         Some(format!(
@@ -128,7 +128,7 @@ impl World {
         ))
     }
 
-    /// What a verdict says of such stores.
+    /// The note of a verdict on stores of one value that nothing orders, if there were some.
     pub(crate) fn same_stores_note(&self) -> Option<String> {
         let at = self.place_of(*self.stores_alike.get()? as usize);
         Some(format!(
@@ -357,7 +357,7 @@ impl World {
         Some(format!("{promised}, which this rests on; the module has no buffer that is decorated Coherent"))
     }
 
-    /// What the modules declare and is not known.
+    /// The note of a verdict on what the modules declare and is not known here, if they do.
     pub(crate) fn unknown_declarations(&self) -> Option<String> {
         let all = self.parts.iter().filter_map(|part| part.spirv.as_ref()).flat_map(|spirv| &spirv.unknown);
         let all: Vec<&str> = all.map(String::as_str).collect();

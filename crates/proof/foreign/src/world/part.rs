@@ -62,24 +62,24 @@ pub(crate) struct Part {
     pub(crate) of_variables: Vec<Argument>,
     pub(crate) params: Vec<u8>,
     pub(crate) flow: Flow,
-    /// Whether it has loads of memory that has to be read-only while it runs.
+    /// Whether the kernel has loads of memory that has to be read-only while it runs.
     pub(crate) reads_read_only: bool,
-    /// Whether its threads begin copies and wait for them later.
+    /// Whether the threads begin copies and wait for them later.
     pub(crate) copies: bool,
     /// For each instruction whether it accesses memory by an address that may come from what the thread reads.
     open_addresses: Vec<bool>,
-    /// Whether it divides integers, whose quotient by zero nothing fixes.
+    /// Whether the kernel divides integers, whose quotient by zero nothing fixes.
     divides: bool,
     /// The ranges that the launch may write from each instruction on, where they are known.
     pub(crate) pointers: Option<Pointers>,
-    /// The first of its threads and of its blocks, among all.
+    /// The numbers of the launch's first thread, and of its first block, among those of all launches.
     pub(crate) first: ThreadId,
     pub(crate) first_block: u32,
-    /// The number of its device.
+    /// The number of the device that the launch runs on.
     pub(crate) device: u32,
     /// What only a launch of a SPIR-V module has.
     pub(crate) spirv: Option<SpirvLaunch>,
-    /// The address of its workspace, where it is a cooperative one that asks for it.
+    /// The address of the grid's workspace, if the launch is a cooperative one that asks for it.
     pub(crate) workspace: Option<u64>,
     /// The barriers of the launch that wait also for threads that have ended.
     pub(crate) waits: WaitsForEnded,
@@ -174,7 +174,7 @@ impl Part {
         self.divides || self.spirv.is_some()
     }
 
-    /// Whether it asks for the workspace of its grid, as `cg::this_grid()` does.
+    /// Whether the kernel asks for the workspace of its grid, as `cg::this_grid()` does.
     pub(crate) fn reads_workspace(&self) -> bool {
         let asks = |step: &Step| matches!(step.op, Op::Special { which: Special::Workspace(_), .. });
         self.kernel().steps.iter().any(asks)

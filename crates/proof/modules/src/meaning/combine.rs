@@ -100,7 +100,7 @@ fn combine(how: Combine, x: u64, y: u64) -> u64 {
     }
 }
 
-/// What a scan gives the first lane.
+/// The value that a scan of the lanes before each one gives the first lane.
 fn identity(how: Combine) -> u64 {
     let bits = u32::from(how.bits.clamp(1, 64));
     let all = u64::MAX >> (64 - bits);

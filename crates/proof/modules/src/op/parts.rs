@@ -77,7 +77,7 @@ pub struct TestJoin {
     pub yes: u64,
     /// The first destination.
     pub d: Reg,
-    /// The second one, of the negated comparison; or [`NO_REG`](crate::code::NO_REG).
+    /// The second destination, of the negated comparison; or [`NO_REG`](crate::code::NO_REG).
     pub q: Reg,
     /// The first operand of the comparison.
     pub a: Src,

@@ -60,7 +60,7 @@ pub enum Kind {
 /// A scalar type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// Whether it is a truth value, an integer or a float.
+    /// The kind of the values: truth values, integers or floats.
     pub kind: Kind,
     /// The width in bits; 1 for a truth value.
     pub bits: u32,
@@ -114,7 +114,7 @@ struct Declared {
     size: Option<u64>,
     /// The alignment in a layout without decorations.
     alignment: u64,
-    /// How many types stand in one another in it.
+    /// The number of types that stand in one another in the type.
     depth: u32,
 }
 
@@ -130,7 +130,7 @@ impl Types {
         Types { is_opencl: model == MemoryModel::OpenCL, ..Types::default() }
     }
 
-    /// Whether they are those of a module with OpenCL's memory model.
+    /// Whether the types are those of a module with OpenCL's memory model.
     pub fn is_opencl(&self) -> bool {
         self.is_opencl
     }

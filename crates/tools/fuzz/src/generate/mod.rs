@@ -137,7 +137,7 @@ struct Region {
     packed: bool,
     /// Whether the state of the region cannot change.
     fixed: bool,
-    /// The first parameter of the elements of which it is a number.
+    /// The first parameter of the view, where its elements are several numbers and the region is one of them.
     group: Option<ParamId>,
     state: Permission,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What is done to a line of the text.
+/// An edit of a line of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::advice) enum Edit {
     /// Adds an instruction before the line's own.

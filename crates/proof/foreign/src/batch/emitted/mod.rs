@@ -28,7 +28,7 @@ pub(super) struct Emitted {
     control: usize,
 }
 
-/// What was emitted.
+/// The emitted code of a kernel, by its language.
 enum Code {
     Ptx(ptx::Code),
     Spirv(spirv::Code),

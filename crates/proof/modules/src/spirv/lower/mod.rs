@@ -104,7 +104,7 @@ pub struct Variable {
     pub open: Vec<Leaf>,
     /// The type of its scalars, where what gives it contents says so.
     pub scalars: Option<Scalar>,
-    /// Whether some instruction may read it.
+    /// Whether some instruction may read the variable.
     pub is_read: bool,
     /// The parts of the variable as the source writes them, where they have places.
     pub parts: Option<Parts>,
@@ -143,7 +143,7 @@ struct Pointer {
     is_generic: bool,
     /// The type of what it points to.
     to: Id,
-    /// Whether it points into a variable that is `Coherent`.
+    /// Whether the pointer is into a variable that is `Coherent`.
     coherent: bool,
     /// The number of the variable that it points into, where the text shows which.
     root: Option<usize>,
