@@ -40,8 +40,7 @@ impl Spirv {
 
     /// Whether the module was compiled from OpenCL C before 2.0, whose atomic functions, such as `atomic_add`, name no
     /// scope and are atomic for the whole device (OpenCL C 1.2, 6.12.11 "Atomic Functions"). Compilers write the
-    /// work-group's
-    /// scope for them.
+    /// work-group's scope for them.
     pub fn has_atomics_without_scope(&self) -> bool {
         let version = self.source().and_then(|source| source.operands.get(1));
         self.has_opencl_model()
@@ -51,10 +50,9 @@ impl Spirv {
 
     /// Whether the module's barriers order accesses of buffers within a workgroup, and nothing among several, although
     /// no buffer is `Coherent`: WGSL's accesses of `storage` are non-private there, and HLSL's barriers reach the
-    /// thread group
-    /// for each UAV that is not `globallycoherent` (WGSL, "Memory Model"; Direct3D 11.3 Functional Specification,
-    /// "sync": `_uglobal`). Compilers leave that out of modules with the GLSL450 memory model, in which such accesses
-    /// are private.
+    /// thread group for each UAV that is not `globallycoherent` (WGSL, "Memory Model"; Direct3D 11.3 Functional
+    /// Specification, "sync": `_uglobal`). Compilers leave that out of modules with the GLSL450 memory model, in which
+    /// such accesses are private.
     pub fn orders_buffers_within_groups(&self) -> bool {
         let has_promise = match self.language() {
             SourceLanguage::Hlsl | SourceLanguage::Wgsl => true,
