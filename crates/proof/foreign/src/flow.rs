@@ -2,7 +2,7 @@
 //! memory, which registers are live there, and where stores lie ahead.
 
 use wattle_memory::Set;
-use wattle_modules::code::{AtObject, Exchange, Kernel, Op, Reg, Special, Step};
+use wattle_modules::code::{AtObject, Exchange, Kernel, Meeting, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
 use crate::decisions;
@@ -111,9 +111,10 @@ impl Flow {
         let loops = Loops::of(kernel, &next, &live);
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
-        let meet = |op: &Op| match op {
-            Op::Special { which, .. } => *which == Special::Active,
-            op => matches!(op, Op::Exchange { .. } | Op::BarrierReduce { .. }),
+        let meet = |op: &Op| match op.outline(|_| {}, |_| {}).meeting {
+            Some(Meeting::Lanes { .. } | Meeting::Gathering) => true,
+            Some(Meeting::Barrier) => false,
+            None => matches!(op, Op::Special { which: Special::Active, .. }),
         };
         let meets = steps.iter().any(|step| meet(&step.op));
         let asks = |step: &Step| matches!(step.op, Op::Special { which: Special::Active, .. });

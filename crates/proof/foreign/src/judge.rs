@@ -21,7 +21,7 @@ use crate::violation::Violation;
 use crate::world::World;
 use choice::judge_choice;
 use ended::Left;
-use unfair::{Found, Starved};
+use unfair::{ScheduleAnswer, Starved};
 
 /// Judges a launch: no race, no fault, no thread that waits for ever, and each of the assertions in every execution.
 ///
@@ -39,12 +39,12 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
         }
         match verdict {
             Verdict::Holds => match unfair::search_all(world, options)? {
-                Found::Starved(Starved { stuck, steps, schedule }) => {
+                ScheduleAnswer::Starved(Starved { stuck, steps, schedule }) => {
                     let verdict = Verdict::Violated(Violation::Stuck(stuck), steps);
                     return Ok(Report { verdict, note: Some(schedule), ..all });
                 }
-                Found::Unknown(why) => all.verdict = Verdict::Unknown(why),
-                Found::Nothing => {}
+                ScheduleAnswer::Unknown(why) => all.verdict = Verdict::Unknown(why),
+                ScheduleAnswer::Nothing => {}
             },
             Verdict::Violated(..) => return Ok(Report { verdict, note, ..all }),
             Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}

@@ -1,8 +1,8 @@
 //! A change of a module, in the words of its source.
 
-use wattle_modules::spirv::Edit as Instruction;
+use wattle_modules::spirv::Edit as InstructionEdit;
 
-use super::ptx::text::{self, Edit as Line};
+use super::ptx::text::{self, LineEdit};
 use super::spirv::edits;
 
 /// A change of a place in the source, which may stand more than once in the module: in unrolled loops, and in functions
@@ -32,9 +32,9 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edits {
     /// By the lines of a PTX module's text.
-    Lines(Vec<(u32, Line)>),
+    Lines(Vec<(u32, LineEdit)>),
     /// By the numbers of a SPIR-V module's instructions.
-    Instructions(Vec<(usize, Instruction)>),
+    Instructions(Vec<(usize, InstructionEdit)>),
 }
 
 impl Change {
@@ -78,7 +78,7 @@ impl Change {
     }
 
     /// The edits of a change of a PTX module's text.
-    pub(super) fn lines(&self) -> &[(u32, Line)] {
+    pub(super) fn lines(&self) -> &[(u32, LineEdit)] {
         match &self.edits {
             Edits::Lines(lines) => lines,
             Edits::Instructions(_) => &[],
@@ -86,7 +86,7 @@ impl Change {
     }
 
     /// The edits of a change of a SPIR-V module.
-    pub(super) fn instructions(&self) -> &[(usize, Instruction)] {
+    pub(super) fn instructions(&self) -> &[(usize, InstructionEdit)] {
         match &self.edits {
             Edits::Instructions(all) => all,
             Edits::Lines(_) => &[],

@@ -23,7 +23,7 @@ use crate::world::World;
 pub(crate) struct Variant {
     changed: Vec<(Original, Changed)>,
     /// What the trial's searches found; the launches only in the first trial.
-    found: Mutex<Found>,
+    found: Mutex<TrialFindings>,
 }
 
 /// A module as the scenario has it.
@@ -43,7 +43,7 @@ pub(crate) enum Changed {
 }
 
 #[derive(Default)]
-struct Found {
+struct TrialFindings {
     notes_launches: bool,
     launches: Vec<(Original, World)>,
     violation: Option<Violation>,
@@ -82,7 +82,7 @@ impl Variant {
         }
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+    fn found(&self) -> std::sync::MutexGuard<'_, TrialFindings> {
         lock(&self.found)
     }
 }
@@ -174,7 +174,10 @@ pub(crate) fn advise(trials: ModuleTrials<'_>) -> checker::Advice {
         let verdict = check(ModuleVariant(variant.clone()), left)?;
         Some((verdict, variant))
     };
-    let first = Variant { found: Mutex::new(Found { notes_launches: true, ..Found::default() }), ..Variant::default() };
+    let first = Variant {
+        found: Mutex::new(TrialFindings { notes_launches: true, ..TrialFindings::default() }),
+        ..Variant::default()
+    };
     let first_limits = Limits { deadline: Some(deadline), ..limits.clone() };
     let Some((_, first)) = try_variant(first, &first_limits) else { return checker::Advice::default() };
     let modules = Modules::of(std::mem::take(&mut first.found().launches));

@@ -91,12 +91,12 @@ impl Question {
 }
 
 /// What one search found.
-struct Found {
+struct SearchAnswer {
     answer: Answer,
     statistics: Statistics,
 }
 
-fn attempt(world: &World, question: &Question, options: &Options) -> Result<Found, Unsupported> {
+fn attempt(world: &World, question: &Question, options: &Options) -> Result<SearchAnswer, Unsupported> {
     let wanted = match question {
         Question::Race => Wanted::Race,
         Question::Assertion(claim) => Wanted::End(Box::new(Ends::of(world, claim)?)),
@@ -107,7 +107,7 @@ fn attempt(world: &World, question: &Question, options: &Options) -> Result<Foun
         match lasso::liveness(&setup, &Divided::default(), *schedule, MOST_STATES) {
             Ok(Liveness::Stuck(stuck)) => {
                 let answer = Answer::No(stuck_text(world, &stuck));
-                return Ok(Found { answer, statistics: Statistics::default() });
+                return Ok(SearchAnswer { answer, statistics: Statistics::default() });
             }
             Ok(Liveness::Ends { .. }) => {}
             Ok(Liveness::Unknown { states }) => return Ok(unknown(format!("there are more than {states} states"))),
@@ -126,8 +126,8 @@ fn attempt(world: &World, question: &Question, options: &Options) -> Result<Foun
 /// The most states of interleavings that are explored.
 const MOST_STATES: usize = 1 << 20;
 
-fn unknown(why: String) -> Found {
-    Found { answer: Answer::Unknown(why), statistics: Statistics::default() }
+fn unknown(why: String) -> SearchAnswer {
+    SearchAnswer { answer: Answer::Unknown(why), statistics: Statistics::default() }
 }
 
 fn setup<'w>(world: &'w World, options: &Options, races: bool) -> Setup<'w> {
@@ -142,7 +142,7 @@ fn setup<'w>(world: &'w World, options: &Options, races: bool) -> Setup<'w> {
 }
 
 /// Searches; `None` where the assumption that there are no races may have hidden something.
-fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_free: bool) -> Option<Found> {
+fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_free: bool) -> Option<SearchAnswer> {
     let is_race = matches!(wanted, Wanted::Race);
     let mut setup = setup(world, options, is_race);
     setup.assume_race_free = assume_race_free;
@@ -181,7 +181,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
             statistics
         }
     };
-    Some(Found { answer: seen.answer(), statistics })
+    Some(SearchAnswer { answer: seen.answer(), statistics })
 }
 
 /// What a search looks for.
