@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::launch::bits;
 use crate::number::{Number, Shown};
 use crate::operator::{OPERATORS, Operator};
-use crate::world::Range;
+use crate::range::Range;
 
 /// An item of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,13 +94,13 @@ impl Condition {
         &self.text
     }
 
-    /// The items that it looks at.
+    /// The items that the assertion looks at.
     pub fn items(&self) -> BTreeSet<Item> {
         let sides = self.any_of_all.iter().flatten().flat_map(|comparison| comparison.sides);
         sides.filter_map(|side| if let Side::Item(item) = side { Some(item) } else { None }).collect()
     }
 
-    /// Whether it holds of these values of the items; `None` where that depends on one that has none.
+    /// Whether the assertion holds of these values of its items; `None` where that depends on an item without a value.
     pub fn holds(&self, value: &dyn Fn(Item) -> Option<u64>) -> Option<bool> {
         let holds = |&Comparison { ty, sides, operator }: &Comparison| {
             let [left, right] = sides.map(|side| match side {

@@ -11,8 +11,8 @@ use wattle_check::keep::{Answered, Content};
 use wattle_check::search::Statistics;
 use wattle_litmus::{Schedule, on_all_cores};
 
-use crate::judge::Options;
 use crate::spirv::{self, Answer, Header, Question};
+use crate::verdict::Options;
 
 /// What is asked of the modules of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl Judged {
     }
 }
 
-/// One line: the module, the answer with its reason, and the expected one.
+/// Writes one line: the module, the answer with its reason, and the expected answer.
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.case.path.display())?;

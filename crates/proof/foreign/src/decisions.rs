@@ -16,7 +16,7 @@
 use wattle_memory::Set;
 use wattle_modules::code::{Access, Guard, Kernel, NO_REG, Op, Reg, Special, Src, Step, Test};
 
-use crate::flow::live;
+use crate::liveness::live;
 
 /// The most instructions on the ways of one branch.
 const MOST_STEPS: usize = 256;

@@ -2,12 +2,13 @@
 //! memory, which registers are live there, and where stores lie ahead.
 
 use wattle_memory::Set;
-use wattle_modules::code::{AtObject, Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
+use wattle_modules::code::{AtObject, Exchange, Kernel, Meeting, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
 use crate::decisions;
+use crate::liveness::live;
 use crate::loops::Loops;
-use crate::structure::{Iterations, Structure};
+use crate::structure::{Iterations, Structure, reached};
 
 /// The spaces that a thread may still write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,9 +111,10 @@ impl Flow {
         let loops = Loops::of(kernel, &next, &live);
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
-        let meet = |op: &Op| match op {
-            Op::Special { which, .. } => *which == Special::Active,
-            op => matches!(op, Op::Exchange { .. } | Op::BarrierReduce { .. }),
+        let meet = |op: &Op| match op.outline(|_| {}, |_| {}).meeting {
+            Some(Meeting::Lanes { .. } | Meeting::Gathering) => true,
+            Some(Meeting::Barrier) => false,
+            None => matches!(op, Op::Special { which: Special::Active, .. }),
         };
         let meets = steps.iter().any(|step| meet(&step.op));
         let asks = |step: &Step| matches!(step.op, Op::Special { which: Special::Active, .. });
@@ -214,49 +216,4 @@ fn reads_position(op: &Op) -> bool {
 fn successors(steps: &[Step], at: usize) -> Vec<usize> {
     let behind = Some(at + 1).filter(|_| steps[at].falls_through());
     steps[at].target().into_iter().chain(behind).filter(|&target| target < steps.len()).collect()
-}
-
-/// The instructions that may come behind one.
-pub(crate) fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
-    let (mut seen, mut open) = (vec![false; next.len()], next[from].clone());
-    while let Some(at) = open.pop() {
-        if !std::mem::replace(&mut seen[at], true) {
-            open.extend(&next[at]);
-        }
-    }
-    seen
-}
-
-/// The registers that are live before each instruction: a value that only makes others that are dead is dead, such as
-/// how long a waiting loop sleeps. A branch that has one successor reads nothing.
-pub(crate) fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
-    let registers = kernel.registers.len();
-    let mut live = vec![Set::new(registers); next.len()];
-    loop {
-        let mut changed = false;
-        for at in (0..next.len()).rev() {
-            let mut here = next[at].iter().fold(Set::new(registers), |all, &target| all | &live[target]);
-            let step = &kernel.steps[at];
-            let (mut reads, mut writes) = (Vec::new(), Vec::new());
-            step.op.outline(|reg| reads.push(reg as usize), |reg| writes.push(reg as usize));
-            let only_decides = next[at].len() < 2 && matches!(step.op, Op::Branch { .. });
-            let is_idle = only_decides || step.op.only_computes() || matches!(step.op, Op::Yield | Op::Hint);
-            if is_idle && !writes.iter().any(|&reg| here.contains(reg)) {
-                changed |= here != live[at];
-                live[at] = here;
-                continue;
-            }
-            if step.guard.reg == NO_REG {
-                writes.iter().for_each(|&reg| here.remove(reg));
-            } else {
-                here.insert(step.guard.reg as usize);
-            }
-            reads.iter().for_each(|&reg| here.insert(reg));
-            changed |= here != live[at];
-            live[at] = here;
-        }
-        if !changed {
-            return live;
-        }
-    }
 }

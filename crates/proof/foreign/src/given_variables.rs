@@ -7,12 +7,12 @@ use wattle_modules::types::Type;
 use crate::declared::Declared;
 use crate::launch::{Argument, Given, struct_bytes};
 use crate::number::Number;
-use crate::prepare::range_of;
+use crate::range::{Range, range_of};
 use crate::unsupported::Unsupported;
-use crate::world::{Range, plain_name};
+use crate::world::plain_name;
 
 /// The first contents of a variable.
-struct Contents {
+struct VariableBytes {
     /// The variable's name in the module.
     name: String,
     bytes: Vec<u8>,
@@ -67,7 +67,7 @@ pub(crate) fn put(
     ranges: &mut Vec<Range>,
 ) -> Result<(), Unsupported> {
     for argument in arguments {
-        let Contents { name, bytes, item } = contents(argument, module, ranges)
+        let VariableBytes { name, bytes, item } = contents(argument, module, ranges)
             .map_err(|why| Unsupported::Arguments { why, signature: module.kernels[kernel].signature() })?;
         if let Some(number) = module.globals.iter().position(|global| global.name == name) {
             ranges[number].initial = bytes.into_iter().map(Some).collect();
@@ -83,7 +83,7 @@ pub(crate) fn put(
 
 /// What an argument puts into the variable of its name. A buffer that is not what the variable holds becomes a range,
 /// and the variable a pointer to it.
-fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<Contents, String> {
+fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Result<VariableBytes, String> {
     let Argument { name, value } = argument;
     let Variable { name: own_name, ty, bytes } =
         variable(module, name).ok_or_else(|| format!("the module has no variable `{name}`"))?;
@@ -132,5 +132,5 @@ fn contents(argument: &Argument, module: &Module, ranges: &mut Vec<Range>) -> Re
     if given.len() as u64 != bytes {
         return Err(format!("`{name}` has {bytes} bytes, and is given {}", given.len()));
     }
-    Ok(Contents { name: own_name.to_owned(), bytes: given, item })
+    Ok(VariableBytes { name: own_name.to_owned(), bytes: given, item })
 }

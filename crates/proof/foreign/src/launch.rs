@@ -23,7 +23,7 @@ impl Launch {
         extent(&self.block)
     }
 
-    /// The number of blocks.
+    /// The number of blocks in the launch.
     pub fn blocks(&self) -> u64 {
         extent(&self.grid)
     }
@@ -63,7 +63,7 @@ pub struct Buffer {
     pub item: Number,
     /// The number of its items.
     pub len: u64,
-    /// Its first contents, as bits; `None` where nobody has written it.
+    /// The bits of the items before the launch; `None` if nobody has written the buffer.
     pub contents: Option<Vec<u64>>,
 }
 

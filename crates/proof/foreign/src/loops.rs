@@ -2,12 +2,11 @@
 //! end whatever it holds.
 
 use wattle_memory::Set;
-use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
+use wattle_modules::code::{Exchange, Kernel, Meeting, NO_REG, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
 use crate::endings::Turn;
-use crate::flow::reached;
-use crate::structure::{Construct, reached_without};
+use crate::structure::{Construct, reached, reached_without};
 
 /// A loop, by the instruction at which it begins.
 #[derive(Debug)]
@@ -16,7 +15,7 @@ struct Loop {
     dead: Vec<Reg>,
     /// Whether an exit depends on what an iteration read from memory.
     exits_on_memory: bool,
-    /// Whether it ends whatever memory holds.
+    /// Whether the loop ends whatever memory holds.
     ends: bool,
     /// The jumps back to its beginning, and all that they repeat.
     jumps: Vec<usize>,
@@ -198,11 +197,12 @@ fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], heads: &[usize], body: &
             own_depends |= is_own && outline.writes_memory && (reads || is_chosen);
             let reads_own = is_own && outline.reads_memory && own_depends;
             // What lanes exchange depends on the others' values.
-            let meets = match &step.op {
+            let meets = match outline.meeting {
                 // Whom lanes elect depends on nothing.
-                Op::Exchange { how, .. } => !matches!(how, Exchange::Barrier | Exchange::Elect),
-                Op::Special { which, .. } => *which == Special::Active,
-                op => matches!(op, Op::BarrierReduce { .. }),
+                Some(Meeting::Lanes { how, .. }) => !matches!(how, Exchange::Barrier | Exchange::Elect),
+                Some(Meeting::Gathering) => true,
+                Some(Meeting::Barrier) => false,
+                None => matches!(step.op, Op::Special { which: Special::Active, .. }),
             };
             if is_read || reads_own || meets || reads || is_chosen {
                 writes.iter().for_each(|&reg| depends.insert(reg as usize));

@@ -145,8 +145,8 @@ impl Module {
         Ok(Module { code: Arc::new(code), kernels, refused })
     }
 
-    /// The same module, which devices may run too, and not the checker and simulated devices alone. Check the scenarios
-    /// that launch it first.
+    /// Permits real devices to run the module; without it the checker and simulated devices alone do. Check the
+    /// scenarios that launch it first.
     ///
     /// # Safety
     /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own.

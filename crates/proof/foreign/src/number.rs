@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use wattle_ir::{TypeKind, floats, types};
 use wattle_modules::meaning::half::Format;
+use wattle_modules::spirv::{Kind, Scalar};
 use wattle_modules::types::Type;
 
 macro_rules! define_halves {
@@ -77,7 +78,7 @@ macro_rules! numbers {
         }
 
         impl Number {
-            /// All of them.
+            /// All types of numbers.
             pub const ALL: [Number; [$(Number::$variant),+].len()] = [$(Number::$variant),+];
 
             /// The name, which is Rust's where it has the type.
@@ -87,14 +88,14 @@ macro_rules! numbers {
                 }
             }
 
-            /// What its values are.
+            /// The kind of the type's values.
             fn kind(self) -> TypeKind {
                 match self {
                     $(Number::$variant => TypeKind::$kind,)+
                 }
             }
 
-            /// The size in bytes.
+            /// The size of a number of the type in bytes.
             pub fn size(self) -> u8 {
                 match self {
                     $(Number::$variant => size_of::<$ty>() as u8,)+
@@ -153,7 +154,7 @@ macro_rules! of_bits {
 types!(numbers);
 
 impl Number {
-    /// Whether it is a float.
+    /// Whether the numbers are floats.
     pub(crate) fn is_float(self) -> bool {
         match self.kind() {
             TypeKind::Float => true,
@@ -161,7 +162,17 @@ impl Number {
         }
     }
 
-    /// Whether it may be negative: a signed integer or a float.
+    /// The type of the numbers of a SPIR-V module's scalar type; `None` where there is none.
+    pub(crate) fn of_scalar(scalar: Scalar) -> Option<Number> {
+        SCALARS.iter().find(|(_, kind, bits)| (*kind, *bits) == (scalar.kind, scalar.bits)).map(|(number, ..)| *number)
+    }
+
+    /// The scalar type of SPIR-V whose values these numbers are, if it has one.
+    pub(crate) fn scalar(self) -> Option<Scalar> {
+        SCALARS.iter().find(|(number, ..)| *number == self).map(|&(_, kind, bits)| Scalar { kind, bits })
+    }
+
+    /// Whether the numbers may be negative: they are signed integers or floats.
     pub(crate) fn is_signed(self) -> bool {
         match self.kind() {
             TypeKind::Signed | TypeKind::Float => true,
@@ -169,6 +180,22 @@ impl Number {
         }
     }
 }
+
+/// The types of numbers, and the scalar types of SPIR-V that they are.
+const SCALARS: [(Number, Kind, u32); 12] = [
+    (Number::U32, Kind::Int(false), 32),
+    (Number::U32, Kind::Bool, 1),
+    (Number::I32, Kind::Int(true), 32),
+    (Number::U8, Kind::Int(false), 8),
+    (Number::I8, Kind::Int(true), 8),
+    (Number::U16, Kind::Int(false), 16),
+    (Number::I16, Kind::Int(true), 16),
+    (Number::U64, Kind::Int(false), 64),
+    (Number::I64, Kind::Int(true), 64),
+    (Number::F16, Kind::Float, 16),
+    (Number::F32, Kind::Float, 32),
+    (Number::F64, Kind::Float, 64),
+];
 
 /// The bits of a number of a type, as people write it.
 pub(crate) struct Shown(pub Number, pub u64);

@@ -30,7 +30,7 @@ pub const OPERATORS: [(&str, Operator); 6] = [
 ];
 
 impl Operator {
-    /// Whether it holds of two sides in this order; `None` where one of them is not a number (NaN).
+    /// Whether the comparison holds of two sides in this order; `None` where one of them is not a number (NaN).
     pub fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Operator::Eq => order == Some(Ordering::Equal),

@@ -1,14 +1,64 @@
-//! Whether a launch fits its kernel, and the bytes of its parameters.
+//! Prepares a launch of a PTX module: chooses the kernel, and gives its parameters and the variables of the module
+//! their bytes.
 
 use std::collections::HashMap;
 
 use wattle_modules::code::{Kernel, Module, Parameter};
 
 use crate::declared::Declared;
+use crate::given_variables;
 use crate::launch::{Argument, Buffer, Given, Launch, struct_bytes};
 use crate::number::Number;
+use crate::range::{Range, address_of, range_of};
+use crate::shape::is_given;
 use crate::unsupported::Unsupported;
-use crate::world::{Range, Source, address_of, function_name, read};
+use crate::world::{Part, Source, World, function_name, read};
+
+impl World {
+    /// Reads a module, and prepares a launch of one of its kernels: the one of that name, or the only one.
+    ///
+    /// # Errors
+    /// The text is refused, there is no such kernel, the arguments or the shape do not fit, or the kernel has an
+    /// instruction that the checker has no meaning for.
+    pub fn new(source: Source, entry: Option<&str>, launch: Launch) -> Result<World, Unsupported> {
+        let sizes = read(&source, &HashMap::new(), entry)?;
+        let mut addresses = HashMap::new();
+        for (number, global) in sizes.globals.iter().enumerate() {
+            addresses.insert(global.name.clone(), address_of(number));
+        }
+        let mut module = read(&source, &addresses, entry)?;
+        let kernel = chosen(&module, entry)?;
+        let (arguments, of_variables) = given_variables::parted(&launch.arguments, &module.kernels[kernel], &module);
+        let launch = Launch { arguments, ..launch };
+        let mut ranges = Vec::new();
+        for global in &module.globals {
+            let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
+            initial.resize(global.bytes as usize, Some(0));
+            let item = if global.bytes == 4 { Some(Number::U32) } else { None };
+            // An argument of that name is what the launch means by it.
+            let is_taken = launch.arguments.iter().any(|argument| argument.name == global.name);
+            ranges.push(Range {
+                name: if is_taken { format!("module.{}", global.name) } else { global.name.clone() },
+                item,
+                bytes: global.bytes,
+                initial,
+                parts: None,
+                member: None,
+            });
+        }
+        given_variables::put(&mut module, kernel, &of_variables, &mut ranges)?;
+        is_given(&module.kernels[kernel], &launch)?;
+        let variables = given_variables::names(&module);
+        let params = parameters(&module.kernels[kernel], &launch.arguments, &variables, &mut ranges)?;
+        let mut part = Part::new(source, (module, kernel), launch, params);
+        part.of_variables = of_variables;
+        if part.reads_workspace() {
+            part.workspace = Some(address_of(ranges.len()));
+            ranges.push(Range::of_workspace());
+        }
+        World::of(vec![part], ranges)
+    }
+}
 
 /// The number of the kernel of that name, or of the only one.
 pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
@@ -61,77 +111,91 @@ pub(crate) fn parameters(
         };
         return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}{of_variables}")));
     }
-    // Compilers number parameters (`k_param_0`); whoever writes PTX names them, and means those.
-    let numbered = |name: &str| kernel.params.iter().position(|param| param.name == name);
-    let misplaced = |&(at, argument): &(usize, &Argument)| numbered(&argument.name).is_some_and(|own| own != at);
-    if let Some((at, argument)) = arguments.iter().enumerate().find(misplaced) {
-        return Err(wrong(format!(
-            "`{}` is given in the place of the parameter `{}`: arguments are taken in the order of the parameters",
-            argument.name, kernel.params[at].name
-        )));
-    }
+    are_in_order(kernel, arguments).map_err(wrong)?;
     let mut all = vec![0; kernel.param_bytes as usize];
     for (argument, param) in arguments.iter().zip(&kernel.params) {
-        let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
-        let declared = Declared::of(param.ty);
-        let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
-        let value = match &argument.value {
-            Given::Typed(ty, value) if declared.takes(*ty) => number(*value, ty.size().into()),
-            Given::Typed(ty, _) => {
-                let is_given = if ty.is_float() { "a float" } else { "an integer" };
-                let is_taken = match (declared, bytes) {
-                    (Declared::Integers, 8) => {
-                        format!("an integer or a pointer: write a buffer as `{name}={}[1]:…`", ty.name())
-                    }
-                    (Declared::Integers, _) => "an integer".to_owned(),
-                    (Declared::Floats | Declared::Bits, _) => "a float".to_owned(),
-                };
-                return Err(wrong(format!("`{name}` is {is_given}, and its parameter {is_taken}")));
-            }
-            Given::Untyped(text) if bytes == 8 && declared != Declared::Floats && names_buffer(text) => {
-                number(address_in(text, ranges).map_err(|why| wrong(format!("`{name}`: {why}")))?, 8)
-            }
-            Given::Untyped(text) => match declared.number(text, bytes) {
-                Some(Ok((_, value))) => number(value, bytes),
-                Some(Err(_)) => {
-                    return Err(wrong(format!(
-                        "`{name}`: `{text}` is no number of its parameter's type, {}",
-                        param.ty
-                    )));
-                }
-                None if bytes == 2 => {
-                    return Err(wrong(format!(
-                        "`{name}` is a float of 16 bits, of which there are two kinds: write its type, `{name}=f16:{text}` or \
-                         `{name}=bf16:{text}`"
-                    )));
-                }
-                None => {
-                    let sizes = ("is a number".into(), format!("has {bytes} bytes"));
-                    return Err(wrong(of_other_size(name, sizes, param)));
-                }
-            },
-            Given::Buffer(buffer) => number(range_of(name, buffer, ranges).map_err(wrong)?, 8),
-            Given::Struct(members) => {
-                let taken: Vec<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
-                // A member's buffer has its name, unless another has it: then that of the struct stands before it.
-                let pointer = &mut |member: &str, buffer: &Buffer| {
-                    let is_taken =
-                        taken.iter().any(|name| name == member) || ranges.iter().any(|range| range.name == member);
-                    let whole = if is_taken { format!("{name}.{member}") } else { member.to_owned() };
-                    range_of(&whole, buffer, ranges)
-                };
-                struct_bytes(members, pointer).map_err(|why| wrong(format!("`{name}`: {why}")))?.0
-            }
-        };
-        if value.len() as u64 != bytes {
-            return Err(wrong(of_other_size(name, (format!("has {} bytes", value.len()), bytes.to_string()), param)));
-        }
-        let at = offset as usize..(offset + bytes) as usize;
+        let value = parameter_bytes(argument, param, arguments, ranges).map_err(wrong)?;
+        let at = param.at as usize..(param.at + param.bytes) as usize;
         if let Some(there) = all.get_mut(at) {
             there.copy_from_slice(&value);
         }
     }
     Ok(all)
+}
+
+/// Whether no argument has the name of a parameter in whose place it is not; the error names one that has.
+fn are_in_order(kernel: &Kernel, arguments: &[Argument]) -> Result<(), String> {
+    // Compilers number parameters (`k_param_0`); whoever writes PTX names them, and means those.
+    let numbered = |name: &str| kernel.params.iter().position(|param| param.name == name);
+    let misplaced = |&(at, argument): &(usize, &Argument)| numbered(&argument.name).is_some_and(|own| own != at);
+    if let Some((at, argument)) = arguments.iter().enumerate().find(misplaced) {
+        return Err(format!(
+            "`{}` is given in the place of the parameter `{}`: arguments are taken in the order of the parameters",
+            argument.name, kernel.params[at].name
+        ));
+    }
+    Ok(())
+}
+
+/// The bytes of a parameter, from its argument; buffers that the argument has become ranges.
+fn parameter_bytes(
+    argument: &Argument,
+    param: &Parameter,
+    arguments: &[Argument],
+    ranges: &mut Vec<Range>,
+) -> Result<Vec<u8>, String> {
+    let (name, bytes) = (&argument.name, param.bytes);
+    let declared = Declared::of(param.ty);
+    let number = |value: u64, size: u64| value.to_le_bytes()[..size as usize].to_vec();
+    let value = match &argument.value {
+        Given::Typed(ty, value) if declared.takes(*ty) => number(*value, ty.size().into()),
+        Given::Typed(ty, _) => {
+            let is_given = if ty.is_float() { "a float" } else { "an integer" };
+            let is_taken = match (declared, bytes) {
+                (Declared::Integers, 8) => {
+                    format!("an integer or a pointer: write a buffer as `{name}={}[1]:…`", ty.name())
+                }
+                (Declared::Integers, _) => "an integer".to_owned(),
+                (Declared::Floats | Declared::Bits, _) => "a float".to_owned(),
+            };
+            return Err(format!("`{name}` is {is_given}, and its parameter {is_taken}"));
+        }
+        Given::Untyped(text) if bytes == 8 && declared != Declared::Floats && names_buffer(text) => {
+            number(address_in(text, ranges).map_err(|why| format!("`{name}`: {why}"))?, 8)
+        }
+        Given::Untyped(text) => match declared.number(text, bytes) {
+            Some(Ok((_, value))) => number(value, bytes),
+            Some(Err(_)) => {
+                return Err(format!("`{name}`: `{text}` is no number of its parameter's type, {}", param.ty));
+            }
+            None if bytes == 2 => {
+                return Err(format!(
+                    "`{name}` is a float of 16 bits, of which there are two kinds: write its type, `{name}=f16:{text}` or \
+                     `{name}=bf16:{text}`"
+                ));
+            }
+            None => {
+                let sizes = ("is a number".into(), format!("has {bytes} bytes"));
+                return Err(of_other_size(name, sizes, param));
+            }
+        },
+        Given::Buffer(buffer) => number(range_of(name, buffer, ranges)?, 8),
+        Given::Struct(members) => {
+            let taken: Vec<String> = arguments.iter().map(|argument| argument.name.clone()).collect();
+            // A member's buffer has its name, unless another has it: then that of the struct stands before it.
+            let pointer = &mut |member: &str, buffer: &Buffer| {
+                let is_taken =
+                    taken.iter().any(|name| name == member) || ranges.iter().any(|range| range.name == member);
+                let whole = if is_taken { format!("{name}.{member}") } else { member.to_owned() };
+                range_of(&whole, buffer, ranges)
+            };
+            struct_bytes(members, pointer).map_err(|why| format!("`{name}`: {why}"))?.0
+        }
+    };
+    if value.len() as u64 != bytes {
+        return Err(of_other_size(name, (format!("has {} bytes", value.len()), bytes.to_string()), param));
+    }
+    Ok(value)
 }
 
 /// The name that two arguments have.
@@ -163,82 +227,4 @@ fn address_in(text: &str, ranges: &[Range]) -> Result<u64, String> {
     let offset = items.parse().ok().and_then(|items: u64| items.checked_mul(item.map_or(1, Number::size).into()));
     let offset = offset.filter(|offset| offset <= bytes);
     Ok(address_of(number) + offset.ok_or_else(|| format!("`{text}` is not in the buffer: write `{name}+1`"))?)
-}
-
-/// The address of a buffer, which becomes a range.
-pub(crate) fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> Result<u64, String> {
-    let Buffer { item, len, contents } = buffer;
-    if ranges.iter().any(|range| range.name == name) {
-        return Err(format!("there are two buffers with the name `{name}`"));
-    }
-    let size = usize::from(item.size());
-    let bytes_of = |items: &Vec<u64>| {
-        items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).map(Some).collect()
-    };
-    let bytes = len * size as u64;
-    let initial = contents.as_ref().map_or_else(|| vec![None; bytes as usize], bytes_of);
-    ranges.push(Range { name: name.to_owned(), item: Some(*item), bytes, initial, parts: None, member: None });
-    Ok(address_of(ranges.len() - 1))
-}
-
-/// The most blocks of a grid in each dimension, and threads of a block (CUDA C++ Programming Guide 12.9, table
-/// "Technical Specifications per Compute Capability"; the same for all that this reader knows).
-const MOST_GRID: [u32; 3] = [0x7FFF_FFFF, 65_535, 65_535];
-const MOST_BLOCK: [u32; 3] = [1024, 1024, 64];
-/// The most shared memory of a block in bytes, of any device: those of compute capability 9.0 and 10.0.
-const MOST_SHARED: u64 = 227 << 10;
-
-/// Whether some CUDA device gives what a launch asks for.
-pub(crate) fn is_given(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupported> {
-    let wrong = |why: String| Err(Unsupported::Shape(why));
-    for (what, of, asked, most) in [
-        ("a grid", "blocks", launch.grid, MOST_GRID),
-        ("a block", "threads in its dimensions, and 1024 in all", launch.block, MOST_BLOCK),
-    ] {
-        if asked.iter().zip(most).any(|(&asked, most)| asked > most) {
-            let [x, y, z] = most;
-            return wrong(format!(
-                "{what} of a CUDA device has at most {x} x {y} x {z} {of} (CUDA C++ Programming Guide, \"Technical Specifications per \
-                 Compute Capability\"), not {} x {} x {}",
-                asked[0], asked[1], asked[2]
-            ));
-        }
-    }
-    let shared = kernel.shared.saturating_add(launch.dynamic_shared);
-    if shared > MOST_SHARED {
-        return wrong(format!(
-            "a block of a CUDA device has at most {MOST_SHARED} bytes of shared memory (227 KB with compute capability 9.0, CUDA C++ \
-             Programming Guide, \"Technical Specifications per Compute Capability\"), not {shared}: {} that `{}` declares and {} \
-             that are given at launch",
-            kernel.shared, kernel.name, launch.dynamic_shared
-        ));
-    }
-    Ok(())
-}
-
-/// The most threads of a launch.
-const MOST_THREADS: u64 = 1 << 16;
-
-pub(crate) fn shape_fits(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupported> {
-    let wrong = |why: String| Err(Unsupported::Shape(why));
-    if launch.block_len() == 0 || launch.blocks() == 0 {
-        return wrong("a launch has at least one block and one thread".into());
-    }
-    if launch.block_len() > 1024 {
-        return wrong(format!("a block has at most 1024 threads, not {}", launch.block_len()));
-    }
-    if launch.block_len().saturating_mul(launch.blocks()) > MOST_THREADS {
-        return wrong(format!("a launch that is judged has at most {MOST_THREADS} threads"));
-    }
-    let [x, y, z] = launch.block;
-    match (kernel.exact_threads, kernel.most_threads) {
-        (Some(exact), _) if exact != launch.block => {
-            wrong(format!("`{}` requires blocks of {exact:?} threads (.reqntid), not {:?}", kernel.name, launch.block))
-        }
-        (_, Some([a, b, c])) if launch.block_len() > u64::from(a) * u64::from(b) * u64::from(c) => wrong(format!(
-            "`{}` has at most {a} x {b} x {c} threads in a block (.maxntid), not {x} x {y} x {z}",
-            kernel.name
-        )),
-        _ => Ok(()),
-    }
 }

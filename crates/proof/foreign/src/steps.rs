@@ -1,4 +1,4 @@
-//! The steps of an execution, as stories tell them: the instruction, its place in the source, and what it did to
+//! The steps of an execution, as stories show them: the instruction, its place in the source, and what it did to
 //! memory.
 
 use wattle_check::search::{Execution, Memory, Why};

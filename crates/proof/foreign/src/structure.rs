@@ -93,3 +93,14 @@ pub(crate) fn reached_without(next: &[Vec<usize>], from: usize, without: &[usize
     }
     reached
 }
+
+/// The instructions that may come behind one.
+pub(crate) fn reached(next: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let (mut seen, mut open) = (vec![false; next.len()], next[from].clone());
+    while let Some(at) = open.pop() {
+        if !std::mem::replace(&mut seen[at], true) {
+            open.extend(&next[at]);
+        }
+    }
+    seen
+}

@@ -23,27 +23,27 @@ pub struct Unfixed {
     memories: BTreeSet<u32>,
     /// The lanes that give one to the others of their warp, each with the instance of the warp's meeting.
     given: BTreeSet<(u64, ThreadId)>,
-    found: Mutex<Found>,
+    found: Mutex<NewlyFound>,
     /// The instructions that such a value lets run or not, and those whose address it is.
     decided: Mutex<(BTreeSet<u32>, BTreeSet<u32>)>,
 }
 
 /// What a search has found that was not known before.
 #[derive(Debug, Default)]
-struct Found {
+struct NewlyFound {
     cells: BTreeMap<Address, Option<Storer>>,
     memories: BTreeSet<u32>,
     given: BTreeSet<(u64, ThreadId)>,
 }
 
-impl Found {
+impl NewlyFound {
     fn is_empty(&self) -> bool {
         self.cells.is_empty() && self.memories.is_empty() && self.given.is_empty()
     }
 }
 
 impl Unfixed {
-    fn new_ones(&self) -> MutexGuard<'_, Found> {
+    fn new_ones(&self) -> MutexGuard<'_, NewlyFound> {
         lock(&self.found)
     }
 

@@ -6,10 +6,10 @@ use wattle_modules::Refused;
 /// A module or a launch that cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
-    /// The module's text.
+    /// The module's text is refused.
     #[error(transparent)]
     Text(#[from] Refused),
-    /// There is no kernel of that name.
+    /// No kernel of the module has the name that was asked for.
     #[error("the module has no kernel `{asked}`; it has {}", .known.join(", "))]
     NoKernel {
         /// The name that was asked for.
@@ -17,7 +17,7 @@ pub enum Unsupported {
         /// The kernels that there are.
         known: Vec<String>,
     },
-    /// There are several kernels, and none was named.
+    /// The module has several kernels, and none was named.
     #[error("the module has several kernels: name one of {}", .0.join(", "))]
     SeveralKernels(Vec<String>),
     /// The arguments do not fit the parameters.
@@ -40,7 +40,7 @@ pub enum Unsupported {
         line: u32,
         /// The line's text.
         instruction: String,
-        /// What is not supported.
+        /// The reason why the instruction is not supported.
         why: String,
     },
 }

@@ -59,7 +59,7 @@ pub enum Violation {
         used: Option<Box<Step>>,
         /// A write of another thread that does not come before the read, or the copy that is read.
         written: Option<Box<Step>>,
-        /// Whether it was copied there, along with what somebody has written.
+        /// Whether a copy has taken the value there, along with what somebody has written.
         is_copy: bool,
     },
     /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a
@@ -83,7 +83,7 @@ const VECTORS: Clause = Clause {
 };
 
 impl Violation {
-    /// What it is, in a word or two.
+    /// The name of the violation's kind, in a few words.
     pub fn kind(&self) -> &'static str {
         match self {
             Violation::Race { .. } => "data race",
@@ -147,35 +147,7 @@ impl Violation {
                 )
             }
             Violation::Stuck(threads) => {
-                let told = |alike: &Vec<&StuckThread>| {
-                    let stuck = alike[0];
-                    let (name, waits, goes) = match alike.len() - 1 {
-                        0 => (world.thread_name(stuck.thread), "waits", "goes"),
-                        1 => (format!("{} and another one", world.thread_name(stuck.thread)), "wait", "go"),
-                        more => (format!("{} and {more} others", world.thread_name(stuck.thread)), "wait", "go"),
-                    };
-                    if let Some(other) = stuck.passed_by {
-                        return format!(
-                            "{name} {waits} at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
-                             to a __syncthreads() or none (CUDA C++ Programming Guide, \"Synchronization Functions\"; PTX ISA \
-                             9.7.13.1 of those of a warp)",
-                            stuck.at,
-                            world.thread_name(other)
-                        );
-                    }
-                    match stuck.at_barrier {
-                        true if stuck.in_warp => {
-                            let warp = world.warp_word(stuck.thread);
-                            format!(
-                                "{name} {waits} for ever for others of the {warp}, which do not come to the same operation, at {}",
-                                stuck.at
-                            )
-                        }
-                        true => format!("{name} {waits} at a barrier for ever at {}", stuck.at),
-                        false => format!("{name} {goes} round for ever at {}", stuck.at),
-                    }
-                };
-                alike(threads).iter().map(told).collect::<Vec<_>>().join("; ")
+                alike(threads).iter().map(|alike| stuck_words(world, alike)).collect::<Vec<_>>().join("; ")
             }
         }
     }
@@ -223,7 +195,7 @@ impl Violation {
 pub struct StuckThread {
     /// The thread that waits.
     pub thread: ThreadId,
-    /// Whether it waits at a barrier; else it goes round in a loop.
+    /// Whether the thread waits at a barrier; else it goes round in a loop.
     pub at_barrier: bool,
     /// Whether what it waits at is an operation that lanes of its warp do together.
     pub in_warp: bool,
@@ -232,6 +204,39 @@ pub struct StuckThread {
     /// The thread of its block that has gone past the barrier at which it waits, to its end.
     pub passed_by: Option<ThreadId>,
 }
+
+/// What threads do that wait for ever at one place, in words.
+fn stuck_words(world: &World, alike: &[&StuckThread]) -> String {
+    let stuck = alike[0];
+    let (name, waits, goes) = match alike.len() - 1 {
+        0 => (world.thread_name(stuck.thread), "waits", "goes"),
+        1 => (format!("{} and another one", world.thread_name(stuck.thread)), "wait", "go"),
+        more => (format!("{} and {more} others", world.thread_name(stuck.thread)), "wait", "go"),
+    };
+    if let Some(other) = stuck.passed_by {
+        return format!(
+            "{name} {waits} at the barrier at {}, and {} has gone past it to its end: all threads of the block come \
+             to a __syncthreads() or none (CUDA C++ Programming Guide, \"Synchronization Functions\"; PTX ISA \
+             9.7.13.1 of those of a warp)",
+            stuck.at,
+            world.thread_name(other)
+        );
+    }
+    match stuck.at_barrier {
+        true if stuck.in_warp => {
+            let warp = world.warp_word(stuck.thread);
+            format!(
+                "{name} {waits} for ever for others of the {warp}, which do not come to the same operation, at {}",
+                stuck.at
+            )
+        }
+        true => format!("{name} {waits} at a barrier for ever at {}", stuck.at),
+        false => format!("{name} {goes} round for ever at {}", stuck.at),
+    }
+}
+
+/// Threads that would wait for ever, if barriers of a block waited for threads that have ended, and the story.
+pub(crate) type HeldUp = (Vec<StuckThread>, Vec<Step>);
 
 /// The threads of each place at which some wait in one way.
 pub(crate) fn alike(threads: &[StuckThread]) -> Vec<Vec<&StuckThread>> {
@@ -255,12 +260,12 @@ pub struct Step {
     pub instruction: String,
     /// The place in the source.
     pub at: String,
-    /// What it read or wrote: `lock: 0`.
+    /// The value that the event read or wrote: `lock: 0`.
     pub value: Option<String>,
 }
 
 impl Step {
-    /// Whether it is an access of PTX to a vector that takes part in communication.
+    /// Whether the event is an access of PTX to a vector that takes part in communication.
     fn is_strong_vector(&self) -> bool {
         let mut words = self.instruction.split_whitespace();
         let Some(access) = words.find(|word| word.starts_with("ld.") || word.starts_with("st.")) else { return false };

@@ -27,7 +27,7 @@ pub enum Wrong {
     Loaded {
         /// The number of the statement.
         load: u32,
-        /// Its place in the source.
+        /// The place of the statement in the source.
         at: String,
     },
     /// A value that comes from what a shuffle took from this lane, which had ended, is not in the mask, or does not
@@ -42,7 +42,8 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// Whether it may come of another fault: of a thread that has ended there, and has not done what others wait for.
+    /// Whether the fault may come of another one: of a thread that has ended there, and has not done what others wait
+    /// for.
     pub fn may_follow(&self) -> bool {
         matches!(self, Wrong::Unwritten(_) | Wrong::Loaded { .. } | Wrong::OfNobody(_) | Wrong::NotInMask)
     }

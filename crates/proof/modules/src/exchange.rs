@@ -31,7 +31,7 @@ pub struct Combine {
     pub by: Combiner,
     /// The width of the values in bits.
     pub bits: u8,
-    /// Which lanes' values are combined for a lane.
+    /// The lanes whose values are combined for a lane.
     pub of: CombinedLanes,
 }
 
@@ -67,7 +67,7 @@ pub enum CombinedLanes {
     Cluster(u32),
 }
 
-/// What a vote asks.
+/// The question that a vote asks of the lanes' predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vote {
     /// `.any`

@@ -38,17 +38,19 @@
 //! # What is refused
 //! Text that the PTX ISA does not allow (undeclared names, types that disagree, operands too many or too few, orders
 //! and fences that the target or the version lacks), and what this reader does not support: calls of other modules'
-//! functions, recursion, other roundings than to the nearest, 8-bit floats, nested scopes, matrix operations, textures,
-//! clusters. Modifiers must stand in the order that the ISA gives. A [`Refused`] names file, line and instruction, and
-//! gives the reason.
+//! functions, recursion, 8-bit floats, operations of matrices but `ldmatrix`, `stmatrix` and `mma`, textures, clusters.
+//! Modifiers must stand in the order that the ISA gives, but for those of `atom` and `red`, which compilers write in
+//! others. A [`Refused`] names file, line and instruction, and gives the reason.
 
 pub mod address;
 mod assigned;
 pub mod code;
 mod exchange;
+mod functions;
 pub mod meaning;
 mod module;
 mod op;
+mod operand;
 pub mod ptx;
 mod refused;
 pub mod spirv;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::code::Step;
+use crate::op::Step;
 use crate::types::Type;
 
 /// A module in the flat form.
@@ -28,7 +28,7 @@ pub struct Module {
 pub struct Global {
     /// The name of the variable.
     pub name: String,
-    /// Its type, or that of its items where it is an array.
+    /// The type of the variable, or of its items if it is an array.
     pub ty: Type,
     /// The size in bytes.
     pub bytes: u64,
@@ -77,13 +77,13 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Whether it is an array of items: a struct in CUDA C++.
+    /// Whether the parameter is an array of items: a struct in CUDA C++.
     pub fn is_array(&self) -> bool {
         self.bytes != self.ty.bytes()
     }
 }
 
-/// As the text declares it: `.param .u64 out`.
+/// Writes the parameter as the text declares it: `.param .u64 out`.
 impl fmt::Display for Parameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ".param {} {}", self.ty, self.name)?;
@@ -106,7 +106,7 @@ pub(crate) fn apart(end: u64, align: u64) -> u64 {
 pub struct Kernel {
     /// The name of the kernel.
     pub name: String,
-    /// Its parameters.
+    /// The parameters in their order.
     pub params: Vec<Parameter>,
     /// The size of the parameter space in bytes.
     pub param_bytes: u64,
@@ -152,7 +152,7 @@ pub struct PlacedVariable {
     pub bytes: Option<u64>,
     /// The size of an item, where the text shows a type; compilers declare most arrays as bytes.
     pub item: Option<u64>,
-    /// Its type, or that of its items where it is an array.
+    /// The type of the variable, or of its items if it is an array.
     pub ty: Type,
     /// Whether the text gives it a value, rather than none, which is zero.
     pub has_value: bool,

@@ -5,13 +5,23 @@ mod parts;
 
 use wattle_memory::Label;
 
-use crate::code::{
-    Access, Bin, Bitwise, Carry, Convert, Fence, Ordering, Quad, Reg, Rmw, Rounded, Special, Src, Tern, Test, Un,
-};
 use crate::exchange::Exchange;
+use crate::functions::{Bin, Quad, Tern, Test, Un};
+use crate::meaning::exact::Rounded;
+use crate::operand::{Access, Carry, Convert, Fence, Guard, Ordering, Reg, Rmw, Special, Src};
 use crate::types::Space;
+use crate::value::Bitwise;
 pub use outline::{Meeting, Next, Outline, Transfer};
 pub use parts::{AtObject, Copied, Gather, Lanes, TableJoin, TestJoin};
+
+/// An instruction with its guard.
+#[derive(Debug)]
+pub struct Step {
+    /// The condition under which it runs.
+    pub guard: Guard,
+    /// The operation.
+    pub op: Op,
+}
 
 /// The operation of an instruction.
 #[derive(Debug)]
@@ -80,7 +90,7 @@ pub enum Op {
     /// `setp` with one destination and no predicate to join
     Test {
         f: Test,
-        /// Whether it asks which of two integers of 64 bits is the greater, as addresses are compared too.
+        /// Whether the test asks which of two integers of 64 bits is the greater, as addresses are compared too.
         orders: bool,
         d: Reg,
         a: Src,
@@ -249,7 +259,8 @@ pub enum Op {
 }
 
 impl Op {
-    /// The same operation on numbers, whose first operands go into the result bit by bit.
+    /// Marks the first `operands` operands of an operation on numbers as going into the result bit by bit; other
+    /// operations stay as they are.
     #[must_use]
     pub fn bit_by_bit(mut self, operands: u8) -> Op {
         if let Op::Un { bitwise, .. } | Op::Bin { bitwise, .. } | Op::Tern { bitwise, .. } | Op::Quad { bitwise, .. } =
@@ -260,7 +271,7 @@ impl Op {
         self
     }
 
-    /// Whether it does nothing but set its destinations from its operands.
+    /// Whether the operation does nothing but set its destinations from its operands.
     pub fn only_computes(&self) -> bool {
         match self {
             Op::Mov { .. }

@@ -4,7 +4,8 @@ use wattle_memory::Label;
 
 use crate::address;
 use crate::code::{
-    Access, AtObject, Bitwise, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src,
+    Access, AtObject, Bitwise, Carry, Copied, Exchange, Fence, Gather, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special,
+    Src, TableJoin, TestJoin,
 };
 use crate::meaning::{bits, convert, exact, int};
 use crate::value::Value;
@@ -30,9 +31,9 @@ impl<V: Value> Default for Cursor<V> {
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "their fields are the instruction's operands")]
 pub enum Effect<'k, V> {
-    /// Nothing is left: at most the thread's registers and its position have changed.
+    /// The instruction is done: at most the thread's registers and its position have changed.
     None,
-    /// Nothing is left: the thread jumped backwards or to the same instruction.
+    /// The instruction is done: the thread jumped backwards or to the same instruction.
     Back,
     /// The owner loads the items at the address and behind it into the registers, each as [`Access::extended`] converts
     /// it.
@@ -82,7 +83,6 @@ pub enum Effect<'k, V> {
 /// The registers are fewer than the kernel has, or the cursor is not in it.
 #[inline(always)]
 pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers: &mut [V]) -> Effect<'k, V> {
-    let constants = kernel.constants.as_slice();
     let at = cursor.at;
     let step = &kernel.steps[at as usize];
     let guard = step.guard;
@@ -97,176 +97,199 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         }
     }
     cursor.at = at + 1;
-    macro_rules! get {
-        ($src:expr) => {
-            $src.get(registers, constants)
-        };
-    }
-    macro_rules! address {
-        ($access:expr) => {{
-            let access = &$access;
-            get!(access.base).map(|base| access.address(base))
-        }};
-    }
-    macro_rules! carry {
-        ($how:expr, $d:expr, $a:expr, $b:expr) => {{
-            let (how, a, b) = (*$how, $a, $b);
-            let flag = if how.takes { cursor.flag } else { V::of(0) };
-            registers[*$d as usize] = a.zip3(b, flag, |a, b, flag| int::carry(how, a, b, flag != 0).0);
-            if how.gives {
-                cursor.flag = a.zip3(b, flag, |a, b, flag| u64::from(int::carry(how, a, b, flag != 0).1));
-            }
-        }};
-    }
+    let mut words = Words { registers, constants: &kernel.constants };
     match &step.op {
-        Op::Mov { d, a } => registers[*d as usize] = get!(a),
+        Op::Mov { d, a } => words.set(*d, words.get(*a)),
         Op::Un { f, bitwise, d, a } => {
-            registers[*d as usize] = get!(a).bitwise(V::of(0), V::of(0), *bitwise, |a, _, _| f(a));
+            words.set(*d, words.get(*a).bitwise(V::of(0), V::of(0), *bitwise, |a, _, _| f(a)));
         }
         Op::Bin { f, bitwise, d, a, b } => {
-            registers[*d as usize] = get!(a).bitwise(get!(b), V::of(0), *bitwise, |a, b, _| f(a, b));
+            words.set(*d, words.get(*a).bitwise(words.get(*b), V::of(0), *bitwise, |a, b, _| f(a, b)));
         }
         Op::Partial { f, d, a, b, is_open } => {
-            let (a, b) = (get!(a), get!(b));
+            let (a, b) = (words.get(*a), words.get(*b));
             let result = a.zip(b, f);
             let open = a.known().zip(b.known()).is_some_and(|(a, b)| is_open(a, b));
-            registers[*d as usize] = if open { result.left_open() } else { result };
+            words.set(*d, if open { result.left_open() } else { result });
         }
         Op::Tern { f, bitwise, d, a, b, c } => {
-            registers[*d as usize] = get!(a).bitwise(get!(b), get!(c), *bitwise, f);
+            words.set(*d, words.get(*a).bitwise(words.get(*b), words.get(*c), *bitwise, f));
         }
         Op::Quad { f, bitwise, d, a, b, c, e } => {
-            registers[*d as usize] = get!(a).bitwise4(get!(b), get!(c), get!(e), *bitwise, f);
+            words.set(*d, words.get(*a).bitwise4(words.get(*b), words.get(*c), words.get(*e), *bitwise, f));
         }
         Op::Rounded { how, d, a, b, c } => {
-            registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| exact::apply(**how, a, b, c));
+            words.set(*d, words.get(*a).zip3(words.get(*b), words.get(*c), |a, b, c| exact::apply(**how, a, b, c)));
         }
         Op::Halves { f, d, a, b, c } => {
-            registers[*d as usize] = get!(a).zip3(get!(b), get!(c), |a, b, c| f.apply(a, b, c));
+            words.set(*d, words.get(*a).zip3(words.get(*b), words.get(*c), |a, b, c| f.apply(a, b, c)));
         }
-        Op::Test { f, d, a, b, .. } => registers[*d as usize] = get!(a).zip(get!(b), |a, b| u64::from(f(a, b))),
-        Op::TestJoin(test) => {
-            let found = get!(test.a).zip(get!(test.b), |a, b| u64::from((test.f)(a, b)));
-            let joined = if test.c == NO_REG { V::of(u64::from(test.negated)) } else { registers[test.c as usize] };
-            let join = |found: bool, joined: u64| u64::from((test.join)(found, (joined != 0) != test.negated));
-            registers[test.d as usize] = found.zip(joined, |found, joined| join(found != 0, joined) * test.yes);
-            if test.q != NO_REG {
-                registers[test.q as usize] = found.zip(joined, |found, joined| join(found == 0, joined));
-            }
-        }
-        Op::TableJoin(logic) => {
-            let [a, b, c] = logic.operands;
-            let found = get!(a).bitwise(get!(b), get!(c), Bitwise(3), |a, b, c| bits::lop3(a, b, c, logic.table));
-            let join = |found: u64, q: u64| u64::from((logic.join)(found != 0, (q != 0) != logic.negated));
-            registers[logic.p as usize] = found.zip(get!(logic.q), join);
-            if logic.d != NO_REG {
-                registers[logic.d as usize] = found;
-            }
-        }
-        Op::Select { d, a, b, p } => {
-            registers[*d as usize] = registers[*p as usize].choose(get!(a), get!(b));
-        }
+        Op::Test { f, d, a, b, .. } => words.set(*d, words.get(*a).zip(words.get(*b), |a, b| u64::from(f(a, b)))),
+        Op::TestJoin(test) => words.test_and_join(test),
+        Op::TableJoin(logic) => words.look_up_and_join(logic),
+        Op::Select { d, a, b, p } => words.set(*d, words.reg(*p).choose(words.get(*a), words.get(*b))),
         Op::Convert { d, a, how } => {
             let bitwise = Bitwise(u8::from(how.keeps_bits()));
-            registers[*d as usize] = get!(a).bitwise(V::of(0), V::of(0), bitwise, |a, _, _| convert::convert(how, a));
+            words.set(*d, words.get(*a).bitwise(V::of(0), V::of(0), bitwise, |a, _, _| convert::convert(how, a)));
         }
         Op::ConvertTwo { d, a, b, how } => {
             let two = |a, b| convert::convert(how, a) << 16 | convert::convert(how, b);
-            registers[*d as usize] = get!(a).zip(get!(b), two);
+            words.set(*d, words.get(*a).zip(words.get(*b), two));
         }
-        Op::Carry { how, d, a, b } => carry!(how, d, get!(a), get!(b)),
-        Op::CarryProduct { how, f, d, a, b, c } => carry!(how, d, get!(a).zip(get!(b), f), get!(c)),
-        Op::Special { which, d } => return Effect::Special { which: *which, to: *d },
+        Op::Carry { how, d, a, b } => words.carry(*how, *d, [words.get(*a), words.get(*b)], &mut cursor.flag),
+        Op::CarryProduct { how, f, d, a, b, c } => {
+            let product = words.get(*a).zip(words.get(*b), f);
+            words.carry(*how, *d, [product, words.get(*c)], &mut cursor.flag);
+        }
         Op::Pack { d, bits, parts } => {
-            let whole = parts.iter().rev().fold(V::of(0), |whole, part| whole.above(*bits, get!(part)));
-            registers[*d as usize] = whole;
+            words.set(*d, parts.iter().rev().fold(V::of(0), |whole, part| whole.above(*bits, words.get(*part))));
         }
         Op::Unpack { a, bits, parts } => {
-            let whole = get!(a);
+            let whole = words.get(*a);
             for (part, shift) in parts.iter().zip((0..).step_by(*bits as usize)) {
-                registers[*part as usize] = whole.part(shift, *bits);
+                words.set(*part, whole.part(shift, *bits));
             }
         }
         Op::ToGeneric { space, d, a } => {
-            registers[*d as usize] = get!(a).map(|a| a.wrapping_add(address::window(*space)));
+            words.set(*d, words.get(*a).map(|a| a.wrapping_add(address::window(*space))));
         }
         Op::FromGeneric { space, d, a } => {
-            registers[*d as usize] = get!(a).map(|a| a.wrapping_sub(address::window(*space)));
+            words.set(*d, words.get(*a).map(|a| a.wrapping_sub(address::window(*space))));
         }
         Op::IsSpace { space, d, a } => {
-            registers[*d as usize] = get!(a).map(|a| u64::from(address::generic(a).0 == *space));
-        }
-        Op::Load { access, d } => {
-            return Effect::Load { access, address: address!(access), to: std::slice::from_ref(d) };
-        }
-        Op::LoadMany { access, d } => return Effect::Load { access, address: address!(access), to: d },
-        Op::Store { access, a } => {
-            return Effect::Store { access, address: address!(access), values: std::slice::from_ref(a) };
-        }
-        Op::StoreMany { access, a } => return Effect::Store { access, address: address!(access), values: a },
-        Op::Rmw { access, how, d, a } => {
-            return Effect::Update { access, address: address!(access), how: *how, operand: get!(a), to: *d };
-        }
-        Op::Cas { access, d, a, b, succeeded } => {
-            let (expected, new) = (get!(a), get!(b));
-            return Effect::CompareExchange {
-                access,
-                address: address!(access),
-                expected,
-                new,
-                to: *d,
-                succeeded: *succeeded,
-            };
-        }
-        Op::Fence(fence) => return Effect::Fence(*fence),
-        Op::Ordering(ordering) => return Effect::Ordering(**ordering),
-        Op::Barrier { waits, aligned, a, b } => {
-            let (waits, aligned) = (*waits, *aligned);
-            return Effect::Barrier { waits, aligned, barrier: get!(a), threads: b.map(|b| get!(b)) };
-        }
-        Op::Exchange { how, negated, d, p, a, b, c, mask } => {
-            let a = get!(a);
-            let part = [if *negated { a.map(|a| a ^ 1) } else { a }, get!(b), get!(c)];
-            return Effect::Exchange { how: *how, part, mask: get!(mask), to: *d, predicate: *p };
-        }
-        Op::BarrierReduce { how, aligned, a, b, d, p, negated } => {
-            return Effect::BarrierReduce {
-                how: *how,
-                aligned: *aligned,
-                barrier: get!(a),
-                threads: b.as_ref().map(|b| get!(b)),
-                holds: registers[*p as usize].map(|holds| holds ^ u64::from(*negated)),
-                to: *d,
-            };
-        }
-        Op::Copy(copied) => {
-            let whole = u64::from(copied.from.bytes) * u64::from(copied.items);
-            let read = copied.read.map_or(V::of(whole), |read| get!(read).map(|read| read & 0xFFFF_FFFF));
-            let read = if copied.ignore == NO_REG {
-                read
-            } else {
-                read.zip(registers[copied.ignore as usize], |read, ignore| if ignore != 0 { 0 } else { read })
-            };
-            let (from, target) = (address!(copied.from), address!(copied.to));
-            return Effect::Copy { copied, from, target, read };
-        }
-        Op::CopyGroup => return Effect::CopyGroup,
-        Op::CopyWait { but } => return Effect::CopyWait { but: *but },
-        Op::CopyObject { access, does } => {
-            return Effect::CopyObject { access, object: address!(access), does: *does };
+            words.set(*d, words.get(*a).map(|a| u64::from(address::generic(a).0 == *space)));
         }
         Op::Hint => {}
-        Op::Yield => return Effect::Yield,
         Op::Branch { target } => {
             cursor.at = *target;
             if *target <= at {
                 return Effect::Back;
             }
         }
+        Op::Special { which, d } => return Effect::Special { which: *which, to: *d },
+        Op::Load { access, d } => {
+            return Effect::Load { access, address: words.address(access), to: std::slice::from_ref(d) };
+        }
+        Op::LoadMany { access, d } => return Effect::Load { access, address: words.address(access), to: d },
+        Op::Store { access, a } => {
+            return Effect::Store { access, address: words.address(access), values: std::slice::from_ref(a) };
+        }
+        Op::StoreMany { access, a } => return Effect::Store { access, address: words.address(access), values: a },
+        Op::Rmw { access, how, d, a } => {
+            let (address, operand) = (words.address(access), words.get(*a));
+            return Effect::Update { access, address, how: *how, operand, to: *d };
+        }
+        Op::Cas { access, d, a, b, succeeded } => {
+            let (address, expected, new) = (words.address(access), words.get(*a), words.get(*b));
+            return Effect::CompareExchange { access, address, expected, new, to: *d, succeeded: *succeeded };
+        }
+        Op::Fence(fence) => return Effect::Fence(*fence),
+        Op::Ordering(ordering) => return Effect::Ordering(**ordering),
+        Op::Barrier { waits, aligned, a, b } => {
+            let (barrier, threads) = (words.get(*a), b.map(|b| words.get(b)));
+            return Effect::Barrier { waits: *waits, aligned: *aligned, barrier, threads };
+        }
+        Op::BarrierReduce { how, aligned, a, b, d, p, negated } => {
+            let (barrier, threads) = (words.get(*a), b.map(|b| words.get(b)));
+            let holds = words.reg(*p).map(|holds| holds ^ u64::from(*negated));
+            return Effect::BarrierReduce { how: *how, aligned: *aligned, barrier, threads, holds, to: *d };
+        }
+        Op::Exchange { how, negated, d, p, a, b, c, mask } => {
+            let a = words.get(*a);
+            let part = [if *negated { a.map(|a| a ^ 1) } else { a }, words.get(*b), words.get(*c)];
+            return Effect::Exchange { how: *how, part, mask: words.get(*mask), to: *d, predicate: *p };
+        }
+        Op::Copy(copied) => {
+            let (from, target, read) =
+                (words.address(&copied.from), words.address(&copied.to), words.bytes_copied(copied));
+            return Effect::Copy { copied, from, target, read };
+        }
+        Op::CopyGroup => return Effect::CopyGroup,
+        Op::CopyWait { but } => return Effect::CopyWait { but: *but },
+        Op::CopyObject { access, does } => {
+            return Effect::CopyObject { access, object: words.address(access), does: *does };
+        }
+        Op::Yield => return Effect::Yield,
         Op::Exit => return Effect::Exit,
         Op::Trap(what) => return Effect::Trap(what),
     }
     Effect::None
+}
+
+/// The words that an instruction computes with: the registers of its thread, and the constants of its kernel.
+struct Words<'w, V> {
+    registers: &'w mut [V],
+    constants: &'w [u64],
+}
+
+impl<V: Value> Words<'_, V> {
+    /// The value of an operand.
+    #[inline(always)]
+    fn get(&self, src: Src) -> V {
+        src.get(self.registers, self.constants)
+    }
+
+    /// The value of a register.
+    #[inline(always)]
+    fn reg(&self, reg: Reg) -> V {
+        self.registers[reg as usize]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, reg: Reg, value: V) {
+        self.registers[reg as usize] = value;
+    }
+
+    /// The address of an access, in its space.
+    #[inline(always)]
+    fn address(&self, access: &Access) -> V {
+        self.get(access.base).map(|base| access.address(base))
+    }
+
+    /// Adds or subtracts with the carry flag, as far as the instruction takes and gives it (PTX ISA 8.8, 9.7.2).
+    #[inline(always)]
+    fn carry(&mut self, how: Carry, d: Reg, [a, b]: [V; 2], carried: &mut V) {
+        let flag = if how.takes { *carried } else { V::of(0) };
+        self.set(d, a.zip3(b, flag, |a, b, flag| int::carry(how, a, b, flag != 0).0));
+        if how.gives {
+            *carried = a.zip3(b, flag, |a, b, flag| u64::from(int::carry(how, a, b, flag != 0).1));
+        }
+    }
+
+    /// Compares two operands, and joins the result, and its negation for a second destination, with a predicate.
+    #[inline(always)]
+    fn test_and_join(&mut self, test: &TestJoin) {
+        let found = self.get(test.a).zip(self.get(test.b), |a, b| u64::from((test.f)(a, b)));
+        let joined = if test.c == NO_REG { V::of(u64::from(test.negated)) } else { self.reg(test.c) };
+        let join = |found: bool, joined: u64| u64::from((test.join)(found, (joined != 0) != test.negated));
+        self.set(test.d, found.zip(joined, |found, joined| join(found != 0, joined) * test.yes));
+        if test.q != NO_REG {
+            self.set(test.q, found.zip(joined, |found, joined| join(found == 0, joined)));
+        }
+    }
+
+    /// Looks the bits of three operands up in a table, and joins whether the result is not 0 with a predicate.
+    #[inline(always)]
+    fn look_up_and_join(&mut self, logic: &TableJoin) {
+        let [a, b, c] = logic.operands.map(|operand| self.get(operand));
+        let found = a.bitwise(b, c, Bitwise(3), |a, b, c| bits::lop3(a, b, c, logic.table));
+        let join = |found: u64, q: u64| u64::from((logic.join)(found != 0, (q != 0) != logic.negated));
+        self.set(logic.p, found.zip(self.get(logic.q), join));
+        if logic.d != NO_REG {
+            self.set(logic.d, found);
+        }
+    }
+
+    /// The number of bytes that a copy reads: those that its instruction gives, or all; 0 where its predicate says so.
+    #[inline(always)]
+    fn bytes_copied(&self, copied: &Copied) -> V {
+        let whole = u64::from(copied.from.bytes) * u64::from(copied.items);
+        let read = copied.read.map_or(V::of(whole), |read| self.get(read).map(|read| read & 0xFFFF_FFFF));
+        if copied.ignore == NO_REG {
+            return read;
+        }
+        read.zip(self.reg(copied.ignore), |read, ignore| if ignore != 0 { 0 } else { read })
+    }
 }
 
 /// A thread with registers of its own, for owners that keep threads apart.

@@ -71,12 +71,12 @@ impl Type {
         if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 }
     }
 
-    /// Whether it is a floating-point type.
+    /// Whether the type is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self.sort, Sort::Float | Sort::Brain)
     }
 
-    /// Whether it is an integer type with or without sign; bit types are not.
+    /// Whether the type is an integer type with or without sign; bit types are not.
     pub fn is_integer(self) -> bool {
         matches!(self.sort, Sort::Unsigned | Sort::Signed)
     }

@@ -71,7 +71,7 @@ pub trait Value: Copy + Debug {
         self.map(|whole| whole >> from & (u64::MAX >> (64 - bits)))
     }
 
-    /// This value with another one of that many bits below it.
+    /// The bits of this value above the `bits` bits of another one.
     #[inline(always)]
     fn above(self, bits: u32, low: Self) -> Self {
         self.zip(low, |high, low| high.checked_shl(bits).unwrap_or(0) | low)
@@ -157,7 +157,7 @@ impl Deferred {
     /// The value of a load that is not chosen yet, or anything computed from one, which nobody has marked.
     pub const PENDING: Deferred = Deferred::Pending(0);
 
-    /// Whether it is not chosen yet.
+    /// Whether the value is not chosen yet.
     #[inline]
     pub fn is_pending(self) -> bool {
         matches!(self, Deferred::Pending(_))
@@ -199,7 +199,7 @@ impl Deferred {
         }
     }
 
-    /// This value, or one that nothing fixes if `any` is set.
+    /// Turns a known value into one that nothing fixes, if `any` is set; other values stay as they are.
     #[inline]
     #[must_use]
     pub fn any_if(self, any: bool) -> Deferred {

@@ -39,7 +39,7 @@ impl<T: Float + std::ops::Add<Output = T> + std::ops::Mul<Output = T>> Arrays<T>
         }
     }
 
-    /// `to[i] = f(x[i], y[i])`.
+    /// Computes `to[i] = f(x[i], y[i])` for every item, in pieces of that many items if on all threads.
     fn zip(threads: Threads, piece: usize, to: &mut [T], x: &[T], y: &[T], f: impl Fn(T, T) -> T + Sync) {
         let run = |((to, x), y): ((&mut [T], &[T]), &[T])| {
             for ((to, x), y) in to.iter_mut().zip(x).zip(y) {

@@ -4,10 +4,7 @@
 //! 8 and 16 bytes that GPUs load at once, with numbers of one type and of several, and those that they do not.
 
 use wattle::Element as Numbers;
-use wattle_core::{Buffer, Queue, Result};
 use wattle_ir::{Element, ElementLayout, Kernel, ParamId, ParamKind, Type, native, raw};
-
-use crate::loose::AnyBuffer;
 
 /// 8 bytes of two types.
 #[derive(Clone, Copy, Numbers)]
@@ -101,15 +98,4 @@ pub(crate) fn of_words<T: Element>(words: &[u64]) -> T {
     T::LAYOUT.settle(&mut bytes);
     // SAFETY: there are as many bytes as the type has, and settled ones are a value of an element.
     unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast::<T>()) }
-}
-
-/// A buffer of elements of several numbers.
-pub(crate) struct Elements<T: Element, const D: usize>(pub Buffer<T, D>);
-
-impl<T: Element, const D: usize> AnyBuffer for Elements<T, D> {
-    fn read(&self, queue: &Queue) -> Result<Vec<u64>> {
-        let mut words = Vec::new();
-        self.0.read(queue)?.iter().for_each(|element| element.raw(&mut words));
-        Ok(words)
-    }
 }

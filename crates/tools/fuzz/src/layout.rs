@@ -9,7 +9,7 @@ use serde_json::ser::{Formatter, Serializer};
 const WIDTH: usize = 120;
 /// How deep each item has a line of its own.
 const DEPTH: usize = 3;
-/// Where a line may be broken; JSON has no such character.
+/// The mark of a place where a line may be broken; JSON has no such character.
 const BREAK: &str = "\0";
 
 #[derive(Default)]

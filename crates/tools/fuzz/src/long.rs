@@ -6,8 +6,8 @@ use wattle_ir::{Expr, ExprId, Place, Type};
 use crate::Case;
 
 impl Case {
-    /// The same case, in which every other index of a view is of 64 bits, and so are the extents of views where the
-    /// launch `is_long`: where it may have 2³² elements or more.
+    /// Makes every other index of a view one of 64 bits, and where the launch `is_long`, that is where it may have 2³²
+    /// elements or more, the extents of views too.
     #[must_use]
     pub fn with_long_indices(mut self, is_long: bool) -> Case {
         let kernel = &mut self.kernel;

@@ -12,7 +12,7 @@ use wattle_core::{
 use wattle_ir::{Access, AtomicScalar, Dim, Element, Number, ParamKind, Rank, Type, native, raw, types};
 
 use crate::case::{ArgumentValue, Case, CaseView, ViewValue};
-use crate::elements::{self, Elements, elements};
+use crate::elements::{self, elements};
 
 /// A kernel that is given as data, with its arguments: the buffers of one case on one device.
 ///
@@ -59,6 +59,17 @@ impl AnyArg for ScalarArgument {
 impl<T: Number, const D: usize> AnyBuffer for Buffer<T, D> {
     fn read(&self, queue: &Queue) -> Result<Vec<u64>> {
         Ok(Buffer::read(self, queue)?.into_iter().map(T::to_raw).collect())
+    }
+}
+
+/// A buffer of elements of several numbers.
+struct Elements<T: Element, const D: usize>(Buffer<T, D>);
+
+impl<T: Element, const D: usize> AnyBuffer for Elements<T, D> {
+    fn read(&self, queue: &Queue) -> Result<Vec<u64>> {
+        let mut words = Vec::new();
+        self.0.read(queue)?.iter().for_each(|element| element.raw(&mut words));
+        Ok(words)
     }
 }
 

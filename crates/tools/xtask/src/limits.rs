@@ -120,7 +120,7 @@ fn end(program: &PathBuf, arguments: &[std::ffi::OsString], how: Ended) -> Resul
         Ended::CtrlC => {}
     }
     let mut child = command.spawn().map_err(|error| format!("running {}: {error}", program.display()))?;
-    let (began, mut moment, mut peak, mut told) = (Instant::now(), None, 0, false);
+    let (began, mut moment, mut peak, mut interrupted) = (Instant::now(), None, 0, false);
     loop {
         if let Some(status) = child.try_wait().map_err(|error| format!("waiting for a command: {error}"))? {
             if moment.is_none() && how != Ended::Memory && status.code().is_none_or(|code| code > 1) {
@@ -137,21 +137,21 @@ fn end(program: &PathBuf, arguments: &[std::ffi::OsString], how: Ended) -> Resul
         };
         moment = moment.or(is_over.then(Instant::now));
         // One that never comes to its memory limit is ended too.
-        if !told && (how == Ended::CtrlC && is_over || how == Ended::Memory && began.elapsed() > PATIENCE) {
-            told = true;
+        if !interrupted && (how == Ended::CtrlC && is_over || how == Ended::Memory && began.elapsed() > PATIENCE) {
+            interrupted = true;
             interrupt(&child)?;
         }
         sleep(Duration::from_millis(5));
     }
 }
 
-/// Sends what Ctrl-C does.
+/// Sends a process the signal that Ctrl-C sends.
 fn interrupt(child: &Child) -> Result<(), String> {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     sent.map(|_| ()).map_err(|error| format!("running kill: {error}"))
 }
 
-/// The resident memory of a process, in bytes; 0 where the system does not tell.
+/// The resident memory of a process, in bytes; 0 where the system does not report it.
 fn resident(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -155,7 +155,7 @@ struct Cases {
     seed: u64,
 }
 
-/// A time in minutes.
+/// Reads a time in minutes.
 fn minutes(text: &str) -> Result<f64, String> {
     let minutes: f64 = text.parse().map_err(|error| format!("{error}"))?;
     if (0.0..1e6).contains(&minutes) { Ok(minutes) } else { Err("a time is from 0 to a million minutes".to_owned()) }

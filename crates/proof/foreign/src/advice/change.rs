@@ -1,9 +1,9 @@
 //! A change of a module, in the words of its source.
 
-use wattle_modules::spirv::Edit as Instruction;
+use wattle_modules::spirv::Edit as InstructionEdit;
 
-use super::ptx::Edit as Line;
-use super::{ptx, spirv};
+use super::ptx::text::{self, LineEdit};
+use super::spirv::edits;
 
 /// A change of a place in the source, which may stand more than once in the module: in unrolled loops, and in functions
 /// that are inlined.
@@ -23,27 +23,28 @@ pub struct Change {
     /// The number of the module among those that are changed.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) module: usize,
-    /// What is done.
+    /// The edits that make the change.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) edits: Edits,
 }
 
-/// What is done to a module.
+/// The edits of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Edits {
     /// By the lines of a PTX module's text.
-    Lines(Vec<(u32, Line)>),
+    Lines(Vec<(u32, LineEdit)>),
     /// By the numbers of a SPIR-V module's instructions.
-    Instructions(Vec<(usize, Instruction)>),
+    Instructions(Vec<(usize, InstructionEdit)>),
 }
 
 impl Change {
-    /// The same change of an access with a relaxed order, where it has a stronger one.
+    /// The change with relaxed accesses in place of those that acquire or release; `None` if it does anything else, or
+    /// is relaxed already.
     pub(super) fn relaxed(&self) -> Option<Change> {
         let mut weaker = self.clone();
         weaker.text = match &mut weaker.edits {
-            Edits::Lines(lines) => ptx::relax(lines)?,
-            Edits::Instructions(all) => spirv::relax(all, &self.text)?,
+            Edits::Lines(lines) => text::relax(lines)?,
+            Edits::Instructions(all) => edits::relax(all, &self.text)?,
         };
         (weaker != *self).then_some(weaker)
     }
@@ -54,8 +55,8 @@ impl Change {
             return false;
         }
         match (&self.edits, &other.edits) {
-            (Edits::Lines(own), Edits::Lines(others)) => ptx::clash(own, others),
-            (Edits::Instructions(own), Edits::Instructions(others)) => spirv::clash(own, others),
+            (Edits::Lines(own), Edits::Lines(others)) => text::clash(own, others),
+            (Edits::Instructions(own), Edits::Instructions(others)) => edits::clash(own, others),
             (Edits::Lines(_), Edits::Instructions(_)) | (Edits::Instructions(_), Edits::Lines(_)) => false,
         }
     }
@@ -77,7 +78,7 @@ impl Change {
     }
 
     /// The edits of a change of a PTX module's text.
-    pub(super) fn lines(&self) -> &[(u32, Line)] {
+    pub(super) fn lines(&self) -> &[(u32, LineEdit)] {
         match &self.edits {
             Edits::Lines(lines) => lines,
             Edits::Instructions(_) => &[],
@@ -85,7 +86,7 @@ impl Change {
     }
 
     /// The edits of a change of a SPIR-V module.
-    pub(super) fn instructions(&self) -> &[(usize, Instruction)] {
+    pub(super) fn instructions(&self) -> &[(usize, InstructionEdit)] {
         match &self.edits {
             Edits::Instructions(all) => all,
             Edits::Lines(_) => &[],

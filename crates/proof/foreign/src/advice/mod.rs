@@ -18,14 +18,15 @@ use change::Candidates;
 pub use change::Change;
 
 use crate::condition::Condition;
-use crate::judge::{Options, Report, Verdict, is_fault_of_one_thread};
+use crate::judge::choice::is_fault_of_one_thread;
 use crate::spirv::{Claim, judge_claimed};
+use crate::verdict::{Options, Report, Verdict};
 use crate::violation::{Step, Violation};
 use crate::world::World;
 
 /// The changes of modules of one language.
 trait Language {
-    /// The changes to try.
+    /// The changes of the modules that are worth a trial, by kind.
     fn candidates(&self) -> Candidates;
 
     /// The access of a race as an atomic one, a read that acquires or a write that releases; `None` where it cannot be.
@@ -57,7 +58,7 @@ pub struct Advice {
     /// Changes with which the launch holds, made all together. Without one of them it does not, unless the time was up
     /// before that was tried.
     pub fixes: Vec<Change>,
-    /// How many variants were tried.
+    /// The number of variants that were tried.
     pub tried: u64,
     /// Whether the time was up before all variants were tried.
     pub cut_short: bool,
@@ -99,7 +100,7 @@ impl<'w> Trials<'w> {
         Trials { language, judged, options, deadline: Instant::now() + budget, each, advice: Advice::default() }
     }
 
-    /// The advice.
+    /// Tries the candidates within the time, and returns the advice that was found.
     fn advice(mut self) -> Advice {
         let found = self.search(&self.language.candidates()).unwrap_or_default();
         // Trials would prove nothing if they judged anything else than what is violated.
@@ -150,7 +151,7 @@ impl<'w> Trials<'w> {
         (changes.len() > 1 && self.holds(changes)).then(|| self.needed(changes.to_vec()))
     }
 
-    /// What is needed of changes with which the launch holds.
+    /// The changes that are needed among those with which the launch holds: it does not hold without any one of them.
     fn needed(&mut self, mut kept: Vec<&Change>) -> Vec<Change> {
         for at in (0..kept.len()).rev() {
             let mut fewer = kept.clone();

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use wattle_check::checker::{self, Batch, BatchKernel, ModuleTrials, ModuleVariant};
+use wattle_check::checker::{self, Batch, ModuleTrials, ModuleVariant};
 use wattle_check::search::{Limits, Statistics};
 use wattle_core::{ModuleCode, ModuleEntry, lasting, lock};
 use wattle_ir::Site;
@@ -14,8 +14,7 @@ use wattle_modules::spirv::Spirv;
 
 use super::change::{Candidates, Change};
 use super::{Language, Trials, language, ptx, spirv};
-use crate::batch;
-use crate::judge::{Options, Report, Verdict};
+use crate::verdict::{Options, Report, Verdict};
 use crate::violation::{Step, Violation};
 use crate::world::World;
 
@@ -24,7 +23,7 @@ use crate::world::World;
 pub(crate) struct Variant {
     changed: Vec<(Original, Changed)>,
     /// What the trial's searches found; the launches only in the first trial.
-    found: Mutex<Found>,
+    found: Mutex<TrialFindings>,
 }
 
 /// A module as the scenario has it.
@@ -44,7 +43,7 @@ pub(crate) enum Changed {
 }
 
 #[derive(Default)]
-struct Found {
+struct TrialFindings {
     notes_launches: bool,
     launches: Vec<(Original, World)>,
     violation: Option<Violation>,
@@ -67,25 +66,23 @@ impl Variant {
         self.found().violation = Some(violation.clone());
     }
 
-    /// Records the launches of a batch, each by itself, in the first trial. One that cannot be prepared has no advice.
-    pub fn note_launches(&self, batch: &Batch) {
+    /// Records in the first trial the launch of a kernel, which `alone` prepares by itself. One that cannot be prepared
+    /// has no advice.
+    pub fn note_launch(&self, entry: &ModuleEntry, alone: impl FnOnce() -> Option<World>) {
         let mut found = self.found();
         if !found.notes_launches {
             return;
         }
-        for launch in &batch.launches {
-            let BatchKernel::Module { entry, .. } = &launch.kernel else { continue };
-            let original = Original { file: entry.code.file.clone(), bytes: entry.code.bytes.clone() };
-            let is_known = |(known, world): &(Original, World)| known == &original && is_of(world, entry);
-            if !found.launches.iter().any(is_known)
-                && let Ok(world) = batch::alone(&launch.kernel, batch)
-            {
-                found.launches.push((original, world));
-            }
+        let original = Original { file: entry.code.file.clone(), bytes: entry.code.bytes.clone() };
+        let is_known = |(known, world): &(Original, World)| known == &original && is_of(world, entry);
+        if !found.launches.iter().any(is_known)
+            && let Some(world) = alone()
+        {
+            found.launches.push((original, world));
         }
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+    fn found(&self) -> std::sync::MutexGuard<'_, TrialFindings> {
         lock(&self.found)
     }
 }
@@ -177,7 +174,10 @@ pub(crate) fn advise(trials: ModuleTrials<'_>) -> checker::Advice {
         let verdict = check(ModuleVariant(variant.clone()), left)?;
         Some((verdict, variant))
     };
-    let first = Variant { found: Mutex::new(Found { notes_launches: true, ..Found::default() }), ..Variant::default() };
+    let first = Variant {
+        found: Mutex::new(TrialFindings { notes_launches: true, ..TrialFindings::default() }),
+        ..Variant::default()
+    };
     let first_limits = Limits { deadline: Some(deadline), ..limits.clone() };
     let Some((_, first)) = try_variant(first, &first_limits) else { return checker::Advice::default() };
     let modules = Modules::of(std::mem::take(&mut first.found().launches));

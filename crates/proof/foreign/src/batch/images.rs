@@ -7,7 +7,8 @@ use wattle_check::search::Address;
 use wattle_ir::Type;
 
 use crate::number::Number;
-use crate::world::{Range, World};
+use crate::range::Range;
+use crate::world::World;
 
 /// The buffers' elements in bytes.
 pub(super) struct Images {

@@ -3,9 +3,9 @@
 //! The buffers of the checker's device become ranges of global memory; what an execution leaves there goes back as
 //! elements.
 
-pub(crate) mod beside;
 mod emitted;
 mod images;
+mod memory;
 mod module;
 mod simulated;
 mod story;
@@ -26,17 +26,18 @@ use wattle_core::{Error, Result};
 use wattle_memory::ThreadId;
 
 use crate::advice::scenario::{self, Variant};
-use crate::ended::{self, HeldUp, Left};
+use crate::beside::Beside;
 use crate::gap::{gap, gap_of_whole, loops_at};
+use crate::judge::ended::{self, Left};
 use crate::process::ModuleThread;
+use crate::range::{Range, address_of};
 use crate::unsupported::Unsupported;
-use crate::violation::{Step, Violation};
-use crate::world::{Range, WaitsForEnded, World, address_of};
+use crate::violation::{HeldUp, Step, Violation};
+use crate::world::{WaitsForEnded, World};
 
-use beside::{Beside, Both};
 use emitted::{Emitted, Ranges};
 use images::Images;
-pub(crate) use module::alone;
+use memory::Both;
 use visit::Collector;
 
 /// The judge of PTX modules, as the checker knows it.
@@ -47,7 +48,7 @@ struct Ptx;
 
 impl ModuleJudge for Ptx {
     fn judge(&self, batch: &Batch) -> Result<Judged> {
-        Variant::of(batch).into_iter().for_each(|variant| variant.note_launches(batch));
+        Variant::of(batch).into_iter().for_each(|variant| module::note_launches(variant, batch));
         let images = Images::of(batch);
         let mut prepared = Prepared::of(batch, &images)?;
         let mut all = Judged::default();

@@ -10,13 +10,24 @@ use super::images::Images;
 use super::refused;
 use crate::advice::scenario::{Changed, Variant};
 use crate::launch::Launch;
-use crate::prepare::{chosen, is_given};
-use crate::spirv::{self, Origin, Parameters};
-use crate::world::{Part, Source, World, address_of, read};
+use crate::prepare::chosen;
+use crate::range::address_of;
+use crate::shape::is_given;
+use crate::spirv::{self, Parameters};
+use crate::world::{Origin, Part, Source, World, read};
+
+/// Records the launches of a batch for the advice on their modules, each by itself.
+pub(super) fn note_launches(variant: &Variant, batch: &Batch) {
+    for launch in &batch.launches {
+        if let BatchKernel::Module { entry, .. } = &launch.kernel {
+            variant.note_launch(entry, || alone(&launch.kernel, batch, variant).ok());
+        }
+    }
+}
 
 /// A launch of a module's kernel by itself, as advice looks at it.
-pub(crate) fn alone(kernel: &BatchKernel, batch: &Batch) -> Result<World> {
-    World::of(vec![part(kernel, &batch.buffers, Variant::of(batch))?], Images::of(batch).ranges(batch)).map_err(refused)
+fn alone(kernel: &BatchKernel, batch: &Batch, variant: &Variant) -> Result<World> {
+    World::of(vec![part(kernel, &batch.buffers, Some(variant))?], Images::of(batch).ranges(batch)).map_err(refused)
 }
 
 /// A launch of a module's kernel on arguments in these buffers, with what advice tries.

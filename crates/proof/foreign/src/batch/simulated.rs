@@ -16,10 +16,10 @@ use wattle_modules::code::{AtObject, Op};
 use super::images::range_of;
 use super::{module, refused};
 use crate::elected::Elected;
-use crate::judge::LANES_HAVE_ENDED;
+use crate::judge::execution::{LANES_HAVE_ENDED, NOT_ALL_COME};
 use crate::process::ModuleThread;
-use crate::spirv::NOT_ALL_COME;
-use crate::world::{Range, World, address_of};
+use crate::range::{Range, address_of};
+use crate::world::World;
 
 /// A launch, with what is asked of each instruction at each access.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ struct Simulated {
     is_spirv: bool,
 }
 
-/// A thread of it.
+/// A thread of a simulated launch.
 struct Thread {
     of: Arc<Simulated>,
     process: ModuleThread,
-    /// Whether it cannot go on.
+    /// Whether the thread cannot go on.
     halts: bool,
 }
 

@@ -9,11 +9,11 @@ use wattle_memory::{Kind, Model};
 
 use super::images::Images;
 use super::{Prepared, story};
-use crate::ended::HeldUp;
-use crate::judge::{Judge, LANES_HAVE_ENDED, MOST_ENDS};
+use crate::judge::assertion::MOST_ENDS;
+use crate::judge::execution::{Judge, LANES_HAVE_ENDED};
+use crate::judge::unfair::count_writes;
 use crate::opencl;
-use crate::unfair::count_writes;
-use crate::violation::{Step, Violation};
+use crate::violation::{HeldUp, Step, Violation};
 
 /// The most outcomes of one search that are kept.
 const MOST_OUTCOMES: usize = 100_000;
@@ -76,7 +76,7 @@ impl<'b> Collector<'b> {
         self.judged.violations.is_empty() && self.judged.unknown.is_empty() && !self.unsure && !self.spoilt
     }
 
-    /// Whether something is wrong.
+    /// Whether some execution has been found to be wrong.
     pub fn has_found(&self) -> bool {
         !self.judged.violations.is_empty()
     }

@@ -7,25 +7,24 @@ use wattle_check::search::{Address, Execution, Fault, Stuck, Visitor, Why};
 use wattle_memory::{EventId, Model, ThreadId};
 use wattle_modules::code::{Exchange, Meeting, Op, Special};
 
-use super::{cells_of, failed, item_value, left_open};
+use super::assertion::{MOST_ENDS, cells_of, failed, item_value, left_open};
+use super::waits::Waits;
+use super::{copies, read_only, unwritten};
 use crate::condition::{Condition, Item};
-use crate::copies;
-use crate::ended::HeldUp;
 use crate::opencl;
 use crate::process::{ModuleThread, takes_all};
-use crate::read_only;
 use crate::reason::reason;
-use crate::spirv::NOT_ALL_COME;
 use crate::steps::{place, step, steps};
-use crate::unwritten;
-use crate::violation::{Step, StuckThread, Violation, alike};
-use crate::waits::Waits;
+use crate::violation::{HeldUp, Step, StuckThread, Violation, alike};
 use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
 
 /// Why an operation of a warp cannot be judged some lanes of whose mask have ended.
 pub(crate) const LANES_HAVE_ENDED: &str =
     "threads that it gathers from or elects among have ended, and the checker waits for all of them";
+
+/// Why an operation of a subgroup of SPIR-V cannot be judged to which some of its threads do not come.
+pub(crate) const NOT_ALL_COME: &str = "an operation of a subgroup that not all of its threads come to is not supported";
 
 /// The visitor that checks each execution.
 pub(crate) struct Judge<'w> {
@@ -55,9 +54,6 @@ pub(crate) struct Judge<'w> {
 /// are orders of the accesses that race.
 const MOST_DOUBTFUL: u32 = 512;
 
-/// The most ends of one execution that are looked at.
-pub(crate) const MOST_ENDS: usize = 4096;
-
 impl<'w> Judge<'w> {
     pub(crate) fn new(world: &'w World, model: Model, asserted: &'w [Condition]) -> Judge<'w> {
         Judge {
@@ -76,7 +72,7 @@ impl<'w> Judge<'w> {
         }
     }
 
-    /// The same judge, to whom a race is an error or none.
+    /// Makes a race an error of an execution, or none.
     pub(crate) fn with_races(self, forbids_races: bool) -> Judge<'w> {
         Judge { forbids_races, ..self }
     }

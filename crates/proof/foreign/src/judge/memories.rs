@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wattle_check::search::{Address, Answers, Setup, Statistics, counted_runs};
 
-use super::{Report, Verdict, failed, item_value, left_open};
+use super::assertion::{failed, item_value, left_open};
 use crate::condition::{Condition, Item};
+use crate::verdict::{Report, Verdict};
 use crate::world::World;
 
 /// The most events of an execution that is shown whole: as many as two blocks of two threads have that wait for each

@@ -6,8 +6,7 @@ use wattle_check::search::Execution;
 use wattle_memory::{EventId, Level};
 use wattle_modules::code::Op;
 
-use crate::spirv::SpirvLaunch;
-use crate::world::World;
+use crate::world::{SpirvLaunch, World};
 
 /// Whether a race is one of atomic operations of which one may reach farther than the module shows.
 pub(crate) fn is_doubtful(world: &World, execution: &Execution<'_>, (first, second): (EventId, EventId)) -> bool {

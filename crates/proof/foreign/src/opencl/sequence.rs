@@ -3,8 +3,7 @@
 use wattle_check::search::Execution;
 use wattle_memory::{EventId, Kind};
 
-use crate::spirv::SpirvLaunch;
-use crate::world::World;
+use crate::world::{SpirvLaunch, World};
 
 /// Why what an execution shows may be impossible in the OpenCL environment: there a later store of the thread that has
 /// released continues what that released (OpenCL API 3.0, 3.3.6.1 "Release sequence"; C11 5.1.2.4), and in Vulkan's

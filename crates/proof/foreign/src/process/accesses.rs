@@ -10,176 +10,18 @@ use wattle_modules::code::{Access, Kernel, NO_REG, Op, Reg, Strength, Transfer};
 use wattle_modules::types::Space;
 
 use super::ModuleThread;
-use super::copies::Stage;
-use super::lanes::Matching;
-use crate::access::{Cells, NoCells};
+use super::cells::{Cells, NoCells};
+use super::open::Open;
 use crate::operations::label;
 use crate::world::World;
 use crate::wrong::Wrong;
 
-/// An access of which some cells are not done yet.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Open {
-    Load {
-        at: u32,
-        address: Deferred,
-        read: Vec<Deferred>,
-        any: bool,
-    },
-    Store {
-        at: u32,
-        address: Deferred,
-        values: Vec<Deferred>,
-        written: u32,
-    },
-    /// Events of an access that has fewer cells than it might have had.
-    Nothing {
-        at: u32,
-        left: usize,
-    },
-    Update {
-        at: u32,
-        any: bool,
-    },
-    Meeting {
-        at: u32,
-        mask: u64,
-        any: bool,
-        /// The lane whose value it takes, if it is a shuffle.
-        from: Option<u32>,
-    },
-    /// A lane that looks for those with its value.
-    Matching(Matching),
-    /// A barrier that gathers from its threads, once they have passed it.
-    Gathering {
-        at: u32,
-        holds: Deferred,
-    },
-    /// A copy; `until` is the number of the first one that stays open, and `done` that of the cells that are done.
-    Copy {
-        at: u32,
-        stage: Stage,
-        until: u32,
-        done: u32,
-    },
-}
-
 impl ModuleThread {
     /// Goes on with an access; `None` if it is done.
     pub(super) fn go_on(&mut self, world: &World, open: Open) -> Option<Action> {
-        let kernel = self.part(world).kernel();
         match open {
-            Open::Load { at, address, read, .. } => {
-                // `at` is the number of a load, since the thread's effect was one.
-                let Some(Transfer::Load(access, to)) = kernel.steps[at as usize].op.transfer() else { return None };
-                let place = address.known().map(|address| access.place(address));
-                if let Some((space @ (Space::Param | Space::Const), address)) = place {
-                    return self
-                        .constant(world, access, (space, address), to)
-                        .err()
-                        .map(|wrong| self.fault(world, at, wrong));
-                }
-                let cells = match Cells::of(world, self, at, access, address, to.len(), true) {
-                    Ok(cells) => cells,
-                    Err(NoCells::Spoilt) => return Some(Action::Halt),
-                    Err(NoCells::Wrong(wrong)) => {
-                        let nothing = Deferred::Known(0).any_if(self.part(world).spirv.is_some());
-                        to.iter().for_each(|&register| self.set(register, nothing));
-                        return Some(self.fault(world, at, wrong));
-                    }
-                    Err(NoCells::Local(first)) => {
-                        let bytes = first as usize..first as usize + to.len() * access.bytes as usize;
-                        let read = self.local[bytes].to_vec();
-                        let per_item = access.bytes as usize;
-                        let cells = (0..read.len()).map(|byte| ((byte / per_item) as u32, byte as u64, 1));
-                        self.loaded(
-                            kernel,
-                            access,
-                            to,
-                            &Cells { space: Space::Local, memory: None, all: cells.collect(), first: 0, events: 0 },
-                            &read,
-                        );
-                        return None;
-                    }
-                };
-                if let (true, Some(memory)) = (access.read_only, cells.memory) {
-                    world.read_only.touch(self.part, memory, false);
-                }
-                if read.len() < cells.all.len() {
-                    let (target, mut label) = (cells.target(read.len()), label(world, access, cells.space, false));
-                    if cells.reads_parts(access) {
-                        label = Label { atomic: false, acquire: false, ..label };
-                    }
-                    let any = address.is_any() || self.may_get_any(world, target);
-                    self.open = Some(Open::Load { at, address, read, any });
-                    return Some(Action::Read { target, label, source: self.statement(at) });
-                }
-                self.loaded(kernel, access, to, &cells, &read);
-                self.leave_out(at, &cells);
-                None
-            }
-            Open::Store { at, address, values, written } => {
-                let Some(Transfer::Store(access, _)) = kernel.steps[at as usize].op.transfer() else { return None };
-                let cells = match Cells::of(world, self, at, access, address, values.len(), false) {
-                    Ok(cells) => cells,
-                    Err(NoCells::Spoilt) => return Some(Action::Halt),
-                    Err(NoCells::Wrong(wrong)) => return Some(self.fault(world, at, wrong)),
-                    Err(NoCells::Local(first)) => {
-                        for (byte, place) in (first as usize..).take(values.len() * access.bytes as usize).enumerate() {
-                            let (item, part) = (byte / access.bytes as usize, byte % access.bytes as usize);
-                            self.local[place] = values[item].part(8 * part as u32, 8);
-                        }
-                        return None;
-                    }
-                };
-                let cells = if world.takes_whole && values.iter().any(|value| matches!(value, Deferred::Partly { .. }))
-                {
-                    cells.by_bytes()
-                } else {
-                    cells
-                };
-                self.touch_written(world, &cells);
-                let (item, cell, width) = cells.all[written as usize];
-                let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
-                let value = if width > access.bytes {
-                    let parts = values[item as usize..].iter().take(usize::from(width / access.bytes)).rev();
-                    parts.fold(Deferred::Known(0), |whole, &part| whole.above(8 * u32::from(access.bytes), part))
-                } else {
-                    values[item as usize].part(8 * (cell - first) as u32, 8 * u32::from(width))
-                };
-                if let (Deferred::Partly { .. }, Some(target)) = (value, cells.target(written as usize))
-                    && width > 1
-                    && world.widths.wants(target.address.memory, target.address.element, 1, false)
-                {
-                    return Some(Action::Halt);
-                }
-                let unwritten = value.unwritten();
-                if let Some(number) = unwritten.filter(|&number| !self.is_copied_along(world, at, &values, number)) {
-                    return Some(self.unwritten(world, at, number));
-                }
-                let value = if unwritten.is_some() { Deferred::Known(0) } else { value };
-                if self.leaves_any(world, &cells, written as usize, address, value) {
-                    return Some(Action::Halt);
-                }
-                let value = value.known();
-                if self.part(world).copies {
-                    world.copies.note(value, false);
-                }
-                let (target, mut label) = (cells.target(written as usize), label(world, access, cells.space, true));
-                if let (Some(_), Some(target)) = (unwritten, target) {
-                    label.unwritten = true;
-                    world.leaves_unwritten(target.address);
-                }
-                if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
-                    label.atomic &= !spirv.is_left_unordered(memory);
-                }
-                if written as usize + 1 < cells.all.len() {
-                    self.open = Some(Open::Store { at, address, values, written: written + 1 });
-                } else {
-                    self.leave_out(at, &cells);
-                }
-                Some(Action::Write { target, value, label, source: self.statement(at) })
-            }
+            Open::Load { at, address, read, .. } => self.go_on_loading(world, at, address, read),
+            Open::Store { at, address, values, written } => self.go_on_storing(world, at, address, values, written),
             Open::Nothing { at, left } => {
                 self.open = (left > 1).then(|| Open::Nothing { at, left: left - 1 });
                 Some(Action::Fence { label: Label::fence(Level::Thread), source: self.statement(at) })
@@ -193,6 +35,119 @@ impl ModuleThread {
                 Some(Action::NeedsValue)
             }
         }
+    }
+
+    /// Reads the next cell of a load, or sets its registers once all are read. `at` is the number of a load, since the
+    /// thread's effect was one.
+    fn go_on_loading(&mut self, world: &World, at: u32, address: Deferred, read: Vec<Deferred>) -> Option<Action> {
+        let kernel = self.part(world).kernel();
+        let Some(Transfer::Load(access, to)) = kernel.steps[at as usize].op.transfer() else { return None };
+        let place = address.known().map(|address| access.place(address));
+        if let Some((space @ (Space::Param | Space::Const), address)) = place {
+            return self.constant(world, access, (space, address), to).err().map(|wrong| self.fault(world, at, wrong));
+        }
+        let cells = match Cells::of(world, self, at, access, address, to.len(), true) {
+            Ok(cells) => cells,
+            Err(NoCells::Spoilt) => return Some(Action::Halt),
+            Err(NoCells::Wrong(wrong)) => {
+                let nothing = Deferred::Known(0).any_if(self.part(world).spirv.is_some());
+                to.iter().for_each(|&register| self.set(register, nothing));
+                return Some(self.fault(world, at, wrong));
+            }
+            Err(NoCells::Local(first)) => {
+                let bytes = first as usize..first as usize + to.len() * access.bytes as usize;
+                let read = self.local[bytes].to_vec();
+                let per_item = access.bytes as usize;
+                let cells = (0..read.len()).map(|byte| ((byte / per_item) as u32, byte as u64, 1));
+                self.loaded(
+                    kernel,
+                    access,
+                    to,
+                    &Cells { space: Space::Local, memory: None, all: cells.collect(), first: 0, events: 0 },
+                    &read,
+                );
+                return None;
+            }
+        };
+        if let (true, Some(memory)) = (access.read_only, cells.memory) {
+            world.read_only.touch(self.part, memory, false);
+        }
+        if read.len() < cells.all.len() {
+            let (target, mut label) = (cells.target(read.len()), label(world, access, cells.space, false));
+            if cells.reads_parts(access) {
+                label = Label { atomic: false, acquire: false, ..label };
+            }
+            let any = address.is_any() || self.may_get_any(world, target);
+            self.open = Some(Open::Load { at, address, read, any });
+            return Some(Action::Read { target, label, source: self.statement(at) });
+        }
+        self.loaded(kernel, access, to, &cells, &read);
+        self.leave_out(at, &cells);
+        None
+    }
+
+    /// Writes the next cell of a store.
+    fn go_on_storing(
+        &mut self,
+        world: &World,
+        at: u32,
+        address: Deferred,
+        values: Vec<Deferred>,
+        written: u32,
+    ) -> Option<Action> {
+        let kernel = self.part(world).kernel();
+        let Some(Transfer::Store(access, _)) = kernel.steps[at as usize].op.transfer() else { return None };
+        let cells = match Cells::of(world, self, at, access, address, values.len(), false) {
+            Ok(cells) => cells,
+            Err(NoCells::Spoilt) => return Some(Action::Halt),
+            Err(NoCells::Wrong(wrong)) => return Some(self.fault(world, at, wrong)),
+            Err(NoCells::Local(first)) => {
+                for (byte, place) in (first as usize..).take(values.len() * access.bytes as usize).enumerate() {
+                    let (item, part) = (byte / access.bytes as usize, byte % access.bytes as usize);
+                    self.local[place] = values[item].part(8 * part as u32, 8);
+                }
+                return None;
+            }
+        };
+        let cells = if world.takes_whole && values.iter().any(|value| matches!(value, Deferred::Partly { .. })) {
+            cells.by_bytes()
+        } else {
+            cells
+        };
+        self.touch_written(world, &cells);
+        let value = stored(access, &cells, &values, written as usize);
+        if let (Deferred::Partly { .. }, Some(target)) = (value, cells.target(written as usize))
+            && target.bytes > 1
+            && world.widths.wants(target.address.memory, target.address.element, 1, false)
+        {
+            return Some(Action::Halt);
+        }
+        let unwritten = value.unwritten();
+        if let Some(number) = unwritten.filter(|&number| !self.is_copied_along(world, at, &values, number)) {
+            return Some(self.unwritten(world, at, number));
+        }
+        let value = if unwritten.is_some() { Deferred::Known(0) } else { value };
+        if self.leaves_any(world, &cells, written as usize, address, value) {
+            return Some(Action::Halt);
+        }
+        let value = value.known();
+        if self.part(world).copies {
+            world.copies.note(value, false);
+        }
+        let (target, mut label) = (cells.target(written as usize), label(world, access, cells.space, true));
+        if let (Some(_), Some(target)) = (unwritten, target) {
+            label.unwritten = true;
+            world.leaves_unwritten(target.address);
+        }
+        if let (Some(memory), Some(spirv)) = (cells.memory, &self.part(world).spirv) {
+            label.atomic &= !spirv.is_left_unordered(memory);
+        }
+        if written as usize + 1 < cells.all.len() {
+            self.open = Some(Open::Store { at, address, values, written: written + 1 });
+        } else {
+            self.leave_out(at, &cells);
+        }
+        Some(Action::Write { target, value, label, source: self.statement(at) })
     }
 
     /// Lets nothing stand for the cells that an access might have had and has not.
@@ -280,7 +235,10 @@ impl ModuleThread {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
             match space == Space::Const {
-                true => self.part(world).place_constant(world, from, access.bytes.into())?,
+                true => {
+                    let without_value = self.part(world).place_constant(from, access.bytes.into())?;
+                    without_value.into_iter().for_each(|name| world.reads_without_value(name));
+                }
                 false => self.part(world).place_parameter(from, access.bytes.into())?,
             }
             let name = "the kernel's parameters".into();
@@ -291,5 +249,17 @@ impl ModuleThread {
             self.set(register, Deferred::Known(access.extended(value)).any_if(is_open));
         }
         Ok(())
+    }
+}
+
+/// The value that a store writes to the cell of a number: a part of an item, or several items that make up the cell.
+fn stored(access: &Access, cells: &Cells, values: &[Deferred], number: usize) -> Deferred {
+    let (item, cell, width) = cells.all[number];
+    let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
+    if width > access.bytes {
+        let parts = values[item as usize..].iter().take(usize::from(width / access.bytes)).rev();
+        parts.fold(Deferred::Known(0), |whole, &part| whole.above(8 * u32::from(access.bytes), part))
+    } else {
+        values[item as usize].part(8 * (cell - first) as u32, 8 * u32::from(width))
     }
 }

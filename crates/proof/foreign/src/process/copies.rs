@@ -5,7 +5,7 @@
 //! ends. At its instruction it reads the source and writes a mark to the target; at the wait it looks for the mark,
 //! reads the source again and writes to the target what it has read. So whoever accesses the same memory unordered with
 //! either end races with it. Whoever comes between the two, ordered with both, is found by the marks: only the look of
-//! the same copy may read one, and it must find one ([`crate::copies`]). A source that has changed between the two
+//! the same copy may read one, and it must find one (`judge::copies`). A source that has changed between the two
 //! reads is a fault of the thread.
 //!
 //! Copies that nobody waits for end with their thread: what they would write to, nobody may read any more.
@@ -15,8 +15,8 @@ use wattle_modules::code::{Access, AtObject, Copied, Op};
 use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
-use super::accesses::Open;
-use crate::access::{Cells, NoCells};
+use super::cells::{Cells, NoCells};
+use super::open::{Open, Stage};
 use crate::copies::mark;
 use crate::operations::label;
 use crate::world::World;
@@ -33,34 +33,19 @@ pub(super) struct Copy {
     items: u8,
     /// The number of groups that were committed before it began: its own one's number.
     group: u32,
-    /// How many copies the thread had begun before it.
+    /// The number of copies that the thread had begun before this one.
     number: u32,
     /// What its cells held when it began, and what they hold when it is completed.
     read: [Vec<Deferred>; 2],
-}
-
-/// What a thread does for one of its copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Stage {
-    /// It reads the source, when the copy begins.
-    Begin,
-    /// It writes marks to the target.
-    Mark,
-    /// It looks for the marks, at the wait.
-    Look,
-    /// It reads the source again.
-    Read,
-    /// It writes to the target.
-    Write,
 }
 
 /// The copies of a thread that are not complete, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Copies {
     all: Vec<Copy>,
-    /// How many groups have been committed.
+    /// The number of groups that have been committed.
     groups: u32,
-    /// How many copies have begun.
+    /// The number of copies that have begun.
     begun: u32,
     /// The barrier objects that track copies, each with the number of copies that had begun then.
     tracked: Vec<(u64, u32)>,
@@ -77,7 +62,7 @@ impl Copies {
     ///
     /// The phase of the object is not over before the thread arrives there itself and the copies are complete. Here
     /// they are completed when it arrives; that nobody accesses their targets before the phase is over is asked of
-    /// executions ([`crate::copies`]).
+    /// executions (`judge::copies`).
     pub fn at_object(&mut self, object: u64, does: AtObject) -> Option<u32> {
         if self.all.is_empty() && self.tracked.is_empty() {
             self.begun = 0;

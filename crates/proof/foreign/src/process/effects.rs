@@ -7,15 +7,15 @@ use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Effect, Value};
 
 use super::ModuleThread;
-use super::accesses::Open;
-use super::lanes::Makes;
-use crate::access::{Cells, NoCells};
+use super::cells::{Cells, NoCells};
+use super::matching::Makes;
+use super::open::Open;
 use crate::operations::{in_space, operator, reduction};
-use crate::world::{WaitsForEnded, World};
+use crate::world::{WARP, WaitsForEnded, World};
 use crate::wrong::Wrong;
 
 /// The threads of a warp by which PTX counts arrivals at a barrier.
-const PTX_WARP: u64 = 32;
+const PTX_WARP: u64 = WARP as u64;
 
 /// A value that the instruction needs is not known yet: the thread stands before it again.
 pub(super) struct Unknown;

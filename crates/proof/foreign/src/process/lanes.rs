@@ -4,97 +4,18 @@
 //! A match is a shuffle from each lane of the mask in turn, and a comparison with the lane's own value, so that its
 //! result depends on all of theirs. So is a reduction or a scan for which the search has no operation of its own, and
 //! what it makes of the values. At an `activemask` the lanes that the choice of this search has together wait for each
-//! other ([`crate::active`]).
+//! other (`world::active`).
 
 use wattle_check::search::{self, Action, Members};
 use wattle_ir::{Type, WarpOp};
-use wattle_modules::code::{Combine, Match, NO_REG, Op, Reg};
-use wattle_modules::meaning::combine;
-use wattle_modules::meaning::warp::matched;
+use wattle_modules::code::{NO_REG, Op, Reg};
 use wattle_modules::{Deferred, Value};
 
-use super::accesses::Open;
+use super::matching::{Makes, Matching};
+use super::open::Open;
 use super::{ACTIVE, ModuleThread};
-use crate::operations::spread;
 use crate::world::World;
 use crate::wrong::Wrong;
-
-/// What a lane makes of all lanes' values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Makes {
-    /// The lanes with its own.
-    Match(Match),
-    /// A reduction or a scan.
-    Combine(Combine),
-}
-
-/// A lane that asks those of a mask for their values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Matching {
-    at: u32,
-    how: Makes,
-    /// The own lane's number.
-    lane: u32,
-    mask: u64,
-    own: Deferred,
-    /// What the first lanes of the mask have.
-    read: Vec<Deferred>,
-    /// Whether the next lane has been asked.
-    asked: bool,
-    /// Whether nothing fixes what it answers.
-    any: bool,
-    /// Whether the mask has those lanes alone that have not ended; else they are asked first.
-    knows_who: bool,
-}
-
-impl Matching {
-    /// Takes the value of the lane that was asked, or the lanes that there are.
-    pub fn answer(&mut self, value: Deferred) {
-        self.asked = false;
-        match value {
-            Deferred::Known(lanes) if !self.knows_who => {
-                (self.mask, self.knows_who) = (spread(lanes, self.mask), true);
-            }
-            // Nothing goes on before it is known.
-            _ if !self.knows_who => self.asked = true,
-            value => self.read.push(value.any_if(self.any)),
-        }
-    }
-
-    pub fn any_pending(&self) -> bool {
-        self.read.iter().chain([&self.own]).any(|value| value.is_pending())
-    }
-
-    /// The result and the predicate. It is known once all values are.
-    fn result(&self) -> (Deferred, Deferred) {
-        match self.how {
-            Makes::Match(how) => self.matched(how),
-            Makes::Combine(how) => (self.combined(how), Deferred::Known(0)),
-        }
-    }
-
-    fn combined(&self, how: Combine) -> Deferred {
-        let known: Vec<Option<u64>> = self.read.iter().map(|value| value.known()).collect();
-        if known.contains(&None) {
-            return Deferred::PENDING;
-        }
-        let any = self.read.iter().any(|value| value.is_any());
-        match combine::result(how, self.lane as usize, &known) {
-            Some(value) => Deferred::Known(value).any_if(any),
-            None => Deferred::Any(0),
-        }
-    }
-
-    fn matched(&self, how: Match) -> (Deferred, Deferred) {
-        let lanes = (0..u64::BITS).filter(|lane| self.mask >> lane & 1 == 1);
-        let bit = |equal: Deferred, (lane, &value): (u32, &Deferred)| {
-            equal.zip3(value, self.own, |equal, value, own| equal | u64::from(value == own) << lane)
-        };
-        let equal = lanes.zip(&self.read).fold(Deferred::Known(0), bit);
-        let found = |equal| matched(how, self.mask, equal);
-        (equal.map(|equal| found(equal).0), equal.map(|equal| found(equal).1.into()))
-    }
-}
 
 impl ModuleThread {
     /// Begins to ask the lanes of a mask for their values.

@@ -10,7 +10,7 @@ use wattle_modules::code::{Exchange, Gather, Op, Reg, Vote};
 use wattle_modules::meaning::warp;
 use wattle_modules::{Deferred, Value};
 
-use super::accesses::Open;
+use super::open::Open;
 use super::{GATHERINGS, ModuleThread, WARP_BARRIERS};
 use crate::operations::reduction;
 use crate::world::{WaitsForEnded, World};
@@ -39,7 +39,8 @@ impl ModuleThread {
         lanes.iter().any(|&(lane, _)| lane == self.thread % self.part(world).warp())
     }
 
-    /// Where some lanes of its warp meet: the warp's barrier, and the mask of those lanes that there are.
+    /// The barrier of the thread's warp at which some of its lanes meet, and the mask of these lanes, as far as they
+    /// are among the first 64.
     pub(super) fn warp_barrier(&self, world: &World, lanes: &[(u32, ThreadId)]) -> (u64, u64) {
         let mask = lanes.iter().filter(|(lane, _)| *lane < u64::BITS).fold(0, |all, &(lane, _)| all | 1 << lane);
         (WARP_BARRIERS + u64::from(self.thread / self.part(world).warp()), mask)

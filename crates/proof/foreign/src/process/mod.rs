@@ -1,11 +1,15 @@
 //! A thread of a module as a process of the search.
 
 mod accesses;
+mod cells;
 mod copies;
 mod effects;
 mod lanes;
+mod matching;
 mod meeting;
+mod open;
 mod run;
+mod threads;
 mod unwritten;
 mod vulkan;
 
@@ -17,10 +21,10 @@ use wattle_modules::{Cursor, Deferred, Value};
 use crate::operations::spread;
 use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
-use accesses::Open;
-use copies::{Copies, Stage};
+use copies::Copies;
 use meeting::UNWRITTEN;
 pub(crate) use meeting::takes_all;
+use open::{Open, Stage};
 use unwritten::is_shuffle;
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.
@@ -43,7 +47,7 @@ pub struct ModuleThread {
     part: u32,
     block: u32,
     thread: u32,
-    /// How often it has come to each barrier, by the mask of the lanes where it is one of a warp.
+    /// How often the thread has come to each barrier, by the mask of the lanes where it is one of a warp.
     arrivals: Vec<((u64, u64), u32)>,
     /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first
     /// instruction.
@@ -55,7 +59,7 @@ pub struct ModuleThread {
     /// Whether the head of the loop that begins at the cursor has been reported.
     announced: bool,
     ended: bool,
-    /// Whether it has accessed memory, where others come from a barrier, since its way parted last.
+    /// Whether the thread has accessed memory, where others come from a barrier, since its way parted last.
     behind: bool,
     /// Whether it has loaded or updated at a place that it does not know yet, which may be none: it would have ended
     /// there, so that it is not known whether it goes round. (A store has an effect, and its iteration is built
@@ -95,12 +99,12 @@ impl ModuleThread {
         }
     }
 
-    /// The same thread, which is never scheduled again after its first `writes` writes.
+    /// Has the thread never scheduled again after its first `writes` writes.
     pub(crate) fn halting_after(self, writes: u32) -> ModuleThread {
         ModuleThread { halts_after: Some(writes), ..self }
     }
 
-    /// Its launch.
+    /// The launch that the thread belongs to.
     pub(crate) fn part<'w>(&self, world: &'w World) -> &'w Part {
         &world.parts[self.part as usize]
     }
@@ -155,7 +159,7 @@ impl ModuleThread {
         self.ended && self.behind && (self.part, self.block) == (other.part, other.block)
     }
 
-    /// Whether it has ended.
+    /// Whether the thread has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }

@@ -15,7 +15,7 @@ use wattle_modules::code::{Access, Exchange, Kernel, Meeting, NO_REG, Op, Reg, S
 use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
-use super::accesses::Open;
+use super::open::Open;
 use crate::world::World;
 use crate::wrong::Wrong;
 

@@ -8,7 +8,7 @@ use wattle_modules::meaning::atomic;
 use wattle_modules::{Deferred, Value};
 
 use super::ModuleThread;
-use crate::access::Cells;
+use super::cells::Cells;
 use crate::unfixed::Storer;
 use crate::world::World;
 

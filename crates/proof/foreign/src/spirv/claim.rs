@@ -33,7 +33,7 @@ pub struct Claim {
 pub enum Condition {
     /// All of two or more hold. A chain is one, however long it is, so that its depth is 1.
     All(Vec<Condition>),
-    /// One of two or more holds.
+    /// At least one of two or more holds.
     Any(Vec<Condition>),
     /// The condition that holds where another does not.
     Not(Box<Condition>),
@@ -51,7 +51,7 @@ pub enum Term {
 }
 
 impl Claim {
-    /// Reads a claim.
+    /// Reads a claim: a quantifier, and a condition about an end. The error says what stands in its place.
     pub(super) fn parse(text: &str) -> Result<Claim, String> {
         let mut text = Text { rest: text.trim(), depth: 0 };
         let negated = text.word("not");
@@ -68,7 +68,8 @@ impl Claim {
         }
     }
 
-    /// Both claims, where that is one: of all ends, or of no end.
+    /// Joins two claims about all ends, or two about no end, into one. The error says why others cannot be joined: one
+    /// end may meet a claim of `exists`, and another end the other claim.
     pub(super) fn and(self, other: Claim) -> Result<Claim, String> {
         let condition = match (self.quantifier, other.quantifier) {
             (Quantifier::Forall, Quantifier::Forall) => self.condition.and(other.condition),
@@ -184,9 +185,9 @@ pub struct Final {
 /// Whether a condition can be true, and can be false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Possible {
-    /// Whether some values of what nobody has written make it true.
+    /// Whether some values of what nobody has written make the condition true.
     pub yes: bool,
-    /// Whether some make it false.
+    /// Whether some values of what nobody has written make the condition false.
     pub no: bool,
 }
 
@@ -225,7 +226,8 @@ impl Condition {
         }
     }
 
-    /// Whether it can be true, and can be false, of the parts of an end; `None` where there are too many values to try.
+    /// Whether the condition can be true, and can be false, of the parts of an end; `None` where there are too many
+    /// values to try.
     ///
     /// A part that nobody has written has any value. What a comparison says of it changes only at the values that it is
     /// compared with, so those, their neighbours, and some others to differ from each other, stand for all.

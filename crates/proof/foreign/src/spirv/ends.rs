@@ -123,7 +123,7 @@ fn place(world: &World, term: &Term) -> Result<(u32, u64, Scalar), String> {
     let (Term::Part(name, indices), Some(spirv)) = (term, world.spirv()) else {
         return Err("it is no variable".into());
     };
-    let variable = spirv.variables.iter().find(|variable| variable.name == *name);
+    let variable = spirv.variables().iter().find(|variable| variable.name == *name);
     let variable = variable.ok_or_else(|| format!("`%{name}` is no variable that threads share"))?;
     let (mut ty, mut offset) = (variable.ty, 0u64);
     for &index in indices {

@@ -42,7 +42,7 @@ fn access(world: &World, at: usize) -> Option<&Access> {
 fn all_atomic(world: &World, variable: usize, accesses: &[usize]) -> bool {
     let Some(spirv) = world.spirv() else { return false };
     let is_alone = spirv.shape.workgroups == [1; 3];
-    let needed = match spirv.variables[variable].place {
+    let needed = match spirv.variables()[variable].place {
         Place::Buffer(_) if !is_alone => Level::QueueFamily,
         Place::Buffer(_) | Place::Workgroup(_) => Level::Block,
         Place::Push => return false,
@@ -81,7 +81,7 @@ fn is_numbered(world: &World, at: usize) -> bool {
     let variable = |at| world.spirv().and_then(|spirv| *spirv.roots.get(&at)?);
     let is_one_for_all = variable(counter).is_some_and(|number| {
         world.spirv().is_some_and(|spirv| {
-            let is_buffer = matches!(spirv.variables[number].place, Place::Buffer(_));
+            let is_buffer = matches!(spirv.variables()[number].place, Place::Buffer(_));
             (is_buffer || spirv.shape.workgroups == [1; 3]) && all_atomic(world, number, &[counter])
         }) && accesses(world, number).is_some_and(|all| all == [counter])
     });

@@ -11,14 +11,14 @@ use wattle_modules::spirv::{Contents, Setting};
 
 use super::claim::Claim;
 
-/// What the comments say.
+/// The setting of a launch and the claim about its end, as the comments of a module give them.
 #[derive(Debug, Default)]
 pub struct Header {
     /// Threads of a subgroup, subgroups of a workgroup, workgroups.
     pub config: Option<[u32; 3]>,
     /// The first contents of variables, by name.
     pub inputs: HashMap<String, Contents>,
-    /// What is claimed of the end.
+    /// The claim about the end.
     pub claim: Option<Claim>,
 }
 
@@ -28,7 +28,7 @@ pub struct Header {
 pub struct WrongHeader {
     /// The line, from 1.
     pub line: u32,
-    /// What is wrong.
+    /// What is wrong with the comment.
     pub why: String,
 }
 

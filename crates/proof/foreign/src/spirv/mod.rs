@@ -7,169 +7,26 @@ mod header;
 mod parameters;
 mod question;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use wattle_memory::Set;
-use wattle_modules::code::{Kernel, Reg, Step};
-use wattle_modules::spirv::{
-    BuiltInVariable, Contents, Kind, Leaf, Lowered, Place, Scalar, Setting, Shape, SourceLanguage, Spirv, Types,
-    Variable,
-};
-use wattle_modules::types::Space;
-use wattle_modules::{Deferred, Refused, RefusedKind};
+use wattle_modules::spirv::{Contents, Lowered, Place, Setting, Spirv, Types, Variable};
+use wattle_modules::{Refused, RefusedKind};
 
 pub use claim::{Claim, Quantifier};
 pub use header::{Header, WrongHeader};
 pub(crate) use parameters::Parameters;
-pub(crate) use question::NOT_ALL_COME;
 pub use question::{Answer, Question, answer};
 
 use crate::condition::Condition;
-use crate::judge::{Options, Report, Verdict, judge};
+use crate::judge::judge;
 use crate::launch::{Argument, Buffer, Given, struct_bytes};
 use crate::number::Number;
-use crate::pointers::Pointers;
+use crate::range::Range;
+use crate::shape::MOST_THREADS;
 use crate::unsupported::Unsupported;
+use crate::verdict::{Options, Report, Verdict};
 use crate::violation::Violation;
-use crate::world::{Part, Range, Source, World};
-
-/// Where a launch came from, so that it can be made again of a changed module.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    pub module: Spirv,
-    pub file: String,
-    pub entry: Option<String>,
-    pub setting: Setting,
-    /// The sizes of subgroups with which it is judged besides.
-    pub sizes: Vec<u32>,
-}
-
-/// What a launch of a SPIR-V module has besides its kernel.
-#[derive(Debug)]
-pub struct SpirvLaunch {
-    pub(crate) shape: Shape,
-    /// The variables in the memory of a workgroup.
-    pub(crate) shared: Vec<Range>,
-    local: Vec<Option<u8>>,
-    unfixed: Vec<Reg>,
-    built_ins: Vec<BuiltInVariable>,
-    types: Types,
-    variables: Vec<Variable>,
-    /// The push constants that nobody has given.
-    open: Vec<Leaf>,
-    /// The value that stands for contents that nobody has written.
-    fill: u64,
-    /// For each step that accesses memory, the number of the variable, where the text shows which.
-    roots: HashMap<usize, Option<usize>>,
-    /// The first step that is sequentially consistent where the environment means more by that than acquire and
-    /// release.
-    pub(crate) sequential: Option<usize>,
-    /// The language whose promise some barrier or fence of buffers rests on.
-    pub(crate) promised_by: Option<SourceLanguage>,
-    /// What the module declares and is not known, in words.
-    pub(crate) unknown: BTreeSet<String>,
-    /// The buffers whose stores are left unordered.
-    unordered: Vec<u32>,
-    pub(crate) origin: Option<Box<Origin>>,
-}
-
-impl SpirvLaunch {
-    /// The first bytes of a thread's own memory: the built-ins are the thread's.
-    pub(crate) fn local_bytes(&self, block: u32, thread: u32) -> Vec<Deferred> {
-        let byte =
-            |byte: &Option<u8>| byte.map_or(Deferred::Any(self.fill & 0xff), |byte| Deferred::Known(byte.into()));
-        let mut bytes: Vec<Deferred> = self.local.iter().map(byte).collect();
-        for variable in &self.built_ins {
-            let values = self.shape.built_in(variable.which, block, thread).unwrap_or_default();
-            for (leaf, value) in variable.leaves.iter().zip(values) {
-                let (from, size) = (leaf.offset as usize, leaf.ty.bytes() as usize);
-                let value = value.to_le_bytes();
-                let known = value[..size].iter().map(|&byte| Deferred::Known(byte.into()));
-                bytes.splice(from..from + size, known);
-            }
-        }
-        bytes
-    }
-
-    /// The registers of a thread before its first instruction.
-    pub(crate) fn registers(&self, count: usize) -> Vec<Deferred> {
-        let mut registers = vec![Deferred::Known(0); count];
-        for &register in &self.unfixed {
-            registers[register as usize] = Deferred::Any(self.fill);
-        }
-        registers
-    }
-
-    /// Whether stores to a buffer may be left unordered: nobody reads it, so their order shows at most in which one is
-    /// the last.
-    pub(crate) fn is_left_unordered(&self, buffer: u32) -> bool {
-        self.unordered.contains(&buffer)
-    }
-
-    /// Leaves the stores to buffers that nobody reads unordered, or not: a race is about each of them.
-    pub(crate) fn leave_unordered(&mut self, leave: bool) {
-        let number = |variable: &Variable| match variable.place {
-            Place::Buffer(number) if !variable.is_read => Some(number as u32),
-            Place::Buffer(_) | Place::Workgroup(_) | Place::Push => None,
-        };
-        self.unordered = if leave { self.variables.iter().filter_map(number).collect() } else { Vec::new() };
-    }
-
-    /// The variables, and for a step that accesses one, its number, where the text shows which.
-    pub(crate) fn variables(&self) -> &[Variable] {
-        &self.variables
-    }
-
-    pub(crate) fn root(&self, step: usize) -> Option<usize> {
-        self.roots.get(&step).copied().flatten()
-    }
-
-    /// Whether the module has OpenCL's memory model.
-    pub(crate) fn is_opencl(&self) -> bool {
-        self.types.is_opencl()
-    }
-
-    /// Whether an access beyond a variable is undefined behaviour, and not one to what lies there.
-    pub(crate) fn checks_indices(&self) -> bool {
-        self.origin.as_ref().is_none_or(|origin| origin.setting.checks_indices)
-    }
-
-    /// Whether nobody has given the push constant at an offset.
-    pub(crate) fn is_open(&self, offset: u64) -> bool {
-        self.open.iter().any(|leaf| (leaf.offset..leaf.offset + leaf.ty.bytes()).contains(&offset))
-    }
-
-    /// Has a value stand for contents that nobody has given, push constants among them.
-    pub(crate) fn fill_with(&mut self, value: u64, push: &mut [u8]) {
-        self.fill = value;
-        for leaf in &self.open {
-            let (from, size) = (leaf.offset as usize, leaf.ty.bytes() as usize);
-            push[from..from + size].copy_from_slice(&value.to_le_bytes()[..size]);
-        }
-    }
-
-    /// The value that stands for contents that nobody has written.
-    pub(crate) fn fill(&self) -> u64 {
-        self.fill
-    }
-
-    /// The ranges that the kernel may write from each instruction on: those of the variables that the text names.
-    pub(crate) fn pointers(&self, kernel: &Kernel, ranges: usize) -> Pointers {
-        let written = |(at, step): (usize, &Step)| {
-            let mut written = Set::new(ranges);
-            let outline = step.op.outline(|_| {}, |_| {});
-            if outline.writes_memory
-                && outline.access.is_some_and(|access| matches!(access.space, Space::Global | Space::Generic))
-            {
-                let root = self.roots.get(&at).copied().flatten().and_then(|root| self.variables.get(root));
-                let Some(Place::Buffer(range)) = root.map(|variable| variable.place) else { return None };
-                written.insert(range);
-            }
-            Some(written)
-        };
-        Pointers::ahead(kernel, kernel.steps.iter().enumerate().map(written).collect())
-    }
-}
+use crate::world::{Origin, Part, Source, SpirvLaunch, World};
 
 /// Judges a launch, and where it is right what is claimed of its end.
 ///
@@ -212,14 +69,14 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
 fn contents_of(argument: &Argument) -> Contents {
     match &argument.value {
         Given::Untyped(number) => Contents::Number(number.clone()),
-        Given::Typed(ty, bits) => Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec(), scalar(*ty)),
+        Given::Typed(ty, bits) => Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec(), ty.scalar()),
         Given::Buffer(Buffer { item, len, contents: None }) => {
-            Contents::Unwritten(len * u64::from(item.size()), scalar(*item))
+            Contents::Unwritten(len * u64::from(item.size()), item.scalar())
         }
         Given::Buffer(Buffer { item, contents: Some(items), .. }) => {
             let size = usize::from(item.size());
             let bytes = items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect();
-            Contents::Bytes(bytes, scalar(*item))
+            Contents::Bytes(bytes, item.scalar())
         }
         Given::Struct(members) => {
             let no_pointer = &mut |name: &str, _: &Buffer| {
@@ -339,61 +196,16 @@ pub(crate) fn part(lowered: Lowered, source: Source) -> Result<Part, Unsupported
              {workgroups} x {threads}"
         )));
     }
-    let open = push.map_or_else(Vec::new, |push| push.open.clone());
-    let spirv = SpirvLaunch {
-        shape: lowered.shape,
-        shared,
-        local: lowered.local,
-        unfixed: lowered.unfixed,
-        built_ins: lowered.built_ins,
-        types: lowered.types,
-        variables: lowered.variables,
-        open,
-        fill: 0,
-        roots: lowered.roots,
-        sequential: lowered.sequential,
-        promised_by: lowered.promised_by,
-        unknown: lowered.unknown,
-        unordered: Vec::new(),
-        origin: None,
-    };
-    Ok(Part::of_spirv(source, lowered.kernel, params, spirv))
-}
-
-/// The most threads of a launch.
-const MOST_THREADS: u64 = 1 << 16;
-
-/// The types of numbers, and the scalars that they are.
-const NUMBERS: [(Number, Kind, u32); 12] = [
-    (Number::U32, Kind::Int(false), 32),
-    (Number::U32, Kind::Bool, 1),
-    (Number::I32, Kind::Int(true), 32),
-    (Number::U8, Kind::Int(false), 8),
-    (Number::I8, Kind::Int(true), 8),
-    (Number::U16, Kind::Int(false), 16),
-    (Number::I16, Kind::Int(true), 16),
-    (Number::U64, Kind::Int(false), 64),
-    (Number::I64, Kind::Int(true), 64),
-    (Number::F16, Kind::Float, 16),
-    (Number::F32, Kind::Float, 32),
-    (Number::F64, Kind::Float, 64),
-];
-
-/// The type of numbers that a scalar type is.
-pub(crate) fn number_of(scalar: Scalar) -> Option<Number> {
-    NUMBERS.iter().find(|(_, kind, bits)| (*kind, *bits) == (scalar.kind, scalar.bits)).map(|(number, ..)| *number)
-}
-
-fn scalar(of: Number) -> Option<Scalar> {
-    NUMBERS.iter().find(|(number, ..)| *number == of).map(|&(_, kind, bits)| Scalar { kind, bits })
+    let (spirv, kernel) = SpirvLaunch::of(lowered, shared);
+    Ok(Part::of_spirv(source, kernel, params, spirv))
 }
 
 /// The type of the items of a variable: the module's, and of integers the one that its contents are given as, where
 /// that has their size, since OpenCL's SPIR-V does not say whether they have a sign (SPIR-V environment specification
 /// of OpenCL, 2.2).
 fn items(types: &Types, variable: &Variable) -> Option<Number> {
-    let own = types.only_scalar(variable.ty).and_then(number_of);
-    let given = variable.scalars.and_then(number_of);
+    let own = types.only_scalar(variable.ty).and_then(Number::of_scalar);
+    let given = variable.scalars.and_then(Number::of_scalar);
     let is_alike = |own: Number, given: Number| {
         own.size() == given.size() && !own.is_signed() && !given.is_float() && !own.is_float()
     };

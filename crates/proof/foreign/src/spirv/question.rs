@@ -17,9 +17,11 @@ use super::claim::{Claim, Possible, Quantifier};
 use super::ends::Ends;
 use super::excuse;
 use crate::gap::{gap_of_whole, loops_at};
-use crate::judge::{MOST_ENDS, Options};
+use crate::judge::assertion::MOST_ENDS;
+use crate::judge::execution::NOT_ALL_COME;
 use crate::opencl;
 use crate::unsupported::Unsupported;
+use crate::verdict::Options;
 use crate::world::World;
 
 /// A question about a launch.
@@ -38,7 +40,7 @@ pub enum Question {
 pub enum Answer {
     /// The claim is met, there is no race, every thread ends.
     Yes,
-    /// It is not met, there is a race, some thread does not end: the reason.
+    /// The claim is not met, there is a race, or some thread does not end: the reason.
     No(String),
     /// The answer was not found: the reason.
     Unknown(String),
@@ -89,12 +91,12 @@ impl Question {
 }
 
 /// What one search found.
-struct Found {
+struct SearchAnswer {
     answer: Answer,
     statistics: Statistics,
 }
 
-fn attempt(world: &World, question: &Question, options: &Options) -> Result<Found, Unsupported> {
+fn attempt(world: &World, question: &Question, options: &Options) -> Result<SearchAnswer, Unsupported> {
     let wanted = match question {
         Question::Race => Wanted::Race,
         Question::Assertion(claim) => Wanted::End(Box::new(Ends::of(world, claim)?)),
@@ -105,7 +107,7 @@ fn attempt(world: &World, question: &Question, options: &Options) -> Result<Foun
         match lasso::liveness(&setup, &Divided::default(), *schedule, MOST_STATES) {
             Ok(Liveness::Stuck(stuck)) => {
                 let answer = Answer::No(stuck_text(world, &stuck));
-                return Ok(Found { answer, statistics: Statistics::default() });
+                return Ok(SearchAnswer { answer, statistics: Statistics::default() });
             }
             Ok(Liveness::Ends { .. }) => {}
             Ok(Liveness::Unknown { states }) => return Ok(unknown(format!("there are more than {states} states"))),
@@ -124,8 +126,8 @@ fn attempt(world: &World, question: &Question, options: &Options) -> Result<Foun
 /// The most states of interleavings that are explored.
 const MOST_STATES: usize = 1 << 20;
 
-fn unknown(why: String) -> Found {
-    Found { answer: Answer::Unknown(why), statistics: Statistics::default() }
+fn unknown(why: String) -> SearchAnswer {
+    SearchAnswer { answer: Answer::Unknown(why), statistics: Statistics::default() }
 }
 
 fn setup<'w>(world: &'w World, options: &Options, races: bool) -> Setup<'w> {
@@ -140,7 +142,7 @@ fn setup<'w>(world: &'w World, options: &Options, races: bool) -> Setup<'w> {
 }
 
 /// Searches; `None` where the assumption that there are no races may have hidden something.
-fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_free: bool) -> Option<Found> {
+fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_free: bool) -> Option<SearchAnswer> {
     let is_race = matches!(wanted, Wanted::Race);
     let mut setup = setup(world, options, is_race);
     setup.assume_race_free = assume_race_free;
@@ -179,7 +181,7 @@ fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_fre
             statistics
         }
     };
-    Some(Found { answer: seen.answer(), statistics })
+    Some(SearchAnswer { answer: seen.answer(), statistics })
 }
 
 /// What a search looks for.
@@ -234,7 +236,8 @@ impl Seen<'_> {
         })
     }
 
-    /// One end of an execution, as far as a clause looks at it; `doubt` says why it may be none.
+    /// Records what one end of an execution shows about a clause. `value` gives what the cells hold, and `doubt` says
+    /// why the execution may be none.
     fn end(&mut self, clause: usize, value: &dyn Fn(Address) -> Option<u64>, doubt: &dyn Fn() -> Option<String>) {
         let Wanted::End(ends) = &self.wanted else { return };
         match self.is_shown(clause, value) {
@@ -310,9 +313,6 @@ impl Seen<'_> {
         self.flow()
     }
 }
-
-/// Why a question that leads to such an operation has no answer.
-pub(crate) const NOT_ALL_COME: &str = "an operation of a subgroup that not all of its threads come to is not supported";
 
 impl Visitor for Seen<'_> {
     fn at_bound(&mut self, source: u32) {

@@ -5,55 +5,43 @@
 //! as the narrowest access to them, which a search finds out, and then begins again. A wider access is an event for
 //! each of its cells, which is right where nothing races with it; a strong one must be a cell.
 
+mod active;
 mod left_open;
 mod names;
 mod part;
-mod range;
+mod spirv;
 mod widths;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use wattle_check::search::{Address, Initial, Lanes, Memory, Spawn};
+use wattle_check::search::{Address, Initial, Lanes, Memory};
 use wattle_core::lock;
-use wattle_memory::{Model, Placement, ThreadId};
+use wattle_memory::{Model, ThreadId};
 use wattle_modules::code::{Kernel, Op, Special};
 use wattle_modules::spirv::SourceLanguage;
 
-use crate::active::Active;
-use crate::batch::beside::Beside;
+use crate::beside::Beside;
 use crate::copies::Copies;
 use crate::elected::Elected;
-use crate::given_variables;
 use crate::launch::Launch;
-use crate::number::Number;
 use crate::pointers::Pointers;
-use crate::prepare::{chosen, is_given, parameters, shape_fits};
-use crate::process::ModuleThread;
+use crate::range::{Range, nearest, nearest_to};
 use crate::read_only::ReadOnly;
-use crate::spirv::{Origin, SpirvLaunch};
+use crate::shape::shape_fits;
 use crate::turns::Turns;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
+use active::Active;
 pub(crate) use names::{function_name, plain_name};
+use part::MOST_STEPS;
 pub use part::Source;
-use part::WARP;
-pub(crate) use part::{Part, WaitsForEnded, read};
-pub use range::Range;
-pub(crate) use range::address_of;
-use range::nearest;
+pub(crate) use part::{Part, WARP, WaitsForEnded, read, statement};
+pub(crate) use spirv::{Origin, SpirvLaunch};
 use widths::Widths;
-
-/// The number of a statement among those of all launches: the launch's number, and that of the instruction.
-pub(crate) fn statement(part: u32, at: u32) -> u32 {
-    part << 20 | at
-}
-
-/// The most instructions of a kernel.
-const MOST_STEPS: usize = 1 << 20;
 
 /// What all threads of some launches share.
 #[derive(Debug)]
@@ -75,9 +63,9 @@ pub struct World {
     pub(crate) read_only: ReadOnly,
     pub(crate) copies: Copies,
     pub(crate) turns: Turns,
-    /// Which lanes are together at each `activemask`.
+    /// The chosen lanes that are together at each `activemask`.
     pub(crate) active: Active,
-    /// Which lane each `elect.sync` chooses.
+    /// The lane that each `elect.sync` elects.
     pub(crate) elected: Elected,
     /// Whether some thread has taken along what it has found in unwritten memory.
     pub(crate) carries_unwritten: AtomicBool,
@@ -96,50 +84,6 @@ pub struct World {
 }
 
 impl World {
-    /// Reads a module, and prepares a launch of one of its kernels: the one of that name, or the only one.
-    ///
-    /// # Errors
-    /// The text is refused, there is no such kernel, the arguments or the shape do not fit, or the kernel has an
-    /// instruction that the checker has no meaning for.
-    pub fn new(source: Source, entry: Option<&str>, launch: Launch) -> Result<World, Unsupported> {
-        let sizes = read(&source, &HashMap::new(), entry)?;
-        let mut addresses = HashMap::new();
-        for (number, global) in sizes.globals.iter().enumerate() {
-            addresses.insert(global.name.clone(), address_of(number));
-        }
-        let mut module = read(&source, &addresses, entry)?;
-        let kernel = chosen(&module, entry)?;
-        let (arguments, of_variables) = given_variables::parted(&launch.arguments, &module.kernels[kernel], &module);
-        let launch = Launch { arguments, ..launch };
-        let mut ranges = Vec::new();
-        for global in &module.globals {
-            let mut initial: Vec<_> = global.initial.iter().copied().map(Some).collect();
-            initial.resize(global.bytes as usize, Some(0));
-            let item = if global.bytes == 4 { Some(Number::U32) } else { None };
-            // An argument of that name is what the launch means by it.
-            let is_taken = launch.arguments.iter().any(|argument| argument.name == global.name);
-            ranges.push(Range {
-                name: if is_taken { format!("module.{}", global.name) } else { global.name.clone() },
-                item,
-                bytes: global.bytes,
-                initial,
-                parts: None,
-                member: None,
-            });
-        }
-        given_variables::put(&mut module, kernel, &of_variables, &mut ranges)?;
-        is_given(&module.kernels[kernel], &launch)?;
-        let variables = given_variables::names(&module);
-        let params = parameters(&module.kernels[kernel], &launch.arguments, &variables, &mut ranges)?;
-        let mut part = Part::new(source, (module, kernel), launch, params);
-        part.of_variables = of_variables;
-        if part.reads_workspace() {
-            part.workspace = Some(address_of(ranges.len()));
-            ranges.push(Range::of_workspace());
-        }
-        World::of(vec![part], ranges)
-    }
-
     /// The lanes whose plain stores of one value are no error, as PTX has it; in CUDA C++ they are.
     pub(crate) fn same_stores(&self, model: Model) -> Option<Lanes> {
         let is_ptx = model == Model::Ptx && self.parts.iter().all(|part| part.spirv.is_none());
@@ -153,13 +97,13 @@ impl World {
 
     /// Notes that an instruction asks which of two numbers is the greater, if they are addresses in two ranges.
     pub(crate) fn compares(&self, statement: u32, a: Option<u64>, b: Option<u64>) {
-        let range = |address: u64| range::nearest_to(address).filter(|&number| number < self.ranges.len());
+        let range = |address: u64| nearest_to(address).filter(|&number| number < self.ranges.len());
         if let Some((a, b)) = a.and_then(range).zip(b.and_then(range)).filter(|(a, b)| a != b) {
             let _ = self.compared.set((statement, [a, b]));
         }
     }
 
-    /// What a verdict says of such a comparison.
+    /// The note of a verdict on a comparison of addresses in two ranges, if there was one.
     pub(crate) fn compared_note(&self) -> Option<String> {
         let &(statement, both) = self.compared.get()?;
         let [a, b] = both.map(|number| &self.ranges[number].name);
@@ -176,7 +120,7 @@ impl World {
         let _ = self.without_value.set(plain_name(name));
     }
 
-    /// What a verdict says of such a variable.
+    /// The note of a verdict on a variable without a value that was read, if there was one.
     pub(crate) fn without_value_note(&self) -> Option<String> {
         let name = self.without_value.get()?;
         Some(format!(
@@ -184,7 +128,7 @@ impl World {
         ))
     }
 
-    /// What a verdict says of such stores.
+    /// The note of a verdict on stores of one value that nothing orders, if there were some.
     pub(crate) fn same_stores_note(&self) -> Option<String> {
         let at = self.place_of(*self.stores_alike.get()? as usize);
         Some(format!(
@@ -265,7 +209,7 @@ impl World {
         &self.parts[0].launch
     }
 
-    /// The text of the module, where it is PTX and one launch of it is all there is.
+    /// The text of the module, if it is PTX and the launch is the only one, with no host part beside it.
     pub(crate) fn source(&self) -> Option<&Source> {
         match &self.parts[..] {
             [part] if part.spirv.is_none() && self.beside.is_none() => Some(&part.source),
@@ -273,7 +217,7 @@ impl World {
         }
     }
 
-    /// Where a launch of a SPIR-V module came from, where it is all there is.
+    /// The module and the setting of the launch, if it is of SPIR-V and the only one.
     pub(crate) fn origin(&self) -> Option<&Origin> {
         match &self.parts[..] {
             [part] => part.spirv.as_ref()?.origin.as_deref(),
@@ -294,27 +238,6 @@ impl World {
     /// The ranges of global memory.
     pub fn ranges(&self) -> &[Range] {
         &self.ranges
-    }
-
-    /// The threads before their first instruction.
-    pub(crate) fn threads(&self) -> Vec<Spawn<ModuleThread>> {
-        // PTX has no scope of a warp.
-        let placement = |part: &Part, block, thread| match part.spirv {
-            None => Placement::new(block, thread),
-            Some(_) => Placement { subgroup: thread / part.warp(), ..Placement::new(block, thread % part.warp()) },
-        };
-        let mut all = Vec::new();
-        for (number, part) in (0..).zip(&self.parts) {
-            let per_block = part.launch.block_len() as u32;
-            for block in 0..part.launch.blocks() as u32 {
-                all.extend((0..per_block).map(|thread| Spawn {
-                    placement: Placement { device: part.device, ..placement(part, part.first_block + block, thread) },
-                    process: ModuleThread::new(self, number, block, thread),
-                    after: [].into(),
-                }));
-            }
-        }
-        all
     }
 
     /// The launch of a thread.
@@ -434,7 +357,7 @@ impl World {
         Some(format!("{promised}, which this rests on; the module has no buffer that is decorated Coherent"))
     }
 
-    /// What the modules declare and is not known.
+    /// The note of a verdict on what the modules declare and is not known here, if they do.
     pub(crate) fn unknown_declarations(&self) -> Option<String> {
         let all = self.parts.iter().filter_map(|part| part.spirv.as_ref()).flat_map(|spirv| &spirv.unknown);
         let all: Vec<&str> = all.map(String::as_str).collect();

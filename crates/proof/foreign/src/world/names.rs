@@ -9,8 +9,9 @@ use wattle_ir::Site;
 use wattle_memory::ThreadId;
 use wattle_modules::code::{Op, PlacedVariable};
 
-use super::{Part, World, nearest};
+use super::{Part, World};
 use crate::number::Number;
+use crate::range::nearest;
 use crate::unsupported::Unsupported;
 
 impl World {
@@ -98,7 +99,7 @@ impl World {
         format!("{file}:{line}{column}")
     }
 
-    /// The same place of a module's instruction, as a site.
+    /// The place of a module's instruction in its source, as a site.
     pub(crate) fn site_of(&self, at: usize) -> Site {
         let (file, line, column) = self.shown(at);
         Site { file: lasting(file), line, column }

@@ -7,20 +7,27 @@ use wattle_memory::{Label, Level, ThreadId};
 use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
-use super::World;
 use super::names::plain_name;
-use super::range::{Range, nearest};
+use super::spirv::SpirvLaunch;
 use crate::flow::Flow;
 use crate::launch::{Argument, Launch};
 use crate::open_addresses;
 use crate::pointers::Pointers;
-use crate::spirv::SpirvLaunch;
+use crate::range::{Range, nearest};
 use crate::structure::Iterations;
 use crate::unsupported::Unsupported;
 use crate::wrong::Wrong;
 
 /// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
-pub(super) const WARP: u32 = 32;
+pub(crate) const WARP: u32 = 32;
+
+/// The number of a statement among those of all launches: the launch's number, and that of the instruction.
+pub(crate) fn statement(part: u32, at: u32) -> u32 {
+    part << 20 | at
+}
+
+/// The most instructions of a kernel.
+pub(super) const MOST_STEPS: usize = 1 << 20;
 
 /// A module with its text.
 #[derive(Debug)]
@@ -52,36 +59,36 @@ pub(crate) struct Part {
     /// The launch, with the arguments of the kernel's own parameters.
     pub(crate) launch: Launch,
     /// The arguments that are the first contents of the module's variables.
-    pub(super) of_variables: Vec<Argument>,
+    pub(crate) of_variables: Vec<Argument>,
     pub(crate) params: Vec<u8>,
     pub(crate) flow: Flow,
-    /// Whether it has loads of memory that has to be read-only while it runs.
+    /// Whether the kernel has loads of memory that has to be read-only while it runs.
     pub(crate) reads_read_only: bool,
-    /// Whether its threads begin copies and wait for them later.
+    /// Whether the threads begin copies and wait for them later.
     pub(crate) copies: bool,
     /// For each instruction whether it accesses memory by an address that may come from what the thread reads.
     open_addresses: Vec<bool>,
-    /// Whether it divides integers, whose quotient by zero nothing fixes.
+    /// Whether the kernel divides integers, whose quotient by zero nothing fixes.
     divides: bool,
-    /// Which ranges it may write, where that is known.
+    /// The ranges that the launch may write from each instruction on, where they are known.
     pub(crate) pointers: Option<Pointers>,
-    /// The first of its threads and of its blocks, among all.
+    /// The numbers of the launch's first thread, and of its first block, among those of all launches.
     pub(crate) first: ThreadId,
     pub(crate) first_block: u32,
-    /// The number of its device.
+    /// The number of the device that the launch runs on.
     pub(crate) device: u32,
     /// What only a launch of a SPIR-V module has.
     pub(crate) spirv: Option<SpirvLaunch>,
-    /// The address of its workspace, where it is a cooperative one that asks for it.
+    /// The address of the grid's workspace, if the launch is a cooperative one that asks for it.
     pub(crate) workspace: Option<u64>,
-    /// Which of its barriers wait also for threads that have ended.
+    /// The barriers of the launch that wait also for threads that have ended.
     pub(crate) waits: WaitsForEnded,
     /// The memory whose updates only order, as emitted for a sequentially consistent fence: nothing reads what they
     /// write.
     pub(crate) hidden: Option<u32>,
 }
 
-/// Which barriers wait also for threads that have ended.
+/// The barriers that wait also for threads that have ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WaitsForEnded {
     /// No barrier does, as PTX has it.
@@ -167,7 +174,7 @@ impl Part {
         self.divides || self.spirv.is_some()
     }
 
-    /// Whether it asks for the workspace of its grid, as `cg::this_grid()` does.
+    /// Whether the kernel asks for the workspace of its grid, as `cg::this_grid()` does.
     pub(crate) fn reads_workspace(&self) -> bool {
         let asks = |step: &Step| matches!(step.op, Op::Special { which: Special::Workspace(_), .. });
         self.kernel().steps.iter().any(asks)
@@ -178,7 +185,7 @@ impl Part {
         self.module.sm >= 70
     }
 
-    /// The kernel.
+    /// The kernel that is launched.
     pub(crate) fn kernel(&self) -> &Kernel {
         &self.module.kernels[self.kernel]
     }
@@ -253,16 +260,14 @@ impl Part {
         })
     }
 
-    /// Whether that many bytes at an address of constant memory are in one of its variables. One that has no value
-    /// there, and that the host has not been said to give one, is noted.
-    pub(crate) fn place_constant(&self, world: &World, address: u64, bytes: u64) -> Result<(), Wrong> {
+    /// Whether that many bytes at an address of constant memory are in one of its variables. Returns the name of the
+    /// variable if neither the text nor the host gives it a value.
+    pub(crate) fn place_constant(&self, address: u64, bytes: u64) -> Result<Option<&str>, Wrong> {
         let variables = &self.module.constant_variables;
         place_in(variables, 0, "constant memory", address, bytes)?;
         let is_read = |variable: &&PlacedVariable| (variable.at..).contains(&address);
-        if let Some(variable) = variables.iter().rfind(is_read).filter(|variable| !variable.has_value) {
-            world.reads_without_value(&variable.name);
-        }
-        Ok(())
+        let without_value = variables.iter().rfind(is_read).filter(|variable| !variable.has_value);
+        Ok(without_value.map(|variable| variable.name.as_str()))
     }
 
     /// The launch as it was given: with the contents of the module's variables.

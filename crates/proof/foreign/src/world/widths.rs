@@ -9,7 +9,7 @@ use wattle_core::lock;
 use wattle_modules::types::Space;
 
 use super::part::Part;
-use super::range::Range;
+use crate::range::Range;
 
 /// The widest access to one cell in bytes.
 const WIDEST: u8 = 8;

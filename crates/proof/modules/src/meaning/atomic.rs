@@ -2,7 +2,7 @@
 
 use super::float::flushed;
 use super::half::Format;
-use crate::code::Rmw;
+use crate::operand::Rmw;
 use crate::types::{Sort, Type};
 
 /// The new value that an operation on `bytes` bytes (2, 4 or 8) computes from the old one.

@@ -1,7 +1,7 @@
 //! Instructions on bytes, bits and fields (PTX ISA 8.8, 9.7.1 "Integer Arithmetic Instructions", 9.7.8 "Logic and Shift
 //! Instructions", 9.7.9.7 "prmt").
 
-use crate::code::{Bin, Quad, Tern, Un};
+use crate::functions::{Bin, Quad, Tern, Un};
 use crate::types::{Sort, Type};
 
 const LOW: u64 = 0xFFFF_FFFF;
@@ -143,7 +143,7 @@ fn product24(a: u64, b: u64, signed: bool, high: bool) -> u64 {
     (if high { product >> 16 } else { product }) as u64 & LOW
 }
 
-/// The function of `mul24`.
+/// The function of `mul24.{hi,lo}` on signed or unsigned words (9.7.1.6).
 pub fn mul24(signed: bool, high: bool) -> Bin {
     match (signed, high) {
         (false, false) => |a, b| product24(a, b, false, false),
@@ -170,7 +170,7 @@ pub fn mad24(signed: bool, high: bool, saturate: bool) -> Option<Tern> {
     })
 }
 
-/// `mad.hi.sat.s32` (9.7.1.4).
+/// The function of `mad.hi.sat.s32` (9.7.1.4).
 pub fn mad_high_saturated(a: u64, b: u64, c: u64) -> u64 {
     let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
     saturated(high as u64 & LOW, c)

@@ -1,7 +1,7 @@
 //! The meaning of reductions and scans over lanes: PTX ISA 8.8, 9.7.13.12 "redux.sync"; SPIR-V 1.6,
 //! "OpGroupNonUniformIAdd" and those after it.
 
-use crate::code::{Combine, CombinedLanes, Combiner};
+use crate::exchange::{Combine, CombinedLanes, Combiner};
 
 /// The bits of a float that are its number; the rest is its exponent and its sign.
 const FRACTION: i32 = 24;
@@ -75,7 +75,7 @@ fn lowest_bit(float: f32) -> f64 {
     f64::from(exponent - 150 + number.trailing_zeros() as i32).exp2()
 }
 
-/// What two values become.
+/// Combines the values of two lanes.
 fn combine(how: Combine, x: u64, y: u64) -> u64 {
     let mask = u64::MAX >> (64 - u32::from(how.bits.clamp(1, 64)));
     let signed = |bits: u64| {
@@ -100,7 +100,7 @@ fn combine(how: Combine, x: u64, y: u64) -> u64 {
     }
 }
 
-/// What a scan gives the first lane.
+/// The value that a scan of the lanes before each one gives the first lane.
 fn identity(how: Combine) -> u64 {
     let bits = u32::from(how.bits.clamp(1, 64));
     let all = u64::MAX >> (64 - bits);

@@ -1,7 +1,7 @@
 //! Comparisons (PTX ISA 9.3.1 "Comparisons", 9.7.6).
 
 use super::half;
-use crate::code::Test;
+use crate::functions::Test;
 use crate::types::{Sort, Type};
 
 /// The comparison of that name and type, if it exists.

@@ -3,10 +3,10 @@
 use super::exact::{self, Exact};
 use super::float::flushed;
 use super::half::{Finish, Format};
-use crate::code::{Convert, Integral};
+use crate::operand::{Convert, Integral};
 use crate::types::{Sort, Type};
 
-/// Executes a conversion.
+/// Converts a number, given as bits of its type; returns the bits of the destination register.
 pub fn convert(how: &Convert, bits: u64) -> u64 {
     let bits = bits & how.from.mask();
     let result = match (how.from.is_float(), how.to.is_float()) {

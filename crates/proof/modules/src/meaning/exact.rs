@@ -2,34 +2,8 @@
 //! exact result is computed in integers and rounded once.
 
 use super::float::flushed;
+pub use crate::operand::Rounding;
 use crate::types::{Sort, Type};
-
-/// A rounding of a result that no number of the format equals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rounding {
-    /// `.rn`: to the nearest, ties to even
-    #[default]
-    Nearest,
-    /// `.rz`: towards zero
-    Zero,
-    /// `.rm`: downwards
-    Down,
-    /// `.rp`: upwards
-    Up,
-}
-
-impl Rounding {
-    /// The rounding that a modifier such as `rz` names.
-    pub fn named(word: &str) -> Option<Rounding> {
-        Some(match word {
-            "rn" => Rounding::Nearest,
-            "rz" => Rounding::Zero,
-            "rm" => Rounding::Down,
-            "rp" => Rounding::Up,
-            _ => return None,
-        })
-    }
-}
 
 /// The instructions that round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +59,7 @@ impl Exact {
         Exact { negative: value < 0, magnitude: value.unsigned_abs(), exponent: 0 }
     }
 
-    /// The same number with its highest bit at `TOP`, if it is not zero.
+    /// The number with its magnitude shifted left until the highest bit is at `TOP`; zero stays as it is.
     fn raised(self) -> Exact {
         let by = (TOP + 1).saturating_sub(u128::BITS - self.magnitude.leading_zeros());
         if self.magnitude == 0 {

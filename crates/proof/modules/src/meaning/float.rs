@@ -1,7 +1,7 @@
 //! Floating-point instructions (PTX ISA 9.7.3). The only rounding is to the nearest, ties to even. A NaN of 32 bits
 //! comes out as the canonical one, 0x7FFFFFFF.
 
-use crate::code::{Bin, Tern, Un};
+use crate::functions::{Bin, Tern, Un};
 
 const NAN: u64 = 0x7FFF_FFFF;
 

@@ -2,7 +2,7 @@
 //! formats"). Each is a double exactly; the only rounding is to the nearest, ties to even. A NaN comes out as 0x7FFF.
 
 use super::float::Two;
-use crate::code::{Bin, Tern, Test, Un};
+use crate::functions::{Bin, Tern, Test, Un};
 use crate::types::{Sort, Type};
 
 const NAN: u64 = 0x7FFF;
@@ -66,7 +66,7 @@ impl Format {
 pub enum Finish {
     /// The rounded result stays as it is.
     None,
-    /// It is clamped to [0, 1], and a NaN becomes +0: `.sat`.
+    /// The rounded result is clamped to [0, 1], and a NaN becomes +0: `.sat`.
     Saturate,
     /// A negative number becomes +0: `.relu`.
     Relu,

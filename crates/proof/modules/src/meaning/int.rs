@@ -1,6 +1,7 @@
 //! Integer instructions (PTX ISA 9.7.1, 9.7.2, 9.7.8 "Logic and Shift Instructions").
 
-use crate::code::{Bin, Carry, Tern, Un};
+use crate::functions::{Bin, Tern, Un};
+use crate::operand::Carry;
 use crate::types::{Sort, Type};
 
 /// The integer types that instructions work on, in the registers' bits.

@@ -2,7 +2,7 @@
 //! "match.sync", 9.7.13.12 "redux.sync", 9.7.13.14 "elect.sync".
 
 use super::combine;
-use crate::code::{Exchange, Match, Vote};
+use crate::exchange::{Exchange, Match, Vote};
 
 /// The number of lanes of a warp (`WARP_SZ`).
 pub const LANES: u32 = 32;

@@ -1,11 +1,11 @@
 //! What all analyses need of an operation: its operands, its accesses, who meets there, and what comes next.
 
-use super::{Op, TestJoin};
-use crate::code::{Access, NO_REG, Ordering, Reg, Src, Step};
+use super::{Op, Step, TestJoin};
 use crate::exchange::Exchange;
+use crate::operand::{Access, NO_REG, Ordering, Reg, Src};
 
 impl Op {
-    /// What it moves between memory and registers, if it is a load or a store that is not also something else.
+    /// What the operation moves between memory and registers, if it is a load or a store and nothing else besides.
     pub fn transfer(&self) -> Option<Transfer<'_>> {
         match self {
             Op::Load { access, d } => Some(Transfer::Load(access, std::slice::from_ref(d))),
@@ -55,17 +55,17 @@ impl Op {
 /// What there is to know of an operation without its meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Outline<'o> {
-    /// The memory that it accesses, if it does.
+    /// The access of the operation to memory, if it has one.
     pub access: Option<&'o Access>,
-    /// Whether it gives its thread a value of that memory.
+    /// Whether the operation gives its thread a value of that memory.
     pub reads_memory: bool,
-    /// Whether it may write to that memory.
+    /// Whether the operation may write to that memory.
     pub writes_memory: bool,
-    /// Whether what it writes depends on the value that it finds being a certain one.
+    /// Whether what the operation writes depends on its finding a certain value.
     pub compares: bool,
-    /// How threads meet at it, if they do.
+    /// How threads meet at the operation, if they do.
     pub meeting: Option<Meeting>,
-    /// Which step comes next, where no guard keeps it from being executed.
+    /// The step that comes next, unless a guard keeps the operation from being executed.
     pub next: Next,
 }
 
@@ -78,7 +78,7 @@ pub enum Meeting {
     Gathering,
     /// The lanes of a warp do something together.
     Lanes {
-        /// What they do.
+        /// The operation of the lanes.
         how: Exchange,
         /// The operands that decide who takes part and who gets whose value; the values themselves are not among them.
         deciding: [Src; 3],
@@ -97,17 +97,17 @@ pub enum Transfer<'o> {
 /// The step that comes after an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The one behind it.
+    /// The step behind the operation.
     Follows,
-    /// The one of this number.
+    /// The step of this number.
     Jumps(u32),
-    /// None: the thread, or the launch, has ended.
+    /// No step: the thread, or the launch, has ended.
     Ends,
 }
 
 impl Op {
-    /// Calls `read` for each register that it reads, and `write` for each that it writes; returns what else there is to
-    /// know of it without its meaning.
+    /// Calls `read` for each register that the operation reads, and `write` for each that it writes; returns what else
+    /// there is to know of the operation without its meaning.
     pub fn outline(&self, mut read: impl FnMut(Reg), mut write: impl FnMut(Reg)) -> Outline<'_> {
         let mut sources = |sources: &[Src]| sources.iter().filter_map(|src| src.as_reg()).for_each(&mut read);
         let mut results = |results: &[Reg]| results.iter().filter(|&&reg| reg != NO_REG).for_each(|&reg| write(reg));
@@ -246,7 +246,7 @@ impl Op {
 }
 
 impl Step {
-    /// The step to which it may jump.
+    /// The number of the step that this one may jump to, if it is a jump.
     pub fn target(&self) -> Option<usize> {
         match self.op.outline(|_| {}, |_| {}).next {
             Next::Jumps(target) => Some(target as usize),

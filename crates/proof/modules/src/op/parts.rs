@@ -1,6 +1,7 @@
 //! What operations consist of, where that is more than operands.
 
-use crate::code::{Access, Bin, Join, Reg, Src, Tern, Test, Un};
+use crate::functions::{Bin, Join, Tern, Test, Un};
+use crate::operand::{Access, Reg, Src};
 
 /// What an instruction does to each half of a word.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +77,7 @@ pub struct TestJoin {
     pub yes: u64,
     /// The first destination.
     pub d: Reg,
-    /// The second one, of the negated comparison; or [`NO_REG`](crate::code::NO_REG).
+    /// The second destination, of the negated comparison; or [`NO_REG`](crate::code::NO_REG).
     pub q: Reg,
     /// The first operand of the comparison.
     pub a: Src,

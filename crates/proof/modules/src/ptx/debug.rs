@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::Parsed;
+use super::cursor::Parser;
 use super::lex::Token;
-use super::parse::{Parsed, Parser};
 use super::statement::{Loc, Position};
 use crate::Refused;
 use crate::code::Source;

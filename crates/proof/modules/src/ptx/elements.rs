@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
+use super::Parsed;
 use super::expansion::Expansion;
-use super::parse::Parsed;
 use super::statement::{Instruction, Operand, Statement};
 use crate::types::{Sort, Type};
 

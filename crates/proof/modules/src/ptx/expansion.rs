@@ -1,6 +1,6 @@
 //! Instructions that stand for one of the text: what they have in common with it, and registers of their own.
 
-use super::parse::Parsed;
+use super::Parsed;
 use super::statement::{Instruction, Operand, Statement};
 use crate::Refused;
 use crate::types::{Sort, Type};
@@ -28,7 +28,7 @@ impl Expansion<'_> {
         self.out.push(Statement::Instruction(Instruction { guard, opcode, operands, line, text }));
     }
 
-    /// Adds an instruction.
+    /// Adds an instruction without a guard.
     pub fn act(&mut self, opcode: &str, operands: Vec<Operand>) {
         self.emit(None, opcode, operands);
     }
@@ -52,7 +52,7 @@ impl Expansion<'_> {
         skip
     }
 
-    /// Adds a label.
+    /// Adds a label before what is added next.
     pub fn label(&mut self, name: String) {
         self.out.push(Statement::Label(name, self.of.line));
     }

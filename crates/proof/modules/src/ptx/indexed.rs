@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
+use super::Parsed;
 use super::expansion::Expansion;
 use super::inline::BEYOND_TARGETS;
-use super::parse::Parsed;
 use super::statement::{Operand, Statement};
 use crate::types::Type;
 

@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::Parsed;
 use super::functions;
-use super::parse::Parsed;
 use super::statement::{Entry, Function, Instruction, Loc, Operand, Position, Statement, Text, Variable};
 use crate::Refused;
 use crate::refused::MOST_CALLS;

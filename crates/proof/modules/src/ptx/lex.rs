@@ -28,7 +28,8 @@ pub struct Placed {
     pub line: u32,
     /// The byte offset of its end.
     pub end: usize,
-    /// Which piece of inline assembly it stands in, from 1, as comments of compilers say it; 0 for none.
+    /// The piece of inline assembly that the token stands in, numbered from 1 as comments of compilers mark it; 0 for
+    /// none.
     pub assembly: u32,
 }
 

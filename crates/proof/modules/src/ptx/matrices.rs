@@ -7,8 +7,8 @@
 
 use std::borrow::Cow;
 
+use super::Parsed;
 use super::expansion::Expansion;
-use super::parse::Parsed;
 use super::products;
 use super::statement::{Operand, Statement};
 

@@ -1,6 +1,7 @@
 //! PTX: text becomes tokens, statements, and then the flat form.
 
 pub mod barriers;
+mod cursor;
 mod debug;
 mod decode;
 mod elements;
@@ -20,6 +21,9 @@ use std::collections::HashMap;
 
 use crate::Refused;
 use crate::code::Module;
+
+/// The result of reading a part of a text.
+type Parsed<T> = Result<T, Refused>;
 
 /// The newest text that a reader accepts: a driver understands one version of PTX, and its device has one compute
 /// capability.

@@ -1,7 +1,8 @@
 //! Operands of instructions (PTX ISA 6.4 "Operands").
 
+use super::Parsed;
+use super::cursor::Parser;
 use super::lex::Token;
-use super::parse::{Parsed, Parser};
 use super::statement::Operand;
 
 impl Parser<'_> {

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::lex::{Placed, Token, tokens};
+use super::Parsed;
+use super::cursor::Parser;
+use super::lex::{Token, tokens};
 use super::statement::{Entry, Function, Instruction, Statement, Text, Variable};
+use super::variables::variable;
 use crate::Refused;
 use crate::types::{Sort, Space, Type};
 
@@ -13,17 +16,7 @@ use crate::types::{Sort, Space, Type};
 /// The text is not PTX, or uses something that this reader does not support.
 pub fn parse(text: &str) -> Result<Text, Refused> {
     let tokens = tokens(text)?;
-    Parser { text, tokens: &tokens, at: 0, depth: 0, located: 0 }.module()
-}
-
-pub(super) struct Parser<'a> {
-    text: &'a str,
-    tokens: &'a [Placed],
-    pub(super) at: usize,
-    /// How many scopes are open.
-    depth: u32,
-    /// The piece of inline assembly in which the last `.loc` stood.
-    located: u32,
+    Parser::of(text, &tokens).module()
 }
 
 /// The directives that make clusters of several blocks (PTX ISA 8.8, 11.7 "Cluster Dimension Directives").
@@ -32,70 +25,7 @@ const CLUSTERS: [&str; 3] = [".reqnctapercluster", ".explicitcluster", ".blocksa
 /// The most scopes that stand in one another.
 const MOST_DEPTH: u32 = 64;
 
-pub(super) type Parsed<T> = Result<T, Refused>;
-
 impl Parser<'_> {
-    pub(super) fn line(&self) -> u32 {
-        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |placed| placed.line)
-    }
-
-    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
-        Err(Refused::new(self.line(), message))
-    }
-
-    pub(super) fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at).map(|placed| &placed.token)
-    }
-
-    /// The byte offset at which the last token taken ends.
-    fn end(&self) -> usize {
-        self.at.checked_sub(1).map_or(0, |last| self.tokens[last].end)
-    }
-
-    pub(super) fn next(&mut self) -> Parsed<Token> {
-        match self.tokens.get(self.at) {
-            Some(placed) => {
-                self.at += 1;
-                Ok(placed.token.clone())
-            }
-            None => self.fail("the text ends here"),
-        }
-    }
-
-    pub(super) fn sign(&mut self, sign: char) -> bool {
-        let found = self.peek() == Some(&Token::Sign(sign));
-        self.at += usize::from(found);
-        found
-    }
-
-    pub(super) fn must(&mut self, sign: char) -> Parsed<()> {
-        if self.sign(sign) { Ok(()) } else { self.fail(format!("expected '{sign}', found {:?}", self.peek())) }
-    }
-
-    pub(super) fn word(&mut self) -> Parsed<String> {
-        match self.next()? {
-            Token::Word(word) => Ok(word),
-            other => {
-                self.at -= 1;
-                self.fail(format!("expected a name, found {other:?}"))
-            }
-        }
-    }
-
-    /// Takes that word if it is next.
-    pub(super) fn is_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Word(here)) if here == word);
-        self.at += usize::from(found);
-        found
-    }
-
-    pub(super) fn count(&mut self) -> Parsed<u32> {
-        match self.next()? {
-            Token::Int(value) if value <= u64::from(u32::MAX) => Ok(value as u32),
-            other => self.fail(format!("expected a number, found {other:?}")),
-        }
-    }
-
     fn module(&mut self) -> Parsed<Text> {
         if !self.is_word(".version") {
             return self.fail("Missing .version directive at start of file");
@@ -168,7 +98,7 @@ impl Parser<'_> {
                 }
                 ".global" | ".const" | ".shared" => {
                     let space = Space::named(&word[1..]).expect("it is a space");
-                    let variable = self.variable(space, external)?;
+                    let variable = variable(self, space, external)?;
                     text.variables.push(variable);
                     return self.must(';');
                 }
@@ -189,7 +119,7 @@ impl Parser<'_> {
                 if !self.is_word(".param") {
                     return self.fail("parameters are of .param space");
                 }
-                params.push(self.variable(Space::Param, false)?);
+                params.push(variable(self, Space::Param, false)?);
                 if !self.sign(',') {
                     break;
                 }
@@ -384,7 +314,7 @@ impl Parser<'_> {
             }
             ".shared" | ".local" | ".param" => {
                 let space = Space::named(&word[1..]).expect("it is a space");
-                body.push(Statement::Variable(self.variable(space, false)?));
+                body.push(Statement::Variable(variable(self, space, false)?));
                 self.must(';')
             }
             ".pragma" => self.pragma(),
@@ -402,25 +332,8 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn ty(&mut self) -> Parsed<Type> {
-        let word = self.word()?;
-        match word.strip_prefix('.').and_then(Type::named) {
-            Some(ty) => Ok(ty),
-            None => self.fail(format!("Unknown type '{word}'")),
-        }
-    }
-
-    fn variable(&mut self, space: Space, external: bool) -> Parsed<Variable> {
-        super::variables::variable(self, space, external)
-    }
-
     fn pragma(&mut self) -> Parsed<()> {
         self.next()?;
         self.must(';')
     }
-}
-
-/// Whether values of this type can be written in a text.
-pub(super) fn is_writable(ty: Type) -> bool {
-    ty.sort != Sort::Pred
 }

@@ -9,8 +9,8 @@
 //! In which order and with which roundings a device adds up is left to it (9.7.14.5.14): a sum that has to round may be
 //! anything.
 
+use super::Parsed;
 use super::expansion::Expansion;
-use super::parse::Parsed;
 use super::statement::Operand;
 use crate::types::{Sort, Type};
 

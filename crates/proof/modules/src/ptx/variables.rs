@@ -1,7 +1,8 @@
 //! Declarations of variables, with their initial values (PTX ISA 5.4 "Variables").
 
+use super::Parsed;
+use super::cursor::Parser;
 use super::lex::Token;
-use super::parse::{Parsed, Parser, is_writable};
 use super::statement::Variable;
 use crate::types::{Sort, Space, Type};
 
@@ -141,4 +142,9 @@ fn value(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>, addresses: &mut A
     };
     out.extend_from_slice(&bits.to_le_bytes()[..ty.bytes() as usize]);
     Ok(())
+}
+
+/// Whether values of this type can be written in a text.
+fn is_writable(ty: Type) -> bool {
+    ty.sort != Sort::Pred
 }

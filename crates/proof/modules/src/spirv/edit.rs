@@ -63,15 +63,16 @@ pub enum Orders {
 /// A fence, a barrier or an atomic operation, with the numbers of its scope and its semantics, if they are constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synchronization {
-    /// Which of these instructions it is.
+    /// The kind of the instruction.
     pub orders: Orders,
-    /// The scope of its memory.
+    /// The number of the scope of its memory.
     pub scope: Option<u32>,
-    /// Its semantics, where it succeeds.
+    /// The number of its memory semantics; of a compare-exchange those of success.
     pub semantics: Option<u32>,
 }
 
-/// The operands that are scope and semantics.
+/// The kind of a fence, barrier or atomic operation, and the places of scope and semantics among its operands; `None`
+/// for other instructions.
 fn operands(op: Op) -> Option<(Orders, usize, usize)> {
     Some(match op {
         Op::MemoryBarrier => (Orders::Fence, 0, 1),

@@ -96,7 +96,7 @@ impl Semantics {
         })
     }
 
-    /// Whether they order anything.
+    /// Whether the semantics order anything: they acquire or release.
     pub fn order(&self) -> bool {
         self.acquire || self.release
     }
@@ -143,7 +143,7 @@ impl Semantics {
 /// The memory operands of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operands {
-    /// Whether it is non-private.
+    /// Whether the access is non-private.
     pub non_private: bool,
     /// The scope of its availability operation.
     pub available: Option<Level>,

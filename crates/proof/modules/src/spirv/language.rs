@@ -16,7 +16,7 @@ pub enum SourceLanguage {
     OpenCl,
     /// WGSL.
     Wgsl,
-    /// Another one, or none that is named.
+    /// Another language, or none that the module names.
     Other,
 }
 
@@ -38,9 +38,9 @@ impl Spirv {
         }
     }
 
-    /// Whether it was compiled from OpenCL C before 2.0, whose atomic functions, such as `atomic_add`, name no scope
-    /// and are atomic for the whole device (OpenCL C 1.2, 6.12.11 "Atomic Functions"). Compilers write the work-group's
-    /// scope for them.
+    /// Whether the module was compiled from OpenCL C before 2.0, whose atomic functions, such as `atomic_add`, name no
+    /// scope and are atomic for the whole device (OpenCL C 1.2, 6.12.11 "Atomic Functions"). Compilers write the
+    /// work-group's scope for them.
     pub fn has_atomics_without_scope(&self) -> bool {
         let version = self.source().and_then(|source| source.operands.get(1));
         self.has_opencl_model()
@@ -48,11 +48,11 @@ impl Spirv {
             && version.is_some_and(|version| *version < 200_000)
     }
 
-    /// Whether its barriers order accesses of buffers within a workgroup, and nothing among several, although no buffer
-    /// is `Coherent`: WGSL's accesses of `storage` are non-private there, and HLSL's barriers reach the thread group
-    /// for each UAV that is not `globallycoherent` (WGSL, "Memory Model"; Direct3D 11.3 Functional Specification,
-    /// "sync": `_uglobal`). Compilers leave that out of modules with the GLSL450 memory model, in which such accesses
-    /// are private.
+    /// Whether the module's barriers order accesses of buffers within a workgroup, and nothing among several, although
+    /// no buffer is `Coherent`: WGSL's accesses of `storage` are non-private there, and HLSL's barriers reach the
+    /// thread group for each UAV that is not `globallycoherent` (WGSL, "Memory Model"; Direct3D 11.3 Functional
+    /// Specification, "sync": `_uglobal`). Compilers leave that out of modules with the GLSL450 memory model, in which
+    /// such accesses are private.
     pub fn orders_buffers_within_groups(&self) -> bool {
         let has_promise = match self.language() {
             SourceLanguage::Hlsl | SourceLanguage::Wgsl => true,
@@ -69,12 +69,12 @@ impl Spirv {
         has_promise && self.model == MemoryModel::GLSL450 && !self.listing.instructions.iter().any(is_coherent)
     }
 
-    /// Whether it has the Vulkan memory model; else what that makes of it is implied.
+    /// Whether the module declares the Vulkan memory model; else that model's operands are implied.
     pub fn has_vulkan_model(&self) -> bool {
         self.model == MemoryModel::Vulkan
     }
 
-    /// Whether it has OpenCL's memory model, whose atomic operations order the memory of their objects.
+    /// Whether the module declares OpenCL's memory model, whose atomic operations order the memory of their objects.
     pub fn has_opencl_model(&self) -> bool {
         self.model == MemoryModel::OpenCL
     }

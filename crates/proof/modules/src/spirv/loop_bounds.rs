@@ -134,7 +134,7 @@ impl Names<'_> {
             && once.iter().all(|&id| used(id) == 1)
     }
 
-    /// Whether it is a constant all of whose words are this one.
+    /// Whether a result is a constant all of whose words are this one.
     fn is_word(&self, id: Id, word: u32) -> bool {
         self.defined.get(&id).is_some_and(|constant| match constant.op {
             Op::Constant => constant.operands == [word],
@@ -148,7 +148,7 @@ impl Names<'_> {
         self.defined.get(&id).is_some_and(|constant| constant.op == Op::Constant && constant.operands == [word])
     }
 
-    /// Whether it is a variable of two words that begins with all bits.
+    /// Whether a result is a variable of a function that begins as two words with all bits set.
     fn begins_full(&self, variable: Id) -> bool {
         let initial = self.defined.get(&variable).and_then(|variable| match (variable.op, &variable.operands[..]) {
             (Op::Variable, [class, initial]) if *class == StorageClass::Function as u32 => self.defined.get(initial),

@@ -14,6 +14,7 @@
 
 mod approximate;
 mod arithmetic;
+mod contents;
 mod edit;
 mod floats;
 mod instruction;
@@ -22,7 +23,6 @@ mod language;
 mod library;
 mod loop_bounds;
 mod lower;
-mod members;
 mod module;
 mod parts;
 mod setting;
@@ -32,13 +32,14 @@ mod types;
 mod undefined;
 mod unknown;
 
+pub use contents::{Contents, scalar_bits};
 pub use edit::{Added, Edit, Orders, Synchronization};
 pub use instruction::Id;
 pub use language::SourceLanguage;
 pub use lower::{BoundBuffer, Given, Interface, Lowered, Place, PushMember, Variable, address_of, item_by_word};
 pub use module::Spirv;
 pub use parts::{Member, Parts};
-pub use setting::{Bound, BoundMemory, BuiltInVariable, Contents, Setting, Shape, scalar_bits};
+pub use setting::{Bound, BoundMemory, BuiltInVariable, Setting, Shape};
 pub use types::{Kind, Leaf, Scalar, Type, Types};
 
 use crate::refused::Refused;

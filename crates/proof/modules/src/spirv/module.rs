@@ -63,6 +63,18 @@ pub enum LocalSize {
     Ids([Id; 3]),
 }
 
+impl LocalSize {
+    /// The size that an execution mode gives; `None` for other modes.
+    fn of(mode: &Instruction) -> Result<Option<LocalSize>, Refused> {
+        let sizes = || Ok::<_, Refused>([mode.operand(2)?, mode.operand(3)?, mode.operand(4)?]);
+        Ok(match ExecutionMode::from_u32(mode.operand(1)?) {
+            Some(ExecutionMode::LocalSize) => Some(LocalSize::Literal(sizes()?)),
+            Some(ExecutionMode::LocalSizeId) => Some(LocalSize::Ids(sizes()?)),
+            _ => None,
+        })
+    }
+}
+
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -80,6 +92,32 @@ impl Function {
     fn begin(&mut self, block: Block) {
         self.numbers.insert(block.label, self.blocks.len());
         self.blocks.push(block);
+    }
+
+    /// Adds the instruction of this number to the function; one that may as well stand outside goes to `global`.
+    fn add(&mut self, number: usize, instruction: &Instruction, global: &mut Vec<usize>) -> Result<(), Refused> {
+        match instruction.op {
+            Op::FunctionParameter => self.parameters.push((instruction.ty()?, instruction.id()?)),
+            Op::Label => self.begin(Block { label: instruction.id()?, body: number + 1..number + 1 }),
+            Op::Line | Op::NoLine => {
+                if let Some(block) = self.blocks.last_mut() {
+                    block.body.end = number + 1;
+                }
+            }
+            Op::Function => return Err(instruction.refused("a function within a function")),
+            // They stand before the functions in a valid module; here they mean the same.
+            Op::Constant | Op::ConstantTrue | Op::ConstantFalse | Op::ConstantComposite | Op::ConstantNull => {
+                global.push(number);
+                if let Some(block) = self.blocks.last_mut() {
+                    block.body.end = number + 1;
+                }
+            }
+            _ => match self.blocks.last_mut() {
+                Some(block) => block.body.end = number + 1,
+                None => return Err(instruction.refused("an instruction before the function's first label")),
+            },
+        }
+        Ok(())
     }
 
     /// The block of a label.
@@ -142,27 +180,7 @@ impl Spirv {
                         let closed = open.take();
                         functions.extend(closed);
                     }
-                    Op::FunctionParameter => function.parameters.push((instruction.ty()?, instruction.id()?)),
-                    Op::Label => {
-                        function.begin(Block { label: instruction.id()?, body: number + 1..number + 1 });
-                    }
-                    Op::Line | Op::NoLine => {
-                        if let Some(block) = function.blocks.last_mut() {
-                            block.body.end = number + 1;
-                        }
-                    }
-                    Op::Function => return Err(instruction.refused("a function within a function")),
-                    // They stand before the functions in a valid module; here they mean the same.
-                    Op::Constant | Op::ConstantTrue | Op::ConstantFalse | Op::ConstantComposite | Op::ConstantNull => {
-                        global.push(number);
-                        if let Some(block) = function.blocks.last_mut() {
-                            block.body.end = number + 1;
-                        }
-                    }
-                    _ => match function.blocks.last_mut() {
-                        Some(block) => block.body.end = number + 1,
-                        None => return Err(instruction.refused("an instruction before the function's first label")),
-                    },
+                    _ => function.add(number, instruction, &mut global)?,
                 }
                 continue;
             }
@@ -207,13 +225,7 @@ impl Spirv {
             return Err(listing.instructions[function.at].refused("the function does not end"));
         }
         for mode in modes {
-            let of = mode.operand(0)?;
-            let sizes = || Ok::<_, Refused>([mode.operand(2)?, mode.operand(3)?, mode.operand(4)?]);
-            let size = match ExecutionMode::from_u32(mode.operand(1)?) {
-                Some(ExecutionMode::LocalSize) => Some(LocalSize::Literal(sizes()?)),
-                Some(ExecutionMode::LocalSizeId) => Some(LocalSize::Ids(sizes()?)),
-                _ => None,
-            };
+            let (of, size) = (mode.operand(0)?, LocalSize::of(mode)?);
             entries.iter_mut().filter(|entry| entry.function == of).for_each(|entry| {
                 entry.local_size = size.or(entry.local_size);
             });

@@ -5,7 +5,7 @@ use super::types::Scalar;
 /// The parts of a value in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parts {
-    /// It is one scalar.
+    /// One scalar.
     Scalar(Scalar),
     /// An array, or the columns of a matrix; the length of a runtime array is `None`.
     Many {
@@ -30,9 +30,9 @@ pub enum Parts {
 /// A member of a structure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name in the source.
+    /// The name of the member in the source.
     pub name: String,
-    /// Its offset in bytes.
+    /// The offset of the member in the structure, in bytes.
     pub offset: u64,
     /// The parts of the member.
     pub parts: Parts,

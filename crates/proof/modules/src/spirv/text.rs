@@ -14,7 +14,7 @@ use super::instruction::{Id, Instruction, Listing, grammar, has};
 use super::module::OPENCL_DEBUG;
 use crate::refused::Refused;
 
-/// Reads the text form.
+/// Assembles the text form of a module, as `spirv-as` reads it.
 pub fn assemble(text: &str) -> Result<Listing, Refused> {
     let mut assembler = Assembler::default();
     let (mut line, mut rest) = (1u32, text);

@@ -60,7 +60,7 @@ pub enum Kind {
 /// A scalar type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// Whether it is a truth value, an integer or a float.
+    /// The kind of the values: truth values, integers or floats.
     pub kind: Kind,
     /// The width in bits; 1 for a truth value.
     pub bits: u32,
@@ -114,7 +114,7 @@ struct Declared {
     size: Option<u64>,
     /// The alignment in a layout without decorations.
     alignment: u64,
-    /// How many types stand in one another in it.
+    /// The number of types that stand in one another in the type.
     depth: u32,
 }
 
@@ -130,7 +130,7 @@ impl Types {
         Types { is_opencl: model == MemoryModel::OpenCL, ..Types::default() }
     }
 
-    /// Whether they are those of a module with OpenCL's memory model.
+    /// Whether the types are those of a module with OpenCL's memory model.
     pub fn is_opencl(&self) -> bool {
         self.is_opencl
     }
@@ -205,7 +205,7 @@ impl Types {
         self.get(id).ok_or_else(|| by.refused("its type is declared nowhere, or is not supported"))
     }
 
-    /// Declares a type.
+    /// Records the type that an instruction declares.
     pub fn declare(
         &mut self,
         instruction: &Instruction,
@@ -214,21 +214,7 @@ impl Types {
     ) -> Result<(), Refused> {
         let stride = |of: Id, types: &Types, given: Option<u32>| given.map_or_else(|| types.stride(of), u64::from);
         let result = instruction.id()?;
-        // SPIR-V 1.6, 2.16.1: types are declared before their uses, but for forward pointers, which logical addressing
-        // does not have. So no type contains itself.
-        let parts = match instruction.op {
-            Op::TypeVector | Op::TypeMatrix | Op::TypeArray | Op::TypeRuntimeArray => instruction.rest(0).get(..1),
-            Op::TypeStruct => Some(instruction.rest(0)),
-            _ => None,
-        };
-        let mut depth = 1;
-        for part in parts.unwrap_or_default() {
-            self.named(*part, instruction)?;
-            depth = self.all.get(part).map_or(depth, |part| depth.max(part.depth + 1));
-        }
-        if depth > MOST_DEPTH {
-            return Err(instruction.refused(format!("more than {MOST_DEPTH} types stand in one another")));
-        }
+        let depth = self.depth(instruction)?;
         let array_stride = declared.decoration(result, Decoration::ArrayStride);
         let is_packed = declared.decoration(result, Decoration::CPacked).is_some();
         let scalar = |kind, bits| Type::Scalar(Scalar { kind, bits });
@@ -253,28 +239,7 @@ impl Types {
                 many(self, instruction.operand(0)?, Some(len), array_stride)
             }
             Op::TypeRuntimeArray => many(self, instruction.operand(0)?, None, array_stride),
-            Op::TypeStruct => {
-                let mut end = 0u64;
-                let mut members = Vec::new();
-                for (number, mut member) in (0u32..).zip(instruction.operands.iter().copied()) {
-                    let by_rows = declared.member_decoration(result, number, Decoration::RowMajor).is_some();
-                    match declared.member_decoration(result, number, Decoration::MatrixStride) {
-                        Some(distance) => member = self.with_distance(member, distance.into(), by_rows),
-                        None if by_rows => {
-                            return Err(
-                                instruction.refused("a matrix that lies by rows has a distance of them (MatrixStride)")
-                            );
-                        }
-                        None => {}
-                    }
-                    let given = declared.member_decoration(result, number, Decoration::Offset);
-                    let natural = || if is_packed { end } else { self.behind(end, member) };
-                    let offset = given.map_or_else(natural, u64::from);
-                    end = offset.saturating_add(self.size(member).unwrap_or(0));
-                    members.push((member, offset));
-                }
-                Type::Struct(members)
-            }
+            Op::TypeStruct => Type::Struct(self.members(instruction, declared, is_packed)?),
             Op::TypePointer => {
                 let class = StorageClass::from_u32(instruction.operand(0)?);
                 let class = class.ok_or_else(|| instruction.refused("its storage class is unknown"))?;
@@ -293,6 +258,54 @@ impl Types {
         }
         self.all.insert(result, Declared { ty, size, alignment, depth });
         Ok(())
+    }
+
+    /// The depth of a type that an instruction declares: the number of types that stand in one another.
+    fn depth(&self, instruction: &Instruction) -> Result<u32, Refused> {
+        // SPIR-V 1.6, 2.16.1: types are declared before their uses, but for forward pointers, which logical addressing
+        // does not have. So no type contains itself.
+        let parts = match instruction.op {
+            Op::TypeVector | Op::TypeMatrix | Op::TypeArray | Op::TypeRuntimeArray => instruction.rest(0).get(..1),
+            Op::TypeStruct => Some(instruction.rest(0)),
+            _ => None,
+        };
+        let mut depth = 1;
+        for part in parts.unwrap_or_default() {
+            self.named(*part, instruction)?;
+            depth = self.all.get(part).map_or(depth, |part| depth.max(part.depth + 1));
+        }
+        if depth > MOST_DEPTH {
+            return Err(instruction.refused(format!("more than {MOST_DEPTH} types stand in one another")));
+        }
+        Ok(depth)
+    }
+
+    /// The members of a structure, each with its offset: where a decoration puts it, else behind the one before.
+    fn members(
+        &mut self,
+        instruction: &Instruction,
+        declared: &Declarations,
+        is_packed: bool,
+    ) -> Result<Vec<(Id, u64)>, Refused> {
+        let result = instruction.id()?;
+        let mut end = 0u64;
+        let mut members = Vec::new();
+        for (number, mut member) in (0u32..).zip(instruction.operands.iter().copied()) {
+            let by_rows = declared.member_decoration(result, number, Decoration::RowMajor).is_some();
+            match declared.member_decoration(result, number, Decoration::MatrixStride) {
+                Some(distance) => member = self.with_distance(member, distance.into(), by_rows),
+                None if by_rows => {
+                    return Err(instruction.refused("a matrix that lies by rows has a distance of them (MatrixStride)"));
+                }
+                None => {}
+            }
+            let given = declared.member_decoration(result, number, Decoration::Offset);
+            let natural = || if is_packed { end } else { self.behind(end, member) };
+            let offset = given.map_or_else(natural, u64::from);
+            end = offset.saturating_add(self.size(member).unwrap_or(0));
+            members.push((member, offset));
+        }
+        Ok(members)
     }
 
     /// The type of all scalars of a type, if they have one.

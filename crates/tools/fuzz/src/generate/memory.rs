@@ -264,7 +264,7 @@ impl Generator<'_> {
         matches!(self.kernel.params[param].kind, ParamKind::View { access: Access::Atomic, .. })
     }
 
-    /// Whether it is one number of a view's elements, of which neighbours do not lie side by side.
+    /// Whether the place is one number of a view's elements, of which neighbours do not lie side by side.
     fn is_field(&self, place: Place) -> bool {
         matches!(place, Place::Param(id) if self.kernel.params[id.index()].field.is_some())
     }

@@ -74,7 +74,8 @@ pub(crate) fn make(profile: &Profile, random: Random) -> Made {
 
 /// The file that sites of random kernels name.
 const FILE: &str = "random";
-/// One in this many parts of a kernel ends before it is as large as it may be.
+/// The chance that a part of a kernel ends before its next statement, though its budget is not used up: one in this
+/// number.
 const END: u32 = 500;
 /// The greatest size, as a tree, of an expression that is used again.
 const MOST_SHARED: u32 = 24;
@@ -89,7 +90,7 @@ struct Shape {
     grid: u32,
 }
 
-/// Which thread of a block owns which element of the block's part of memory.
+/// The map from the elements of a block's part of memory to the threads of the block that own them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// Each thread owns the elements of its own index.
@@ -136,7 +137,7 @@ struct Region {
     packed: bool,
     /// Whether the state of the region cannot change.
     fixed: bool,
-    /// The first parameter of the elements of which it is a number.
+    /// The first parameter of the view, where its elements are several numbers and the region is one of them.
     group: Option<ParamId>,
     state: Permission,
 }

@@ -78,7 +78,7 @@ pub fn device(ordinal: i32) -> Done<u32> {
 }
 
 impl Context {
-    /// Makes a new context.
+    /// Makes a context of a device, with its null stream, and gives it a handle.
     pub fn create(device: u32, flags: u32) -> Arc<Context> {
         let make = |handle| Context {
             handle,

@@ -10,7 +10,8 @@ use super::context::{self, Work};
 use super::lock::lock;
 use super::module::{self, Function};
 use super::status::{Done, Status};
-use crate::machine::grid::{Launch, Shape};
+use crate::machine::grid::Launch;
+use crate::machine::shape::Shape;
 use crate::machine::{Failure, Fault};
 
 /// The shape and the stream that a launch asks for.
@@ -52,7 +53,7 @@ fn status(fault: &Fault) -> Status {
     }
 }
 
-fn tell(failure: &Failure) {
+fn report(failure: &Failure) {
     let text = failure.to_string();
     eprintln!("soft-cuda: {text}");
     *lock(&LAST) = text;
@@ -119,7 +120,7 @@ pub fn launch(function: &Arc<Function>, request: Request, params: Vec<u8>) -> Do
                 Ok(())
             }
             Err(failure) => {
-                tell(&failure);
+                report(&failure);
                 Err(status(&failure.fault))
             }
         }

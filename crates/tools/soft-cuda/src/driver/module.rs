@@ -158,8 +158,8 @@ pub fn find(handle: usize) -> Done<Arc<Function>> {
 
 /// The most threads per block of a kernel.
 pub fn most_threads(kernel: &Kernel) -> u32 {
-    let told = kernel.exact_threads.or(kernel.most_threads);
-    told.map_or(1024, |extents| extents.iter().product::<u32>().min(1024))
+    let declared = kernel.exact_threads.or(kernel.most_threads);
+    declared.map_or(1024, |extents| extents.iter().product::<u32>().min(1024))
 }
 
 /// Implements `cuFuncGetAttribute`. The number of registers is nominal, since none are allocated here.

@@ -19,7 +19,7 @@ pub struct Side {
     _keep: Option<Region>,
 }
 
-/// Which memory one side of a copy may be in.
+/// The memory that one side of a copy may be in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Where {
     /// Memory of the host.

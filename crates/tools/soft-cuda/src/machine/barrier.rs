@@ -12,7 +12,7 @@ pub struct Counted {
     wanted: u32,
     /// How often each thread has arrived.
     came: Vec<u32>,
-    /// How often each warp has.
+    /// How often each warp has arrived.
     warps: Vec<u32>,
 }
 

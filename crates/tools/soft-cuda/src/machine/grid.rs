@@ -12,24 +12,12 @@ use wattle_modules::meaning::warp::{LANES, result};
 
 use super::barrier::Counted;
 use super::memory::{Memory, View};
+use super::shape::Shape;
 use super::thread::{Common, Gathering, Meeting, Own, Thread, ThreadState, Turn};
 use super::{Failure, Fault};
 
 /// The pattern that never-written memory is filled with.
 pub const PATTERN: u64 = 0xA5A5_A5A5_A5A5_A5A5;
-
-/// The extents of a launch, and the places for its blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// The number of blocks in each dimension.
-    pub grid: [u32; 3],
-    /// The threads per block in each dimension.
-    pub block: [u32; 3],
-    /// The shared memory in bytes beyond what the text declares.
-    pub dynamic: u32,
-    /// The number of places for blocks.
-    pub places: u32,
-}
 
 /// The length and order of turns, and the checks during them.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +70,7 @@ enum Barrier {
     /// No thread has arrived.
     #[default]
     Idle,
-    /// This many threads have arrived, and all that have not ended are awaited.
+    /// All threads that have not ended are awaited, and this many have arrived.
     All(u32),
     /// The threads of a given number of warps are awaited. A barrier that has opened stays in this state, so that
     /// threads that come in excess are seen.

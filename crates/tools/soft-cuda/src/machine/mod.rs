@@ -5,6 +5,7 @@ mod barrier;
 mod fence;
 pub mod grid;
 pub mod memory;
+pub mod shape;
 mod thread;
 #[cfg(test)]
 #[path = "../../tests/suite/tools/mod.rs"]

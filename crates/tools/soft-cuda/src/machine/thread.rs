@@ -1,15 +1,16 @@
 //! One turn of a thread.
 
-use wattle_modules::code::{Access, Copied, Exchange, Gather, Kernel, NO_REG, Ordering, Reg, Special};
+use wattle_modules::code::{Access, Copied, Exchange, Gather, Kernel, NO_REG, Ordering, Reg, Special, Src};
 use wattle_modules::meaning::atomic::apply;
 use wattle_modules::meaning::warp::Part;
 use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Effect, step};
 
+use super::Fault;
 use super::atomic;
 use super::fence;
 use super::memory::View;
-use super::{Fault, grid::Shape};
+use super::shape::Shape;
 
 /// A thread between its turns.
 pub struct Thread {
@@ -55,7 +56,7 @@ pub struct Gathering {
 
 /// Why a turn ended.
 pub enum Turn {
-    /// Other threads take their turns now.
+    /// The thread has done its share of instructions, or yields: other threads take their turns now.
     Over,
     /// The thread has arrived at a barrier; whether it waits there, and the number of threads if one is given.
     Barrier { waits: bool, barrier: u8, threads: Option<u32>, gather: Option<Gathering> },
@@ -85,7 +86,7 @@ impl Common<'_> {
         self.kernel.shared_extent(u64::from(self.shape.dynamic))
     }
 
-    /// Where the bytes of an access to local memory stand among those of its thread.
+    /// The number of an access's first byte among the bytes of local memory that its thread has.
     fn local_byte(&self, address: u64, bytes: u8) -> Result<u64, Fault> {
         let bytes = u64::from(bytes);
         if address & (bytes - 1) != 0 {
@@ -170,13 +171,57 @@ impl Own<'_> {
             (Space::Local, address) => {
                 set(self.local, common.kernel.local, common.local_byte(address, bytes)?, bytes, value)
             }
-            (_, address) => {
+            // Constants and parameters are at no address of an allocation, so that writing them is a fault.
+            (Space::Global | Space::Generic | Space::Param | Space::Const, address) => {
                 let at = common.view.at(address, u64::from(bytes))?;
                 // SAFETY: `at` has checked that the bytes are allocated and aligned; the view keeps them.
                 unsafe { atomic::store(at, bytes, access.strength.is_strong(), value) };
                 Ok(())
             }
         }
+    }
+
+    /// Loads a number, or the items of a vector, into registers.
+    #[inline(always)]
+    fn load_items(&mut self, common: &mut Common<'_>, access: &Access, address: u64, to: &[Reg]) -> Result<(), Fault> {
+        if let [to] = to {
+            let (space, address) = access.place(address);
+            self.regs[*to as usize] = self.load(common, access, space, address)?;
+            return Ok(());
+        }
+        let (space, address) = vector(access, address, to.len())?;
+        // All items are read before a register changes, so a fault leaves the registers unchanged.
+        let mut values = [0; 4];
+        for (at, value) in values[..to.len()].iter_mut().enumerate() {
+            *value = self.load(common, access, space, address + at as u64 * u64::from(access.bytes))?;
+        }
+        for (to, value) in to.iter().zip(values) {
+            self.regs[*to as usize] = value;
+        }
+        Ok(())
+    }
+
+    /// Stores a number, or the items of a vector.
+    #[inline(always)]
+    fn store_items(
+        &mut self,
+        common: &mut Common<'_>,
+        access: &Access,
+        address: u64,
+        values: &[Src],
+    ) -> Result<(), Fault> {
+        let constants = &common.kernel.constants;
+        if let [value] = values {
+            let value = value.get(self.regs, constants);
+            return self.store(common, access, access.place(address), value);
+        }
+        let (space, address) = vector(access, address, values.len())?;
+        for (at, value) in values.iter().enumerate() {
+            let address = address + at as u64 * u64::from(access.bytes);
+            let value = value.get(self.regs, constants);
+            self.store(common, access, (space, address), value)?;
+        }
+        Ok(())
     }
 
     /// Copies words from global to shared memory; those that are not read become zero.
@@ -218,7 +263,8 @@ impl Own<'_> {
             }
             // Atomic operations on local memory are not allowed.
             (Space::Local, address) => Err(Fault::Illegal { address, bytes: bytes.into() }),
-            (_, address) => {
+            // Constants and parameters are at no address of an allocation, so that writing them is a fault.
+            (Space::Global | Space::Generic | Space::Param | Space::Const, address) => {
                 let at = common.view.at(address, u64::from(bytes))?;
                 // SAFETY: `at` has checked that the bytes are allocated and aligned; the view keeps them.
                 Ok(unsafe { atomic::update(at, bytes, next) })
@@ -304,34 +350,9 @@ impl Own<'_> {
                 }
                 Effect::Load { access, address, to } => {
                     looks += u32::from(access.strength.is_strong());
-                    if let [to] = to {
-                        let (space, address) = access.place(address);
-                        self.regs[*to as usize] = self.load(common, access, space, address)?;
-                        continue;
-                    }
-                    let (space, address) = vector(access, address, to.len())?;
-                    // All items are read before a register changes, so a fault leaves the registers unchanged.
-                    let mut values = [0; 4];
-                    for (at, value) in values[..to.len()].iter_mut().enumerate() {
-                        *value = self.load(common, access, space, address + at as u64 * u64::from(access.bytes))?;
-                    }
-                    for (to, value) in to.iter().zip(values) {
-                        self.regs[*to as usize] = value;
-                    }
+                    self.load_items(common, access, address, to)?;
                 }
-                Effect::Store { access, address, values } => {
-                    if let [value] = values {
-                        let value = value.get(self.regs, &kernel.constants);
-                        self.store(common, access, access.place(address), value)?;
-                        continue;
-                    }
-                    let (space, address) = vector(access, address, values.len())?;
-                    for (at, value) in values.iter().enumerate() {
-                        let address = address + at as u64 * u64::from(access.bytes);
-                        let value = value.get(self.regs, &kernel.constants);
-                        self.store(common, access, (space, address), value)?;
-                    }
-                }
+                Effect::Store { access, address, values } => self.store_items(common, access, address, values)?,
                 Effect::Update { access, address, how, operand, to } => {
                     looks += 1;
                     let next = |old| Some(apply(how, access.bytes, old, operand));
@@ -352,21 +373,14 @@ impl Own<'_> {
                     self.regs[to as usize] = self.special(common, which);
                 }
                 Effect::Barrier { waits, barrier, threads, .. } => {
-                    if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
-                        return Err(Fault::Barrier);
-                    }
+                    let turn = arrived(waits, barrier, threads, None)?;
                     common.count += u64::from(done);
-                    let threads = threads.map(|threads| threads as u32);
-                    return Ok(Turn::Barrier { waits, barrier: barrier as u8, threads, gather: None });
+                    return Ok(turn);
                 }
                 Effect::BarrierReduce { how, barrier, threads, holds, to, .. } => {
-                    if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
-                        return Err(Fault::Barrier);
-                    }
+                    let turn = arrived(true, barrier, threads, Some(Gathering { how, holds: holds != 0, to }))?;
                     common.count += u64::from(done);
-                    let threads = threads.map(|threads| threads as u32);
-                    let gather = Some(Gathering { how, holds: holds != 0, to });
-                    return Ok(Turn::Barrier { waits: true, barrier: barrier as u8, threads, gather });
+                    return Ok(turn);
                 }
                 // A copy may be complete as soon as it has begun.
                 Effect::Copy { copied, from, target, read } => self.copy(common, copied, [from, target, read])?,
@@ -387,6 +401,14 @@ impl Own<'_> {
         common.count += u64::from(quantum);
         Ok(Turn::Over)
     }
+}
+
+/// The end of a turn at a barrier of that number, for all threads or for a number of them.
+fn arrived(waits: bool, barrier: u64, threads: Option<u64>, gather: Option<Gathering>) -> Result<Turn, Fault> {
+    if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
+        return Err(Fault::Barrier);
+    }
+    Ok(Turn::Barrier { waits, barrier: barrier as u8, threads: threads.map(|threads| threads as u32), gather })
 }
 
 /// The space and the address of a vector, which is aligned to its own size.

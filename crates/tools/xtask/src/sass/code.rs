@@ -168,7 +168,7 @@ fn operation(instruction: &str) -> &str {
     bare.trim().split(' ').next().unwrap_or_default()
 }
 
-/// Where an instruction sends its thread.
+/// A jump, or the end of the thread, where it has no target.
 struct Jump<'t> {
     to: Option<&'t str>,
     is_conditional: bool,

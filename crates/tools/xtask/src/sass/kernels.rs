@@ -44,7 +44,7 @@ const SCAN: &[Work] =
 const PRODUCT: &[Work] =
     &[Work { contains: &["LDG", "STS", "BAR", "LDS", "FFMA"], counted: "FFMA", element: None, turn: Some(256) }];
 
-/// All of them.
+/// The kernels that are measured, each with the loops in which its instructions are counted.
 pub fn measured() -> Vec<Measured> {
     let device = Device::simulated(0);
     let floats = || device.alloc_zeroed::<f32>(1).expect("room for a word");

@@ -6,7 +6,7 @@ use wattle_modules::code::{NO_REG, Op, Strength};
 use wattle_modules::types::Space;
 
 use super::increment;
-use super::text::{self, Access, Edit};
+use super::text::{self, LineEdit, MadeStrong};
 use crate::advice::change::{Candidates, Change, Edits};
 use crate::violation::Step;
 use crate::world::World;
@@ -17,7 +17,7 @@ const SC_FENCE: &str = "fence.sc.gpu;";
 const BLOCK: &str = "bar.sync 0;";
 const WARP: &str = "bar.warp.sync 0xffffffff;";
 
-/// The changes to try.
+/// The changes of a launch's module that are worth a trial, by kind.
 pub(super) fn of(world: &World) -> Candidates {
     let mut found = Candidates { increments: increment::all(world), ..Candidates::default() };
     let Some(source) = world.source() else { return found };
@@ -41,9 +41,9 @@ pub(super) fn of(world: &World) -> Candidates {
             // The jump back of a loop has the place of its head, where "before it" would be something else.
             match step.target() {
                 Some(target) if target <= at => {
-                    around(world, at, Edit::Before, "at the end of the loop's body", &mut found)
+                    around(world, at, LineEdit::Before, "at the end of the loop's body", &mut found)
                 }
-                _ if step.guard.reg != NO_REG => around(world, at, Edit::Before, "before it", &mut found),
+                _ if step.guard.reg != NO_REG => around(world, at, LineEdit::Before, "before it", &mut found),
                 _ => {}
             }
         }
@@ -56,12 +56,12 @@ pub(super) fn of(world: &World) -> Candidates {
             access.map(|_| words)
         };
         if let Some((words, wider)) = widened.zip(text::wider(text)) {
-            add(&mut found.scopes, world, at, words, Edit::Instead(wider, None));
+            add(&mut found.scopes, world, at, words, LineEdit::Instead(wider, None));
         }
         let Some(access) = access else {
             // What is done in another turn of a loop, or behind a barrier, is not the same run.
             if let (Op::Branch { .. } | Op::Barrier { .. }, Some((_, last))) = (&step.op, &run) {
-                around(world, *last, Edit::After, "behind it", &mut found);
+                around(world, *last, LineEdit::After, "behind it", &mut found);
                 run = None;
             }
             continue;
@@ -69,15 +69,15 @@ pub(super) fn of(world: &World) -> Candidates {
         let is_plain = world.volatile_is_plain && access.strength == Strength::Volatile;
         if access.strength.is_strong() && !is_plain {
             for (fences, fence) in [(&mut found.fences, FENCE), (&mut found.sc_fences, SC_FENCE)] {
-                add(fences, world, at, "add __threadfence() behind it", Edit::After(fence));
-                add(fences, world, at, "add __threadfence() before it", Edit::Before(fence));
+                add(fences, world, at, "add __threadfence() behind it", LineEdit::After(fence));
+                add(fences, world, at, "add __threadfence() before it", LineEdit::Before(fence));
             }
         }
         if run.as_ref().is_none_or(|(last, _)| *last != place) {
             if let Some((_, last)) = run {
-                around(world, last, Edit::After, "behind it", &mut found);
+                around(world, last, LineEdit::After, "behind it", &mut found);
             }
-            around(world, at, Edit::Before, "before it", &mut found);
+            around(world, at, LineEdit::Before, "before it", &mut found);
             let branches =
                 |first: usize| world.kernel().steps[first..at].iter().any(|step| matches!(step.op, Op::Branch { .. }));
             if let Some(&(_, first)) = statement.as_ref().filter(|(_, first)| branches(*first)) {
@@ -87,23 +87,23 @@ pub(super) fn of(world: &World) -> Candidates {
         run = Some((place, at));
     }
     if let Some((_, last)) = run {
-        around(world, last, Edit::After, "behind it", &mut found);
+        around(world, last, LineEdit::After, "behind it", &mut found);
     }
     for first in starts {
-        found.block.push(change(world, first, "add __syncthreads() before it", Edit::Before(BLOCK)));
-        found.warp.push(change(world, first, "add __syncwarp() before it", Edit::Before(WARP)));
+        found.block.push(change(world, first, "add __syncthreads() before it", LineEdit::Before(BLOCK)));
+        found.warp.push(change(world, first, "add __syncwarp() before it", LineEdit::Before(WARP)));
     }
     found
 }
 
 /// Adds both barriers at an instruction.
-fn around(world: &World, at: usize, edit: fn(&'static str) -> Edit, side: &str, found: &mut Candidates) {
+fn around(world: &World, at: usize, edit: fn(&'static str) -> LineEdit, side: &str, found: &mut Candidates) {
     add(&mut found.block, world, at, &format!("add __syncthreads() {side}"), edit(BLOCK));
     add(&mut found.warp, world, at, &format!("add __syncwarp() {side}"), edit(WARP));
 }
 
 /// Adds a change at an instruction: to the same change at its place in the source, if there is one.
-fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: Edit) {
+fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: LineEdit) {
     let place = world.place_of(at);
     let known = changes.iter_mut().find(|known| known.at == place && known.text == text);
     if let Some(Change { edits: Edits::Lines(lines), .. }) = known {
@@ -114,7 +114,7 @@ fn add(changes: &mut Vec<Change>, world: &World, at: usize, text: &str, edit: Ed
 }
 
 /// A change at an instruction.
-fn change(world: &World, at: usize, text: &str, edit: Edit) -> Change {
+fn change(world: &World, at: usize, text: &str, edit: LineEdit) -> Change {
     let (kernel, edits) = (world.kernel().name.clone(), Edits::Lines(vec![(world.line(at), edit)]));
     Change { at: world.place_of(at), text: text.to_owned(), instruction: world.text(at), kernel, module: 0, edits }
 }
@@ -129,8 +129,8 @@ pub(super) fn ordered(world: &World, access: &Step) -> Option<Change> {
             continue;
         }
         let (kind, of) = match &step.op {
-            Op::Load { access, .. } => (Access::Load, access),
-            Op::Store { access, .. } => (Access::Store, access),
+            Op::Load { access, .. } => (MadeStrong::Load, access),
+            Op::Store { access, .. } => (MadeStrong::Store, access),
             _ => continue,
         };
         if of.space == Space::Shared {
@@ -138,7 +138,7 @@ pub(super) fn ordered(world: &World, access: &Step) -> Option<Change> {
         }
         let text = lines.get((world.line(at) as usize).saturating_sub(1)).copied().unwrap_or_default();
         let instead = text::with_strength(text, kind.order(), "gpu")?;
-        add(&mut changes, world, at, &kind.words(kind.order()), Edit::Instead(instead, Some(kind)));
+        add(&mut changes, world, at, &kind.words(kind.order()), LineEdit::Instead(instead, Some(kind)));
     }
     changes.pop()
 }

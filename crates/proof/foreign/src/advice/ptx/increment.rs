@@ -1,6 +1,6 @@
 //! `count++` as compilers write it, a load, a sum and a store of one word, where others do the same: `atomicAdd`.
 
-use super::text::{self, Edit};
+use super::text::{self, LineEdit};
 use crate::advice::change::{Change, Edits};
 use crate::world::World;
 
@@ -60,8 +60,8 @@ fn atomic(world: &World, lines: &[&str], load: usize) -> Option<Change> {
                     kernel: world.kernel().name.clone(),
                     module: 0,
                     edits: Edits::Lines(vec![
-                        (world.line(load), Edit::Instead(instead, None)),
-                        (world.line(at), Edit::Instead(String::new(), None)),
+                        (world.line(load), LineEdit::Instead(instead, None)),
+                        (world.line(at), LineEdit::Instead(String::new(), None)),
                     ]),
                 });
             }

@@ -2,15 +2,12 @@
 
 mod candidates;
 mod increment;
-mod text;
-
-pub(super) use text::Edit;
+pub(super) mod text;
 
 use super::change::{Candidates, Change};
 use super::{Language, Launches};
 use crate::violation::Step;
 use crate::world::{Source, World};
-use text::Access;
 
 /// A launch of a PTX module's kernel.
 pub(super) struct Ptx<'w> {
@@ -41,22 +38,4 @@ impl Launches for Ptx<'_> {
 /// The text with these changes.
 pub(super) fn changed(text: &str, changes: &[&Change]) -> String {
     text::apply(text, changes.iter().flat_map(|change| change.lines()))
-}
-
-/// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.
-pub(super) fn relax(lines: &mut [(u32, Edit)]) -> Option<String> {
-    let mut words = None;
-    for (_, edit) in lines {
-        let Edit::Instead(text, Some(access)) = edit else { return None };
-        let order = access.order();
-        words = Some(Access::words(*access, "relaxed"));
-        *text = text.replacen(&format!(".{order}."), ".relaxed.", 1);
-    }
-    words
-}
-
-/// Whether some line is changed in the same way by both.
-pub(super) fn clash(own: &[(u32, Edit)], others: &[(u32, Edit)]) -> bool {
-    let is_like = |one: &Edit, other: &Edit| std::mem::discriminant(one) == std::mem::discriminant(other);
-    own.iter().any(|(line, edit)| others.iter().any(|(also, with)| line == also && is_like(edit, with)))
 }

@@ -2,67 +2,88 @@
 
 use std::collections::BTreeMap;
 
-/// What is done to a line of the text.
+/// An edit of a line of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::advice) enum Edit {
+pub(in crate::advice) enum LineEdit {
+    /// Adds an instruction before the line's own.
     Before(&'static str),
+    /// Adds an instruction behind the line's own.
     After(&'static str),
-    /// Another text for the instruction: an access with an order and a scope, a wider fence, or nothing.
-    Instead(String, Option<Access>),
+    /// Replaces the instruction: by an access with an order and a scope, a wider fence, or nothing. The access is given
+    /// where a load or a store is made strong.
+    Instead(String, Option<MadeStrong>),
 }
 
-impl Edit {
+impl LineEdit {
     fn before(&self) -> Option<&str> {
         match self {
-            Edit::Before(text) => Some(text),
-            Edit::After(_) | Edit::Instead(..) => None,
+            LineEdit::Before(text) => Some(text),
+            LineEdit::After(_) | LineEdit::Instead(..) => None,
         }
     }
 
     fn after(&self) -> Option<&str> {
         match self {
-            Edit::After(text) => Some(text),
-            Edit::Before(_) | Edit::Instead(..) => None,
+            LineEdit::After(text) => Some(text),
+            LineEdit::Before(_) | LineEdit::Instead(..) => None,
         }
     }
 
     fn instead(&self) -> Option<&str> {
         match self {
-            Edit::Instead(text, _) => Some(text),
-            Edit::Before(_) | Edit::After(_) => None,
+            LineEdit::Instead(text, _) => Some(text),
+            LineEdit::Before(_) | LineEdit::After(_) => None,
         }
     }
 }
 
 /// An access that is made strong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::advice) enum Access {
+pub(in crate::advice) enum MadeStrong {
     Load,
     Store,
 }
 
-impl Access {
+impl MadeStrong {
     /// The order of a load or store that synchronizes.
     pub(super) fn order(self) -> &'static str {
         match self {
-            Access::Load => "acquire",
-            Access::Store => "release",
+            MadeStrong::Load => "acquire",
+            MadeStrong::Store => "release",
         }
     }
 
     /// The access with this order, in words.
     pub(super) fn words(self, order: &str) -> String {
         let (does, call) = match self {
-            Access::Load => ("read", "load("),
-            Access::Store => ("write", "store(…, "),
+            MadeStrong::Load => ("read", "load("),
+            MadeStrong::Store => ("write", "store(…, "),
         };
         format!("{does} it by cuda::atomic_ref<…, cuda::thread_scope_device>(…).{call}cuda::memory_order_{order})")
     }
 }
 
+/// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.
+pub(in crate::advice) fn relax(lines: &mut [(u32, LineEdit)]) -> Option<String> {
+    let mut words = None;
+    for (_, edit) in lines {
+        let LineEdit::Instead(text, Some(access)) = edit else { return None };
+        let order = access.order();
+        words = Some(MadeStrong::words(*access, "relaxed"));
+        *text = text.replacen(&format!(".{order}."), ".relaxed.", 1);
+    }
+    words
+}
+
+/// Whether some line is changed in the same way by both.
+pub(in crate::advice) fn clash(own: &[(u32, LineEdit)], others: &[(u32, LineEdit)]) -> bool {
+    let is_like = |one: &LineEdit, other: &LineEdit| std::mem::discriminant(one) == std::mem::discriminant(other);
+    own.iter().any(|(line, edit)| others.iter().any(|(also, with)| line == also && is_like(edit, with)))
+}
+
 /// The text with these changes.
-pub(super) fn apply<'e>(text: &str, edits: impl Iterator<Item = &'e (u32, Edit)>) -> String {
-    let mut by_line: BTreeMap<usize, Vec<&Edit>> = BTreeMap::new();
+pub(super) fn apply<'e>(text: &str, edits: impl Iterator<Item = &'e (u32, LineEdit)>) -> String {
+    let mut by_line: BTreeMap<usize, Vec<&LineEdit>> = BTreeMap::new();
     for (line, edit) in edits {
         by_line.entry(*line as usize).or_default().push(edit);
     }
@@ -72,9 +93,10 @@ pub(super) fn apply<'e>(text: &str, edits: impl Iterator<Item = &'e (u32, Edit)>
             None => changed += line,
             // On the same line, so that all others keep their numbers.
             Some(edits) => {
-                let of = |wanted: fn(&Edit) -> Option<&str>| edits.iter().find_map(|edit| wanted(edit));
-                let own = of(Edit::instead).unwrap_or_else(|| statement(line));
-                changed += &[of(Edit::before).unwrap_or_default(), own, of(Edit::after).unwrap_or_default()].join(" ");
+                let of = |wanted: fn(&LineEdit) -> Option<&str>| edits.iter().find_map(|edit| wanted(edit));
+                let own = of(LineEdit::instead).unwrap_or_else(|| statement(line));
+                changed +=
+                    &[of(LineEdit::before).unwrap_or_default(), own, of(LineEdit::after).unwrap_or_default()].join(" ");
             }
         }
         changed.push('\n');
@@ -139,7 +161,6 @@ pub(super) fn wider(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clash;
     use super::*;
 
     #[test]
@@ -177,13 +198,13 @@ mod tests {
     #[test]
     fn changes_of_one_line_go_together() {
         let changes = [
-            vec![(2, Edit::After("d;")), (3, Edit::Before("d;"))],
-            vec![(2, Edit::Before("b;"))],
-            vec![(2, Edit::Instead("c;".into(), None))],
+            vec![(2, LineEdit::After("d;")), (3, LineEdit::Before("d;"))],
+            vec![(2, LineEdit::Before("b;"))],
+            vec![(2, LineEdit::Instead("c;".into(), None))],
         ];
         let changed = apply("a;\nx; // y\ne;", changes.iter().flatten());
         assert_eq!(changed.split_whitespace().collect::<Vec<_>>(), ["a;", "b;", "c;", "d;", "d;", "e;"]);
-        assert!(clash(&changes[0], &[(3, Edit::Before("f;"))]));
+        assert!(clash(&changes[0], &[(3, LineEdit::Before("f;"))]));
         assert!(!clash(&changes[0], &changes[1]));
     }
 }

@@ -12,7 +12,7 @@ use super::words::{
 };
 use super::{Candidates, Change, Module};
 
-/// Where something is added.
+/// The side of an instruction on which a statement is added: the edit that adds it, and its name in words.
 type Side = (fn(Vec<Added>) -> Edit, &'static str);
 
 const BEFORE: Side = (Edit::Before, "before it");
@@ -25,7 +25,7 @@ const BEFORE_THE_LOOP: Side = (Edit::Before, "before the loop");
 const IN_EVERY_TURN: Side = (Edit::Before, "before the loop and at the end of its body");
 
 impl Module<'_> {
-    /// The changes to try.
+    /// The changes of the module that are worth a trial, by kind.
     pub(super) fn all(&self) -> Candidates {
         let mut found = Candidates { visible: self.visible(), ..Candidates::default() };
         let mut seen = HashSet::new();
@@ -69,7 +69,8 @@ impl Module<'_> {
         found
     }
 
-    /// Where a barrier is put at a branch, in words; `None` where it is put at none.
+    /// The side of the branch at step `at` on which a barrier is tried; `None` if the step is no branch, or only leads
+    /// on to code that is in no loop.
     fn side_of_branch(&self, at: usize) -> Option<Side> {
         let steps = &self.world.kernel().steps;
         let target = |step: usize| steps[step].target().filter(|_| matches!(steps[step].op, Op::Branch { .. }));

@@ -1,18 +1,18 @@
 //! Changes of a SPIR-V module, in the words of the language that it was compiled from.
 
 mod candidates;
+pub(super) mod edits;
 mod words;
 
 use std::collections::HashMap;
-use std::mem::discriminant;
 
 use wattle_modules::spirv::{Edit, Setting, Spirv};
 
 use super::change::{Candidates, Change, Edits};
 use super::{Language, Launches};
-use crate::spirv::{Origin, launch};
+use crate::spirv::launch;
 use crate::violation::Step;
-use crate::world::World;
+use crate::world::{Origin, World};
 use words::Words;
 
 /// A launch of a SPIR-V module's entry point.
@@ -78,24 +78,4 @@ impl Launches for Module<'_> {
 pub(super) fn changed(module: &Spirv, changes: &[&Change]) -> Option<Spirv> {
     let edits: Vec<_> = changes.iter().flat_map(|change| change.instructions()).cloned().collect();
     module.edited(&edits).ok()
-}
-
-/// Makes accesses that were given an order relaxed; returns what that is in words, and `None` where other edits are.
-pub(super) fn relax(edits: &mut [(usize, Edit)], text: &str) -> Option<String> {
-    let mut text = text.to_owned();
-    for (_, edit) in edits {
-        let Edit::Atomic(_, semantics) = edit else { return None };
-        text = words::with_semantics(&text, std::mem::replace(semantics, 0), 0);
-    }
-    Some(text)
-}
-
-/// Whether some instruction is changed in the same way by both. What is put before or behind it is put there by both.
-pub(super) fn clash(own: &[(usize, Edit)], others: &[(usize, Edit)]) -> bool {
-    let replaces = |edit: &Edit| matches!(edit, Edit::Atomic(..) | Edit::Update(_) | Edit::Add(..) | Edit::Nothing);
-    let is_like = |one: &Edit, other: &Edit| {
-        discriminant(one) == discriminant(other) && !matches!(one, Edit::Before(_) | Edit::After(_))
-            || replaces(one) && replaces(other)
-    };
-    own.iter().any(|(at, edit)| others.iter().any(|(also, with)| at == also && is_like(edit, with)))
 }

@@ -186,7 +186,7 @@ impl Words {
         }
     }
 
-    /// A fence.
+    /// A fence with this scope and these semantics, as the language writes it.
     pub fn fence(self, scope: u32, semantics: u32) -> String {
         match self {
             Words::Glsl => match semantics & (UNIFORM | WORKGROUP) {
@@ -235,7 +235,7 @@ impl Words {
         }
     }
 
-    /// The same with other semantics.
+    /// The advice to give an instruction of a kind other memory semantics.
     pub fn stronger(self, orders: Orders, scope: u32, semantics: u32) -> String {
         match (self, orders) {
             (Words::Glsl, _) | (Words::Hlsl, Orders::Fence) => format!("make it {}", self.fence(scope, semantics)),

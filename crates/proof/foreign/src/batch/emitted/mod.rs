@@ -18,7 +18,8 @@ use wattle_memory::CodeLanguage;
 
 use super::images::Images;
 use crate::number::Number;
-use crate::world::{Part, Range};
+use crate::range::Range;
+use crate::world::Part;
 
 /// The emitted kernel of a launch.
 pub(super) struct Emitted {
@@ -27,7 +28,7 @@ pub(super) struct Emitted {
     control: usize,
 }
 
-/// What was emitted.
+/// The emitted code of a kernel, by its language.
 enum Code {
     Ptx(ptx::Code),
     Spirv(spirv::Code),
@@ -152,7 +153,7 @@ fn lacking(what: impl std::fmt::Display, instead: &str) -> Error {
     Error::capability("checker", format!("judge this launch: {what}"), instead)
 }
 
-/// A fault in words.
+/// What a fault of a thread is, in words.
 fn fault_text(fault: &Fault) -> &'static str {
     match fault {
         Fault::OutOfBounds { .. } => "an index out of bounds",

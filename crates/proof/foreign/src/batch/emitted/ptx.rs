@@ -12,7 +12,8 @@ use super::super::refused;
 use super::{Ranges, lacking, scalar, view};
 use crate::launch::Launch;
 use crate::prepare::chosen;
-use crate::world::{Part, Source, address_of, read};
+use crate::range::address_of;
+use crate::world::{Part, Source, read};
 
 /// The PTX of a kernel, and the ranges of the words in which it reports faults: of those on the device, and of those in
 /// the host's memory.

@@ -10,8 +10,9 @@ use wattle_spirv::{ArgumentWord, Features, Module, SpecConstant, control};
 use super::super::images::Images;
 use super::super::refused;
 use super::{Ranges, lacking, scalar, view};
+use crate::range::address_of;
 use crate::spirv;
-use crate::world::{Part, Source, address_of};
+use crate::world::{Part, Source};
 
 /// The SPIR-V of a kernel, and the ranges of what its launch gives it besides its views: the control block with the
 /// arguments, the device's hidden word, and the queue's gate.

@@ -1,6 +1,6 @@
 //! Decodes arithmetic, logic and shifts: PTX ISA 9.7.1 to 9.7.3 and 9.7.8.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;
@@ -92,6 +92,29 @@ fn halves(names: &mut Names, list: &[Operand], f: Lanes) -> Parsed<Op> {
     Ok(Op::Halves { f, a, b, c, d: names.destination(&list[0], Type::B32)? })
 }
 
+/// The modifiers of an instruction with two operands, and its type.
+struct TwoModifiers {
+    /// `.approx` or `.full`
+    approximate: bool,
+    rounding: Option<Rounding>,
+    /// The part of the product that `mul` gives.
+    half: Option<int::Two>,
+    flush: bool,
+    /// `.NaN`: the result is a NaN where an operand is.
+    nan: bool,
+    saturate: bool,
+    relu: bool,
+    /// Whether the operands are words of two numbers.
+    pair: bool,
+    ty: Type,
+}
+
+impl TwoModifiers {
+    fn illegal(&self, m: &Modifiers<'_>) -> Parsed<Op> {
+        m.fail(format!("Illegal modifiers for instruction '{}' of type {}", m.name, self.ty))
+    }
+}
+
 /// Decodes `add`, `sub`, `mul`, `div`, `rem`, `min`, `max`.
 pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if matches!(m.name, "add" | "sub") && m.has("cc") {
@@ -109,45 +132,48 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     let relu = m.has("relu");
     let (pair, ty) = m.halves(numeric)?;
     m.end()?;
-    let illegal = || m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
-    if ty.is_float() {
-        let Some(which) = float_two(m.name, nan) else {
-            return m.fail(format!("Illegal type {ty} for instruction '{}'", m.name));
-        };
-        let picks = matches!(m.name, "min" | "max");
-        if ty.bits == 16 {
-            let finish = if saturate { Finish::Saturate } else { Finish::None };
-            let legal = half.is_none()
-                && !(flush || approximate || relu)
-                && if picks {
-                    !saturate && rounding.is_none()
-                } else {
-                    matches!(rounding, None | Some(Rounding::Nearest))
-                };
-            return match half::two(which, ty, finish).filter(|_| legal) {
-                Some(f) if pair => halves(names, list, Lanes::Two(f)),
-                Some(f) => bin(names, list, ty, ty, f),
-                None => illegal(),
-            };
-        }
-        let single = ty.bits == 32;
+    let with = TwoModifiers { approximate, rounding, half, flush, nan, saturate, relu, pair, ty };
+    if ty.is_float() { two_floats(m, names, list, &with) } else { two_integers(m, names, list, &with) }
+}
+
+fn two_floats(m: &Modifiers<'_>, names: &mut Names, list: &[Operand], with: &TwoModifiers) -> Parsed<Op> {
+    let &TwoModifiers { approximate, rounding, half, flush, nan, saturate, relu, pair, ty } = with;
+    let Some(which) = float_two(m.name, nan) else {
+        return m.fail(format!("Illegal type {ty} for instruction '{}'", m.name));
+    };
+    let picks = matches!(m.name, "min" | "max");
+    if ty.bits == 16 {
+        let finish = if saturate { Finish::Saturate } else { Finish::None };
         let legal = half.is_none()
-            && !relu
-            && (single || !(flush || saturate || nan || approximate))
-            && !(picks && (saturate || rounding.is_some()))
-            && (m.name != "div" || approximate != rounding.is_some());
-        if !legal {
-            return illegal();
-        }
-        if let (Some(rounding), Some(which)) = (rounding.filter(|&way| way != Rounding::Nearest), rounded(m.name)) {
-            let [d, a, b] = operands(names, list)?;
-            let (a, b, d) = (names.src(a, ty)?, names.src(b, ty)?, names.destination(d, ty)?);
-            let how = Box::new(Rounded { which, ty, rounding, flush, saturate });
-            return Ok(Op::Rounded { how, d, a, b, c: a });
-        }
-        let f = if single { float::two32(which, Modes { flush, saturate }) } else { float::two64(which) };
-        return bin(names, list, ty, ty, f);
+            && !(flush || approximate || relu)
+            && if picks { !saturate && rounding.is_none() } else { matches!(rounding, None | Some(Rounding::Nearest)) };
+        return match half::two(which, ty, finish).filter(|_| legal) {
+            Some(f) if pair => halves(names, list, Lanes::Two(f)),
+            Some(f) => bin(names, list, ty, ty, f),
+            None => with.illegal(m),
+        };
     }
+    let single = ty.bits == 32;
+    let legal = half.is_none()
+        && !relu
+        && (single || !(flush || saturate || nan || approximate))
+        && !(picks && (saturate || rounding.is_some()))
+        && (m.name != "div" || approximate != rounding.is_some());
+    if !legal {
+        return with.illegal(m);
+    }
+    if let (Some(rounding), Some(which)) = (rounding.filter(|&way| way != Rounding::Nearest), rounded(m.name)) {
+        let [d, a, b] = operands(names, list)?;
+        let (a, b, d) = (names.src(a, ty)?, names.src(b, ty)?, names.destination(d, ty)?);
+        let how = Box::new(Rounded { which, ty, rounding, flush, saturate });
+        return Ok(Op::Rounded { how, d, a, b, c: a });
+    }
+    let f = if single { float::two32(which, Modes { flush, saturate }) } else { float::two64(which) };
+    bin(names, list, ty, ty, f)
+}
+
+fn two_integers(m: &Modifiers<'_>, names: &mut Names, list: &[Operand], with: &TwoModifiers) -> Parsed<Op> {
+    let &TwoModifiers { approximate, rounding, half, flush, nan, saturate, relu, pair, ty } = with;
     let which = match (m.name, half, saturate) {
         ("add", None, false) => int::Two::Add,
         ("sub", None, false) => int::Two::Sub,
@@ -169,27 +195,29 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         let f: Lanes = match m.name {
             "add" if plain && !relu && !saturate => Lanes::Two(f),
             "min" | "max" if plain && !relu => Lanes::Two(f),
-            _ => return illegal(),
+            _ => return with.illegal(m),
         };
         return halves(names, list, f);
     }
     if !plain || relu || !saturates || which == int::Two::MulWide && ty.bits == 64 {
-        return illegal();
+        return with.illegal(m);
     }
     if matches!(which, int::Two::Div | int::Two::Rem) {
-        let [d, a, b] = operands(names, list)?;
-        let (a, b, d) = (names.src(a, ty)?, names.src(b, ty)?, names.destination(d, ty)?);
-        let (f, is_open) = (int::two(which, ty), int::leaves_open(ty));
-        let by = b.as_reg().is_none().then(|| b.get::<u64>(&[], &names.constants));
-        let may_be_open = by.is_none_or(|by| is_open(0, by) || ty.sort == Sort::Signed && by & ty.mask() == ty.mask());
-        return Ok(if may_be_open {
-            Op::Partial { f, d, a, b, is_open }
-        } else {
-            Op::Bin { f, bitwise: Bitwise::NOT, d, a, b }
-        });
+        return quotient(names, list, which, ty);
     }
     let to = if which == int::Two::MulWide { twice(ty) } else { ty };
     bin(names, list, ty, to, int::two(which, ty))
+}
+
+/// An integer division or its remainder, which the ISA leaves open for some operands, unless a constant divisor is none
+/// of them.
+fn quotient(names: &mut Names, list: &[Operand], which: int::Two, ty: Type) -> Parsed<Op> {
+    let [d, a, b] = operands(names, list)?;
+    let (a, b, d) = (names.src(a, ty)?, names.src(b, ty)?, names.destination(d, ty)?);
+    let (f, is_open) = (int::two(which, ty), int::leaves_open(ty));
+    let by = b.as_reg().is_none().then(|| b.get::<u64>(&[], &names.constants));
+    let may_be_open = by.is_none_or(|by| is_open(0, by) || ty.sort == Sort::Signed && by & ty.mask() == ty.mask());
+    Ok(if may_be_open { Op::Partial { f, d, a, b, is_open } } else { Op::Bin { f, bitwise: Bitwise::NOT, d, a, b } })
 }
 
 fn product(word: &str) -> Option<int::Two> {

@@ -1,6 +1,6 @@
 //! Decodes instructions on bytes, bits and fields: PTX ISA 9.7.1, 9.7.8 and 9.7.9.7.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::DeclaredTarget;
 use super::arithmetic::{bin, tern, un};

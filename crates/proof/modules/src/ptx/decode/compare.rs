@@ -1,6 +1,6 @@
 //! Decodes `setp`, `set`, `selp`, `slct`, `testp` and `cvt`: PTX ISA 9.7.6, 9.7.7 and 9.7.9.21.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;

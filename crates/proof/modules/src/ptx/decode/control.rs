@@ -1,6 +1,6 @@
 //! Decodes branches, barriers and ends: PTX ISA 9.7.12, 9.7.13.1 and 9.7.19.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;

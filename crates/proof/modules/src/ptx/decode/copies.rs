@@ -1,6 +1,6 @@
 //! Decodes copies that a thread begins and waits for later: PTX ISA 9.7.9.25.3 "Non-bulk copy".
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::DeclaredTarget;
 use super::memory::{cache, without_policy};

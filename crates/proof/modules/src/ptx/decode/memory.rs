@@ -2,7 +2,7 @@
 
 use wattle_memory::{FenceOrder, Scope, UpdateOrder};
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::DeclaredTarget;
 use super::modifiers::Modifiers;

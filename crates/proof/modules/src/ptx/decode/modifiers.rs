@@ -1,6 +1,6 @@
 //! An opcode's modifiers, in the order that the PTX ISA gives them.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::refused;
 use crate::Refused;
 use crate::types::Type;

@@ -1,6 +1,6 @@
 //! Decodes `mov`, `cvta`, `isspacep`: PTX ISA 9.7.9 and 10 "Special Registers".
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::modifiers::Modifiers;
 use super::names::Names;

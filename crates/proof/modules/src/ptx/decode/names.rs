@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use crate::Refused;
 use crate::code::{Access, Reg, Src, Strength};
@@ -72,7 +72,7 @@ impl Names {
         self.slot("_")
     }
 
-    /// A new slot.
+    /// Adds a register with this name; returns its number.
     fn slot(&self, name: &str) -> Reg {
         let mut slots = self.slots.borrow_mut();
         slots.push(name.to_owned());
@@ -116,7 +116,7 @@ impl Names {
         if has.agrees(ty) { Ok(reg) } else { self.mismatch(name, has, ty) }
     }
 
-    /// A destination register.
+    /// The register that an operand names as the destination of a result of a type.
     pub fn destination(&self, operand: &Operand, ty: Type) -> Parsed<Reg> {
         self.reg(operand, ty)
     }

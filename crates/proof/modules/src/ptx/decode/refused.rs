@@ -33,12 +33,12 @@ const REASONS: &[(&str, &str)] = &[
     ("vsub*", "the video instructions are not known here"),
 ];
 
-/// Why the forms without a member mask are not.
+/// The reason why the forms without a member mask are not supported.
 const WITHOUT_MASK: &str =
     "the form without '.sync' and a member mask is of devices before sm_70, whose warps run in step: use '.sync'";
 
-/// Modifiers that the ISA has, of which instructions (`*` for all), and why none of them is supported. A word that ends
-/// with `*` stands for all that begin so.
+/// Modifiers that the ISA has: the instructions that take them (`*` for all), and why none of them is supported. A word
+/// that ends with `*` stands for all that begin so.
 const MODIFIERS: &[(&str, &str, &str)] = &[
     ("atom", "b128", "a location has at most 64 bits here: use '.b64', or a lock"),
     ("*", "b128", "a location has at most 64 bits here: use a vector, '.v2.b64'"),

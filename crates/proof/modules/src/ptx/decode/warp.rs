@@ -1,7 +1,7 @@
 //! Decodes what the lanes of a warp do together: `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
 //! `bar.warp.sync`, and `activemask`.
 
-use super::super::parse::Parsed;
+use super::super::Parsed;
 use super::super::statement::Operand;
 use super::DeclaredTarget;
 use super::modifiers::Modifiers;

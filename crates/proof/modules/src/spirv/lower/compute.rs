@@ -1,4 +1,4 @@
-//! Arithmetic, conversions and composites.
+//! Arithmetic and conversions.
 
 use rspirv::spirv::Op as Opcode;
 
@@ -26,52 +26,13 @@ impl Lowering<'_> {
                 self.set(instruction, value)?;
             }
             Opcode::Select => self.select(instruction)?,
-            Opcode::CompositeConstruct => {
-                let parts = instruction.operands.iter().map(|&part| self.parts(part, instruction));
-                let parts = parts.collect::<Result<Vec<_>, _>>()?.concat();
-                self.set_parts(instruction, parts)?;
-            }
-            Opcode::CompositeExtract => {
-                let of = instruction.operand(0)?;
-                let (from, to) = self.part_of(of, instruction.rest(1), instruction)?;
-                let parts = self.parts(of, instruction)?;
-                let parts = parts.get(from..to).ok_or_else(|| instruction.refused("there is no such part"))?.to_vec();
-                self.set_parts(instruction, parts)?;
-            }
-            Opcode::CompositeInsert => {
-                let (part, of) = (instruction.operand(0)?, instruction.operand(1)?);
-                let (from, to) = self.part_of(of, instruction.rest(2), instruction)?;
-                let (part, mut parts) = (self.parts(part, instruction)?, self.parts(of, instruction)?);
-                if to > parts.len() || part.len() != to - from {
-                    return Err(instruction.refused("the part does not fit"));
-                }
-                parts[from..to].copy_from_slice(&part);
-                self.set_parts(instruction, parts)?;
-            }
-            Opcode::VectorShuffle => {
-                let (first, second) = (instruction.operand(0)?, instruction.operand(1)?);
-                let all = [self.parts(first, instruction)?, self.parts(second, instruction)?].concat();
-                let any = if instruction.rest(2).contains(&u32::MAX) { self.undefined() } else { self.constant(0) };
-                // The number 0xFFFFFFFF stands for an undefined part.
-                let pick = |&number: &u32| match number {
-                    u32::MAX => Some(any),
-                    number => all.get(number as usize).copied(),
-                };
-                let parts: Option<Vec<Src>> = instruction.rest(2).iter().map(pick).collect();
-                let parts = parts.ok_or_else(|| instruction.refused("there is no such part"))?;
-                self.set_parts(instruction, parts)?;
-            }
+            Opcode::CompositeConstruct => self.construct(instruction)?,
+            Opcode::CompositeExtract => self.extract(instruction)?,
+            Opcode::CompositeInsert => self.insert(instruction)?,
+            Opcode::VectorShuffle => self.shuffle_vectors(instruction)?,
             Opcode::VectorExtractDynamic => self.extract_dynamic(instruction)?,
             Opcode::VectorInsertDynamic => self.insert_dynamic(instruction)?,
-            Opcode::Any | Opcode::All => {
-                let join: fn(u64, u64) -> u64 = if instruction.op == Opcode::Any { |a, b| a | b } else { |a, b| a & b };
-                let parts = self.parts(instruction.operand(0)?, instruction)?;
-                let mut all = self.constant(u64::from(instruction.op == Opcode::All));
-                for part in parts {
-                    all = self.two(join, all, part)?;
-                }
-                self.set_parts(instruction, vec![all])?;
-            }
+            Opcode::Any | Opcode::All => self.any_or_all(instruction)?,
             Opcode::Bitcast => self.bitcast(instruction)?,
             Opcode::ConvertFToU
             | Opcode::ConvertFToS
@@ -86,15 +47,7 @@ impl Lowering<'_> {
                 self.extended(instruction)?;
             }
             Opcode::BitFieldInsert => self.insert_bits(instruction)?,
-            Opcode::VectorTimesScalar => {
-                let (vector, scalar) = (instruction.operand(0)?, instruction.operand(1)?);
-                let ty = self.scalar_type(vector, instruction)?;
-                let (vector, scalar) = (self.parts(vector, instruction)?, self.scalar(scalar, instruction)?);
-                let operands = [vector.clone(), vec![scalar; vector.len()]];
-                let meaning = arithmetic::meaning(Opcode::FMul, ty);
-                let meaning = meaning.ok_or_else(|| self.not_supported(instruction))?;
-                self.by_parts(instruction, meaning, &[], &operands)?;
-            }
+            Opcode::VectorTimesScalar => self.scale(instruction)?,
             Opcode::Dot => self.dot(instruction)?,
             Opcode::Transpose
             | Opcode::MatrixTimesScalar
@@ -240,54 +193,12 @@ impl Lowering<'_> {
         self.set_parts(instruction, parts)
     }
 
-    /// The scalars of a part, by the numbers of the parts that lead to it.
-    fn part_of(&self, of: Id, numbers: &[u32], by: &Instruction) -> Result<(usize, usize), Refused> {
-        let mut ty = self.type_of(of, by)?;
-        let count = |ty| self.types.leaves(ty).map(|leaves| leaves.len());
-        let wrong = || by.refused("there is no such part");
-        let mut from = 0;
-        for &number in numbers {
-            for before in 0..number {
-                let (part, _) = self.types.part(ty, before.into()).ok_or_else(wrong)?;
-                from += count(part).ok_or_else(wrong)?;
-            }
-            ty = self.types.part(ty, number.into()).ok_or_else(wrong)?.0;
-        }
-        Ok((from, from + count(ty).ok_or_else(wrong)?))
-    }
-
-    fn extract_dynamic(&mut self, instruction: &Instruction) -> Result<(), Refused> {
-        let parts = self.parts(instruction.operand(0)?, instruction)?;
-        let index = self.scalar(instruction.operand(1)?, instruction)?;
-        let mut chosen = parts.first().copied().ok_or_else(|| instruction.refused("the vector has no parts"))?;
-        self.trap_beyond(index, parts.len() as u64)?;
-        for (number, &part) in (0..).zip(&parts) {
-            let number = self.constant(number);
-            let here = self.two(|a, b| (a == b).into(), index, number)?;
-            chosen = self.chosen(here, part, chosen)?;
-        }
-        self.set_parts(instruction, vec![chosen])
-    }
-
     /// A fault where an index is not below a length: it is "less than zero or greater than or equal to the number of
     /// components" (SPIR-V 1.6, "OpVectorExtractDynamic").
     pub(super) fn trap_beyond(&mut self, index: Src, len: u64) -> Result<(), Refused> {
         let len = self.constant(len);
         let beyond = self.two(|index, len| (index >= len).into(), index, len)?;
         self.trap_if(beyond, "an index beyond the parts of a vector or an array")
-    }
-
-    fn insert_dynamic(&mut self, instruction: &Instruction) -> Result<(), Refused> {
-        let mut parts = self.parts(instruction.operand(0)?, instruction)?;
-        let part = self.scalar(instruction.operand(1)?, instruction)?;
-        let index = self.scalar(instruction.operand(2)?, instruction)?;
-        self.trap_beyond(index, parts.len() as u64)?;
-        for (number, old) in (0..).zip(&mut parts) {
-            let number = self.constant(number);
-            let here = self.two(|a, b| (a == b).into(), index, number)?;
-            *old = self.chosen(here, part, *old)?;
-        }
-        self.set_parts(instruction, parts)
     }
 
     /// Bits of one type as those of another: the parts of a vector are the lower ones first.
@@ -359,6 +270,28 @@ impl Lowering<'_> {
             parts.push(self.unless(beyond, Src::reg(d))?);
         }
         self.set_parts(instruction, parts)
+    }
+
+    /// Whether any truth value of a vector is set, or all are.
+    fn any_or_all(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let join: fn(u64, u64) -> u64 = if instruction.op == Opcode::Any { |a, b| a | b } else { |a, b| a & b };
+        let parts = self.parts(instruction.operand(0)?, instruction)?;
+        let mut all = self.constant(u64::from(instruction.op == Opcode::All));
+        for part in parts {
+            all = self.two(join, all, part)?;
+        }
+        self.set_parts(instruction, vec![all])
+    }
+
+    /// The product of each part of a vector and a scalar.
+    fn scale(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let (vector, scalar) = (instruction.operand(0)?, instruction.operand(1)?);
+        let ty = self.scalar_type(vector, instruction)?;
+        let (vector, scalar) = (self.parts(vector, instruction)?, self.scalar(scalar, instruction)?);
+        let operands = [vector.clone(), vec![scalar; vector.len()]];
+        let meaning = arithmetic::meaning(Opcode::FMul, ty);
+        let meaning = meaning.ok_or_else(|| self.not_supported(instruction))?;
+        self.by_parts(instruction, meaning, &[], &operands)
     }
 
     /// A dot product, each product and sum rounded: one of the results that the specification permits.

@@ -18,7 +18,7 @@ pub(super) type CallLabel = (u32, Id);
 /// A call in whose place a function is put.
 struct Frame {
     number: u32,
-    /// Where its result goes; `None` for the entry point.
+    /// The registers that get the function's result; `None` for the entry point.
     result: Option<Vec<Reg>>,
 }
 

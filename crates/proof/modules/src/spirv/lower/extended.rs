@@ -170,7 +170,7 @@ impl Lowering<'_> {
         self.set_parts(instruction, parts)
     }
 
-    /// `vstoren`.
+    /// Lowers `vstoren` of OpenCL: a store of a packed vector.
     fn store_packed(&mut self, instruction: &Instruction) -> Result<(), Refused> {
         let (data, offset, pointer) = (instruction.operand(2)?, instruction.operand(3)?, instruction.operand(4)?);
         let ty = self.type_of(data, instruction)?;

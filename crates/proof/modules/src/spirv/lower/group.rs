@@ -127,7 +127,7 @@ impl Lowering<'_> {
         Ok(Src::reg(d))
     }
 
-    /// The own lane's number.
+    /// The number of the executing lane in its subgroup.
     fn lane(&mut self) -> Result<Src, Refused> {
         let lane = self.register("");
         self.emit(Op::Special { which: Special::Lane, d: lane })?;
@@ -336,7 +336,7 @@ fn wide(low: u64, high: u64) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// The bits below one.
+/// The mask of the bits below the bit of this number.
 fn below(end: u64) -> u128 {
     1u128.checked_shl(end.min(128) as u32).map_or(u128::MAX, |bit| bit - 1)
 }

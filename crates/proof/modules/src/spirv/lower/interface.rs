@@ -21,7 +21,7 @@ pub struct Interface {
     pub push: Vec<PushMember>,
     /// The order in which a host gives them.
     pub order: Vec<Given>,
-    /// Whether they are the parameters of a kernel, and no variables.
+    /// Whether the buffers and the members are the parameters of a kernel, and no variables.
     pub is_kernel: bool,
     /// The parameters of a kernel that are memory of a workgroup, whose size the host gives.
     pub workgroup: Vec<String>,

@@ -10,10 +10,10 @@ use wattle_memory::Classes;
 use super::interface::{Given, Interface, PushMember};
 use super::{Lowering, Place, Pointer, Value, Variable, address_of};
 use crate::refused::{Refused, RefusedKind};
+use crate::spirv::contents::{Contents, MOST_BYTES};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::module::{Entry, Function, OPENCL_DEBUG, Spirv};
 use crate::spirv::parts::Parts;
-use crate::spirv::setting::{Contents, MOST_BYTES};
 use crate::spirv::types::{Kind as ScalarKind, Leaf, Type};
 use crate::types::Space;
 

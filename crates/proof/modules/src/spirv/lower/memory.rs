@@ -328,7 +328,7 @@ impl Lowering<'_> {
         Ok((if self.within_groups { level.min(Level::Block) } else { level }, semantics))
     }
 
-    /// Memory semantics.
+    /// The memory semantics that a constant operand gives; refused if they are unknown.
     pub(super) fn semantics(&mut self, id: Id, by: &Instruction) -> Result<Semantics, Refused> {
         let semantics = Semantics::of(self.known_scalar(id, by)?, self.module.model);
         let semantics = semantics.ok_or_else(|| by.refused("these memory semantics are unknown"))?;

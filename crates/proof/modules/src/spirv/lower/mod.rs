@@ -6,6 +6,7 @@
 //! registers ([`whole`]).
 
 mod atomic;
+mod composite;
 mod compute;
 mod control;
 mod convert;
@@ -20,6 +21,7 @@ mod matrix;
 mod memory;
 mod packing;
 mod split;
+mod variables;
 mod whole;
 
 pub use interface::{BoundBuffer, Given, Interface, PushMember};
@@ -102,9 +104,9 @@ pub struct Variable {
     pub open: Vec<Leaf>,
     /// The type of its scalars, where what gives it contents says so.
     pub scalars: Option<Scalar>,
-    /// Whether some instruction may read it.
+    /// Whether some instruction may read the variable.
     pub is_read: bool,
-    /// Its parts as the source writes them, where they have places.
+    /// The parts of the variable as the source writes them, where they have places.
     pub parts: Option<Parts>,
     /// The name of its only member, where it is a block with one.
     pub member: Option<String>,
@@ -141,7 +143,7 @@ struct Pointer {
     is_generic: bool,
     /// The type of what it points to.
     to: Id,
-    /// Whether it points into a variable that is `Coherent`.
+    /// Whether the pointer is into a variable that is `Coherent`.
     coherent: bool,
     /// The number of the variable that it points into, where the text shows which.
     root: Option<usize>,
@@ -318,7 +320,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// Adds a step.
+    /// Adds a step without a guard.
     fn emit(&mut self, op: Op) -> Result<(), Refused> {
         self.emit_if(Guard { reg: NO_REG, negated: false }, op)
     }

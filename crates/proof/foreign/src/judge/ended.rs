@@ -1,16 +1,14 @@
 //! Threads that end and leave others of their block at a barrier: PTX opens it without them, and CUDA C++ does not
 //! promise that (PTX ISA 9.7.13.1; CUDA C++ Programming Guide, "Synchronization Functions").
 
-use crate::judge::{Options, Verdict, judge_choice};
-use crate::violation::{Step, StuckThread, Violation};
+use super::choice::judge_choice;
+use crate::verdict::{Options, Verdict};
+use crate::violation::{HeldUp, Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
 
-/// Threads that would wait for ever, if barriers of a block waited for threads that have ended, and the story.
-pub(crate) type HeldUp = (Vec<StuckThread>, Vec<Step>);
-
-/// What becomes of the others at the barrier.
+/// What becomes of threads that wait at a barrier which others of their block have ended without.
 pub(crate) enum Left {
-    /// Some thread has gone past it, on to where they would come behind it; those that wait, and the story.
+    /// Some thread has gone past the barrier, on to where they would come behind it; those that wait, and the story.
     Passed(Vec<StuckThread>, Vec<Step>),
     /// Threads have left early; what to say of a launch that is right.
     Early(String),

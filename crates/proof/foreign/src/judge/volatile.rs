@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use wattle_modules::code::{Step, Strength};
 use wattle_modules::types::Space;
 
-use crate::judge::{Options, Verdict, judge_choice};
+use super::choice::judge_choice;
+use crate::verdict::{Options, Verdict};
 use crate::violation::Violation;
 use crate::world::World;
 

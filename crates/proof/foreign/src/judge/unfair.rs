@@ -8,9 +8,10 @@ use wattle_check::checker::{Progress, Schedule, Scheduled, schedules};
 use wattle_check::search::{Execution, Setup, Visitor, search};
 use wattle_memory::Kind;
 
+use super::execution::Judge;
 use crate::gap::{gap, loops_at};
-use crate::judge::{Judge, Options};
 use crate::unsupported::Unsupported;
+use crate::verdict::Options;
 use crate::violation::{Step, StuckThread, Violation};
 use crate::world::World;
 
@@ -22,7 +23,7 @@ pub(crate) struct Starved {
 }
 
 /// The answer about all schedules of a progress model.
-pub(crate) enum Found {
+pub(crate) enum ScheduleAnswer {
     /// Under one of them threads wait for ever.
     Starved(Starved),
     /// Not all of them were searched: the reason.
@@ -33,9 +34,9 @@ pub(crate) enum Found {
 
 /// Searches the schedules of a launch, with the lanes chosen as they are, that is right where all blocks are scheduled
 /// again and again.
-pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, Unsupported> {
+pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<ScheduleAnswer, Unsupported> {
     if options.progress == Progress::Fair || !world.parts.iter().any(|part| part.flow.loops.waits()) {
-        return Ok(Found::Nothing);
+        return Ok(ScheduleAnswer::Nothing);
     }
     let scheduled: Vec<Scheduled> = world
         .parts
@@ -50,11 +51,11 @@ pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, 
         .collect();
     let writes = match writes(world, options, &scheduled) {
         Ok(writes) => writes,
-        Err(why) => return Ok(Found::Unknown(why)),
+        Err(why) => return Ok(ScheduleAnswer::Unknown(why)),
     };
     let all = match schedules(options.progress, &scheduled, &writes) {
         Ok(all) => all,
-        Err(error) => return Ok(Found::Unknown(error.to_string())),
+        Err(error) => return Ok(ScheduleAnswer::Unknown(error.to_string())),
     };
     for schedule in all {
         loop {
@@ -63,15 +64,19 @@ pub(crate) fn search_all(world: &mut World, options: &Options) -> Result<Found, 
                 continue;
             }
             if let Some((stuck, steps)) = found {
-                return Ok(Found::Starved(Starved { stuck, steps, schedule: shown(&schedule, options.progress) }));
+                return Ok(ScheduleAnswer::Starved(Starved {
+                    stuck,
+                    steps,
+                    schedule: shown(&schedule, options.progress),
+                }));
             }
             if let Some(why) = unknown {
-                return Ok(Found::Unknown(why));
+                return Ok(ScheduleAnswer::Unknown(why));
             }
             break;
         }
     }
-    Ok(Found::Nothing)
+    Ok(ScheduleAnswer::Nothing)
 }
 
 type Stuck = (Vec<StuckThread>, Vec<Step>);

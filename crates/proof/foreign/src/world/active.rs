@@ -20,14 +20,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_modules::code::{Op, Special};
 
-use crate::world::{Part, statement};
+use super::part::{Part, statement};
 
 /// The most choices that are searched.
 const MOST_WAYS: usize = 256;
 
-/// A warp at an instruction.
+/// A warp at an `activemask`, and the lanes that are chosen to be together there.
 #[derive(Debug)]
-struct Place {
+struct Warp {
     statement: u32,
     /// The first thread of the warp, among all.
     first: usize,
@@ -39,9 +39,9 @@ struct Place {
     come: AtomicU64,
 }
 
-impl Place {
-    fn of(statement: u32, first: usize) -> Place {
-        Place { statement, first, parts: Vec::new(), lanes: Vec::new(), come: AtomicU64::new(0) }
+impl Warp {
+    fn of(statement: u32, first: usize) -> Warp {
+        Warp { statement, first, parts: Vec::new(), lanes: Vec::new(), come: AtomicU64::new(0) }
     }
 
     /// Begins again with the lanes that have come; returns whether there are more of them than there were.
@@ -70,7 +70,7 @@ impl Place {
 /// The choice of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Active {
-    places: Vec<Place>,
+    warps: Vec<Warp>,
     /// An instruction at which not all that is permitted can be chosen.
     repeats: Option<u32>,
     tried: usize,
@@ -91,7 +91,7 @@ impl Active {
                 for block in 0..part.launch.blocks() as usize {
                     for from in (0..per_block).step_by(warp.max(1)) {
                         if warp.min(per_block - from) > 1 {
-                            active.places.push(Place::of(statement, part.first + block * per_block + from));
+                            active.warps.push(Warp::of(statement, part.first + block * per_block + from));
                         }
                     }
                 }
@@ -105,24 +105,24 @@ impl Active {
 
     /// The instruction at which some warp has more than one way, if there is one.
     pub fn is_chosen(&self) -> Option<u32> {
-        self.places.first().map(|place| place.statement)
+        self.warps.first().map(|warp| warp.statement)
     }
 
     /// The lanes that are together with one that has come to an instruction.
     pub fn together(&self, statement: u32, first: usize, lane: u32) -> u64 {
-        let place = self.places.iter().find(|place| place.statement == statement && place.first == first);
-        let Some(place) = place else { return 1 << lane };
-        place.come.fetch_or(1 << lane, Ordering::Relaxed);
-        let part = |lane: u32| Some(place.parts[place.lanes.binary_search(&lane).ok()?]);
+        let warp = self.warps.iter().find(|warp| warp.statement == statement && warp.first == first);
+        let Some(warp) = warp else { return 1 << lane };
+        warp.come.fetch_or(1 << lane, Ordering::Relaxed);
+        let part = |lane: u32| Some(warp.parts[warp.lanes.binary_search(&lane).ok()?]);
         let Some(own) = part(lane) else { return 1 << lane };
-        let same = place.lanes.iter().zip(&place.parts).filter(|(_, other)| **other == own);
+        let same = warp.lanes.iter().zip(&warp.parts).filter(|(_, other)| **other == own);
         same.fold(0, |all, (other, _)| all | 1 << other)
     }
 
     /// Goes back to the first choice.
     pub fn restart(&mut self) {
         self.tried = 0;
-        self.places.iter_mut().for_each(|place| *place = Place::of(place.statement, place.first));
+        self.warps.iter_mut().for_each(|warp| *warp = Warp::of(warp.statement, warp.first));
     }
 
     /// Goes on to the next choice; `false` behind the last one, and where enough have been made.
@@ -131,12 +131,12 @@ impl Active {
         if self.tried > MOST_WAYS {
             return false;
         }
-        let widened = self.places.iter_mut().map(Place::widen).fold(false, |any, widened| any | widened);
+        let widened = self.warps.iter_mut().map(Warp::widen).fold(false, |any, widened| any | widened);
         if widened {
             // All lanes together come first: that all are apart has been searched.
-            self.places.iter_mut().for_each(|place| place.parts = vec![0; place.lanes.len()]);
+            self.warps.iter_mut().for_each(|warp| warp.parts = vec![0; warp.lanes.len()]);
         }
-        widened || self.places.iter_mut().any(Place::next)
+        widened || self.warps.iter_mut().any(Warp::next)
     }
 
     /// The instruction at which ways are left that were not chosen, if there is one, and why; of a search through all
@@ -158,19 +158,19 @@ impl Active {
 mod tests {
     use super::*;
 
-    fn place(lanes: u32) -> Place {
+    fn warp(lanes: u32) -> Warp {
         let (parts, lanes) = (vec![0; lanes as usize], (0..lanes).collect());
-        Place { parts, lanes, ..Place::of(7, 0) }
+        Warp { parts, lanes, ..Warp::of(7, 0) }
     }
 
-    /// Bell's numbers count partitions.
+    /// As many partitions come as Bell's number of the lanes says.
     #[test]
     fn all_partitions_come_once() {
         for (lanes, count) in [(1, 1), (2, 2), (3, 5), (4, 15), (5, 52)] {
-            let mut place = place(lanes);
-            let mut seen = std::collections::HashSet::from([place.parts.clone()]);
-            while place.next() {
-                assert!(seen.insert(place.parts.clone()));
+            let mut warp = warp(lanes);
+            let mut seen = std::collections::HashSet::from([warp.parts.clone()]);
+            while warp.next() {
+                assert!(seen.insert(warp.parts.clone()));
             }
             assert_eq!(seen.len(), count);
         }
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn lanes_are_chosen_for_once_they_have_come() {
-        let mut active = Active { places: vec![Place::of(7, 0)], ..Active::default() };
+        let mut active = Active { warps: vec![Warp::of(7, 0)], ..Active::default() };
         assert_eq!(active.together(7, 0, 3), 8);
         assert_eq!(active.together(7, 0, 5), 32);
         let mut ways = Vec::new();
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn where_there_are_too_many_it_is_left_open() {
-        let mut active = Active { places: vec![Place::of(7, 0)], ..Active::default() };
+        let mut active = Active { warps: vec![Warp::of(7, 0)], ..Active::default() };
         (0..32).for_each(|lane| assert_eq!(active.together(7, 0, lane), 1 << lane));
         let mut count = 1;
         while active.next() {

@@ -8,11 +8,9 @@ use wattle_check::program::{KernelThread, LaunchWorld, World as KernelWorld};
 use wattle_check::search::{AccessTarget, Action, Address, Initial, Memory, Process, Spawn};
 use wattle_ir::Site;
 
-use crate::world::World;
-
-/// Where the elements of a memory of the device are.
+/// The place of a memory's elements: the buffer that holds them, and how they lie in it.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ElementPlace {
     buffer: u32,
     /// The offset of the first one, and the distance of two, in bytes.
     offset: u64,
@@ -23,19 +21,19 @@ struct Place {
 #[derive(Debug)]
 pub(crate) struct Beside {
     world: KernelWorld,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<ElementPlace>>,
     /// The number of the first host part among all launches.
     first: u32,
 }
 
 impl Beside {
-    /// These host parts, beside that many launches of modules.
+    /// The host parts of a batch that has `modules` launches of modules, which are numbered before them.
     pub fn new(host_parts: Vec<LaunchWorld>, batch: &Batch, modules: usize) -> Beside {
         let mut places = vec![None; batch.memories.len()];
         for (number, buffer) in (0..).zip(&batch.buffers) {
             for (memory, leaf) in (buffer.first as usize..).zip(buffer.layout.numbers()) {
                 let (offset, stride) = (leaf.offset.into(), buffer.layout.size() as u64);
-                places[memory] = Some(Place { buffer: number, offset, stride });
+                places[memory] = Some(ElementPlace { buffer: number, offset, stride });
             }
         }
         Beside { world: KernelWorld::new(host_parts, batch.memories.clone()), places, first: modules as u32 }
@@ -73,7 +71,7 @@ impl Beside {
     /// The cell of an element.
     fn cell(&self, address: Address) -> Address {
         let place = self.places.get(address.memory as usize).copied().flatten();
-        place.map_or(address, |Place { buffer, offset, stride }| Address {
+        place.map_or(address, |ElementPlace { buffer, offset, stride }| Address {
             memory: buffer,
             element: offset + address.element * stride,
         })
@@ -85,7 +83,7 @@ impl Beside {
             return Some(cell);
         }
         self.places.iter().zip(0..).find_map(|(place, memory)| {
-            let Place { buffer, offset, stride } = (*place)?;
+            let ElementPlace { buffer, offset, stride } = (*place)?;
             let within = cell.element.checked_sub(offset).filter(|_| buffer == cell.memory)?;
             within.is_multiple_of(stride).then(|| Address { memory, element: within / stride })
         })
@@ -173,17 +171,5 @@ impl Process for HostThread {
 impl Memory for Beside {
     fn initial(&self, address: Address) -> Initial {
         self.world.initial(address)
-    }
-}
-
-/// The memory before all threads of a batch.
-pub(super) struct Both<'w>(pub &'w World);
-
-impl Memory for Both<'_> {
-    fn initial(&self, address: Address) -> Initial {
-        match &self.0.beside {
-            Some(beside) if KernelWorld::is_shared(address.memory) => beside.initial(address),
-            _ => self.0.initial(address),
-        }
     }
 }

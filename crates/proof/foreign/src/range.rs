@@ -2,8 +2,8 @@
 
 use wattle_modules::spirv::Parts;
 
+use crate::launch::Buffer;
 use crate::number::Number;
-use crate::spirv::number_of;
 use crate::wrong::Wrong;
 
 /// The distance of the ranges in global memory.
@@ -20,9 +20,9 @@ pub struct Range {
     pub bytes: u64,
     /// The first contents, byte by byte; `None` where nobody has written one.
     pub(crate) initial: Vec<Option<u8>>,
-    /// Its parts as the source writes them, where that is known.
+    /// The parts of the memory as the source writes them, where they are known.
     pub(crate) parts: Option<Parts>,
-    /// Another name of it: that of the only member of a block.
+    /// A second name of the memory: that of a block's only member.
     pub(crate) member: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Range {
     /// The type of the number at an offset, where that is known.
     pub(crate) fn number_at(&self, offset: u64) -> Option<Number> {
         let way = self.parts.as_ref().and_then(|parts| parts.way(offset));
-        way.and_then(|(_, scalar)| Some(self.shown_as(number_of(scalar)?)))
+        way.and_then(|(_, scalar)| Some(self.shown_as(Number::of_scalar(scalar)?)))
             .or_else(|| self.item.filter(|item| offset.is_multiple_of(u64::from(item.size()))))
     }
 
@@ -58,7 +58,7 @@ impl Range {
         // A block goes by its only member's name, or without.
         let within = || way.strip_prefix('.')?.strip_prefix(self.member.as_deref()?);
         let (offset, scalar) = parts.at(way).or_else(|| parts.at(within()?))?;
-        Some((offset, self.shown_as(number_of(scalar)?)))
+        Some((offset, self.shown_as(Number::of_scalar(scalar)?)))
     }
 
     /// What to write for its last number, where that is not one of an array.
@@ -84,7 +84,7 @@ impl Range {
 
 /// The range whose address is nearest, and the offset in it: a little before a range is its own, not the end of the one
 /// in front.
-pub(super) fn nearest(ranges: &[Range], address: u64, bytes: u64) -> Result<(u32, u64), Wrong> {
+pub(crate) fn nearest(ranges: &[Range], address: u64, bytes: u64) -> Result<(u32, u64), Wrong> {
     let range = nearest_to(address).and_then(|number| Some((number, ranges.get(number)?)));
     let (number, range) = range.ok_or(Wrong::Wild(address))?;
     let offset = address.wrapping_sub(address_of(number)) as i64;
@@ -102,4 +102,20 @@ pub(crate) fn nearest_to(address: u64) -> Option<usize> {
 /// The address of a range.
 pub(crate) fn address_of(number: usize) -> u64 {
     (number as u64 + 1) * RANGE
+}
+
+/// The address of a buffer, which becomes a range.
+pub(crate) fn range_of(name: &str, buffer: &Buffer, ranges: &mut Vec<Range>) -> Result<u64, String> {
+    let Buffer { item, len, contents } = buffer;
+    if ranges.iter().any(|range| range.name == name) {
+        return Err(format!("there are two buffers with the name `{name}`"));
+    }
+    let size = usize::from(item.size());
+    let bytes_of = |items: &Vec<u64>| {
+        items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).map(Some).collect()
+    };
+    let bytes = len * size as u64;
+    let initial = contents.as_ref().map_or_else(|| vec![None; bytes as usize], bytes_of);
+    ranges.push(Range { name: name.to_owned(), item: Some(*item), bytes, initial, parts: None, member: None });
+    Ok(address_of(ranges.len() - 1))
 }

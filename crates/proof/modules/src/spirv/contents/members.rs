@@ -1,8 +1,8 @@
 //! The first contents of a structure by the names of its members, as they are given on a command line.
 
-use super::parts::{LETTERS, Parts};
-use super::setting::{Contents, MOST_BYTES, scalar_bits};
-use super::types::{Kind, Scalar};
+use super::{Contents, MOST_BYTES, scalar_bits};
+use crate::spirv::parts::{LETTERS, Parts};
+use crate::spirv::types::{Kind, Scalar};
 
 /// The bytes of a value with these parts, whose members are given by their names.
 ///
