@@ -10,7 +10,7 @@ use wattle_memory::{Kind, Model};
 use super::images::Images;
 use super::{Prepared, story};
 use crate::judge::assertion::MOST_ENDS;
-use crate::judge::execution::{Judge, LANES_HAVE_ENDED};
+use crate::judge::execution::Judge;
 use crate::judge::unfair::count_writes;
 use crate::opencl;
 use crate::violation::{HeldUp, Step, Violation};
@@ -218,8 +218,8 @@ impl Visitor for Collector<'_> {
         if let Some(flow) = self.wrong(execution) {
             return flow;
         }
-        if let Some(at) = self.judge.waits_for_the_ended(execution) {
-            self.prepared.world.refuse(at, LANES_HAVE_ENDED);
+        if let Some((at, why)) = self.judge.waits_for_the_ended(execution) {
+            self.prepared.world.refuse(at, why);
             return ControlFlow::Break(());
         }
         let (stuck, steps) = self.judge.held_up(execution);

@@ -210,15 +210,13 @@ impl Judge<'_> {
     }
 
     /// The operation of a warp at which a thread waits although the specification lets it pass: it waits for the lanes
-    /// in its mask that have not exited (PTX ISA 8.8, 9.7.9.6 "shfl.sync"), which the search does not know.
-    pub(crate) fn waits_for_the_ended(&self, execution: &Execution<'_>) -> Option<usize> {
+    /// in its mask that have not exited (PTX ISA 8.8, 9.7.9.6 "shfl.sync"), which the search does not know; with the
+    /// reason for which it is refused.
+    pub(crate) fn waits_for_the_ended(&self, execution: &Execution<'_>) -> Option<(usize, &'static str)> {
         let has_ended = |thread: &&wattle_check::search::Thread<'_>| {
             thread.process::<ModuleThread>().is_some_and(ModuleThread::has_ended)
         };
-        // SPIR-V's waits for those that come to it, which the search does not know either.
-        if self.world.spirv().is_none() && !execution.threads.iter().any(has_ended) {
-            return None;
-        }
+        let some_have_ended = execution.threads.iter().any(has_ended);
         execution.stuck.iter().find_map(|stuck| {
             let Why::Barrier(event) = stuck.why else { return None };
             let at = execution.graph.event(event).source as usize;
@@ -226,14 +224,17 @@ impl Judge<'_> {
                 return None;
             }
             let (part, number) = self.world.instruction_of(at);
+            // SPIR-V's waits for those that come to it, which the search does not know either.
+            let is_spirv = part.spirv.is_some();
+            if !is_spirv && !some_have_ended {
+                return None;
+            }
             let waits_for_more = match part.kernel().steps.get(number)?.op.outline(|_| {}, |_| {}).meeting? {
-                Meeting::Lanes { how, .. } => {
-                    takes_all(how) || self.world.spirv().is_some() && how != Exchange::Barrier
-                }
-                Meeting::Gathering => execution.threads.iter().any(has_ended),
+                Meeting::Lanes { how, .. } => takes_all(how) || is_spirv && how != Exchange::Barrier,
+                Meeting::Gathering => some_have_ended,
                 Meeting::Barrier => false,
             };
-            waits_for_more.then_some(at)
+            waits_for_more.then_some((at, if is_spirv { NOT_ALL_COME } else { LANES_HAVE_ENDED }))
         })
     }
 
@@ -312,11 +313,7 @@ impl Visitor for Judge<'_> {
         if wrong.is_none() && self.waits_for_the_chosen(execution) {
             return ControlFlow::Continue(());
         }
-        if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
-            let why = match self.world.spirv() {
-                Some(_) => NOT_ALL_COME,
-                None => LANES_HAVE_ENDED,
-            };
+        if let (None, Some((at, why))) = (&wrong, self.waits_for_the_ended(execution)) {
             self.world.refuse(at, why);
             return ControlFlow::Break(());
         }

@@ -133,6 +133,10 @@ fn value(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>, addresses: &mut A
                 value
             }
         }
+        // The bits have the sign in them; ptxas takes no other before them.
+        (Token::Single(_), Sort::Float) if negative => {
+            return parser.fail("a single in hexadecimal stands without a sign, which is its highest bit".to_owned());
+        }
         (Token::Single(bits), Sort::Float) if ty.bits == 32 => u64::from(bits),
         (Token::Double(bits), Sort::Float) => {
             let value = if negative { -f64::from_bits(bits) } else { f64::from_bits(bits) };
