@@ -42,9 +42,9 @@ pub enum Liveness {
         /// The number of states.
         states: usize,
     },
-    /// Some run does not end.
+    /// At least one run does not end.
     Stuck(Stuck),
-    /// There are more states than the limit, and those seen do not decide the question.
+    /// The program has more states than the limit, and those seen do not decide the question.
     Unknown {
         /// The maximum number of states.
         states: usize,
@@ -62,7 +62,7 @@ pub enum Liveness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LassoError {
-    /// There are more threads than the sets used here can hold.
+    /// The program has more threads than the sets used here can hold.
     #[error("{0} threads are too many for exploring interleavings (at most 64)")]
     TooManyThreads(usize),
     /// A thread asked for a value although it was given every value.

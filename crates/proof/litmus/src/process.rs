@@ -52,7 +52,7 @@ impl World {
         World { program, flows, first_source, members }
     }
 
-    /// The program.
+    /// The program that the threads run.
     pub fn program(&self) -> &Program {
         &self.program
     }

@@ -120,7 +120,7 @@ pub enum Update {
     },
 }
 
-/// One instruction. Everything that the models use of it is in its label or labels.
+/// An instruction of a thread. Everything that the models use of it is in its label or labels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
     /// Reads memory.
@@ -360,7 +360,7 @@ impl Program {
         self.origin.places.get(thread)?.get(instruction).copied()
     }
 
-    /// A location's first name.
+    /// The first name of a location, or an empty text if it has none.
     pub fn location_name(&self, location: LocationId) -> &str {
         self.references.iter().find(|name| name.location == location).map_or("", |name| &name.name)
     }

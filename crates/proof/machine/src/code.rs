@@ -44,7 +44,7 @@ pub(crate) enum Operand {
     Builtin(Builtin, u8),
 }
 
-/// One operator, and the temporary that gets its result.
+/// An operator, and the temporary that receives its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calc {
     pub dst: u32,
@@ -188,7 +188,7 @@ impl CalcOp {
     }
 }
 
-/// Where a thread goes on after an instruction.
+/// The instruction at which a thread goes on after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// At the instruction that follows.
@@ -203,7 +203,7 @@ pub(crate) enum Next {
 
 /// What an operation is made of.
 pub(crate) struct OpParts {
-    /// Where a thread goes on after it, unless it faults.
+    /// The instruction at which a thread goes on after the operation, unless it faults.
     pub next: Next,
     /// The threads that wait for one another at it.
     pub meeting: Option<Meeting>,

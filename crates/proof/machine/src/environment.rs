@@ -24,7 +24,7 @@ impl LaunchShape {
         LaunchShape { block_extent, grid_extent, frame_count: grid_extent, frame_extent: block_extent, warp_size: 1 }
     }
 
-    /// The same launch with warps of this number of lanes.
+    /// Sets the number of lanes of a warp.
     pub fn with_warps(self, warp_size: u32) -> LaunchShape {
         LaunchShape { warp_size, ..self }
     }
@@ -138,9 +138,9 @@ impl View {
 /// The launch parameters that all threads share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
-    /// Its blocks, threads and frames.
+    /// The blocks, threads and frames of the launch.
     pub shape: LaunchShape,
-    /// One argument for each parameter of the kernel, in order.
+    /// The arguments, one for each parameter of the kernel, in order.
     pub arguments: Vec<Argument>,
     /// The length, in elements, of the shared array that is sized at launch; 0 where there is none.
     pub shared_len: u32,
@@ -149,7 +149,7 @@ pub struct Environment {
 /// The reason why a kernel cannot be launched in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EnvironmentError {
-    /// There are too many or too few arguments.
+    /// The number of arguments is not that of the parameters.
     #[error("kernel `{kernel}` takes {expected} arguments, and was given {found}")]
     Count {
         /// The kernel's name.

@@ -53,7 +53,7 @@ impl<V: Value> Thread<V> {
         Thread { position, pc: 0, at: 0, answer: Answer::None, words: vec![V::default(); program.words] }
     }
 
-    /// Where the thread is in its launch.
+    /// The position of the thread in its launch.
     pub fn position(&self) -> Position {
         self.position
     }

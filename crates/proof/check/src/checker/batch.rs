@@ -150,7 +150,7 @@ fn forgive_waiting(phase: &mut Phase, groups: &[Group], is_final: IsFinal<'_>) {
 /// Launches that run at the same time, as they are searched.
 enum Work {
     Own(World),
-    /// Some of them are of modules.
+    /// Launches of which at least one is of a module.
     Modules(Batch),
 }
 

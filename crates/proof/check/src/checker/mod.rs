@@ -98,7 +98,7 @@ pub struct Checker {
     pub(crate) meter: Option<Arc<Meter>>,
     /// The maximum number of shapes of launches by frames that are tried, for a first pass; `None` for all.
     pub(crate) most_shapes: Option<usize>,
-    /// Where results of searches are kept, if anywhere.
+    /// The store of the results of searches; `None` if they are not kept.
     pub(crate) keeper: Option<Arc<dyn Keeper>>,
 }
 
@@ -153,7 +153,7 @@ impl Checker {
         Checker { loop_bound, ..self }
     }
 
-    /// Sets a time limit.
+    /// Sets a limit for the duration of the check, which has none by default.
     pub fn time(self, time: Duration) -> Checker {
         Checker { time: Some(time), ..self }
     }

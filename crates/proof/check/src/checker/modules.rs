@@ -210,7 +210,7 @@ pub(super) fn fingerprint(batch: &Batch) -> (u64, String) {
     (hasher.finish(), what.join(" and "))
 }
 
-/// Has launches judged.
+/// Passes a batch to the linked judge of modules, unless the result is kept. Fails if no judge is linked.
 pub(super) fn judge(batch: &Batch, kept: Option<KeptSearch>, fingerprint: u64, what: String) -> Result<Phase> {
     if let Some(kept) = kept {
         return Ok(kept.complete(phase_of(batch, Judged::default(), fingerprint, what)));

@@ -137,7 +137,7 @@ pub struct Variant {
     /// The orders of each combination of observations, under the counting model.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::orders"))]
     pub orders: BTreeMap<String, Orders>,
-    /// Which combinations there are under each model.
+    /// The combinations of observations that some execution has, under each model.
     #[cfg_attr(feature = "serde", serde(rename = "models", serialize_with = "super::serialize::models"))]
     pub outcomes: Vec<(Model, Vec<String>)>,
     /// The models whose search was not complete: there may be more orders and combinations.

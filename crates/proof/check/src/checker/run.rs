@@ -23,7 +23,7 @@ use crate::program::World;
 use crate::report::{Orders, Unknown, Violation, Witness};
 use crate::search::{Address, Statistics};
 
-/// One run of a scenario's function.
+/// A run of a scenario's function, in which each search has one chosen outcome.
 pub(super) struct Run {
     pub checker: Checker,
     pub choice: Choice,
@@ -101,7 +101,7 @@ impl Path {
         }
     }
 
-    /// The same outcomes of the same searches, to be run through again.
+    /// A path with the outcomes and choices of this one, for a further run of the function that goes the same way.
     pub fn again(&self) -> Path {
         Path { phases: self.phases.clone(), chosen: self.chosen.clone(), ..Path::default() }
     }

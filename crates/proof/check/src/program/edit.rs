@@ -84,7 +84,7 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// Whether nothing is edited.
+    /// Whether the programs are left as they are.
     pub fn is_empty(&self) -> bool {
         self.instructions.is_empty() && self.barriers.is_empty()
     }

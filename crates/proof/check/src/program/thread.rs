@@ -76,7 +76,7 @@ impl KernelThread {
         self.thread.position()
     }
 
-    /// The same thread, which is never scheduled again after its first `writes` writes.
+    /// Makes the thread one that is never scheduled again after its first `writes` writes.
     pub fn halting_after(self, writes: u32) -> KernelThread {
         KernelThread { halts_after: Some(writes), ..self }
     }

@@ -23,7 +23,7 @@ pub struct LaunchWorld {
     pub program: Arc<Program>,
     /// The kernel's number: launches of one kernel have the same.
     pub number: u32,
-    /// Its shape and its arguments, whose memories have their numbers in [`World::memories`].
+    /// The shape and the arguments of the launch; memories have their numbers in [`World::memories`].
     pub environment: Environment,
     /// How its memory operations are lowered.
     pub lowering: Lowering,

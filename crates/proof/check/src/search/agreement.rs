@@ -78,7 +78,7 @@ impl Act {
         }
     }
 
-    /// Whether it writes.
+    /// Whether the action is a store or an update.
     fn is_write(&self) -> bool {
         match self {
             Act::Store { .. } | Act::Update { .. } => true,

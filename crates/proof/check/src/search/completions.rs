@@ -61,8 +61,8 @@ pub(super) enum Given<'v> {
     Present,
     /// The values that some write of the program gives the place; any value if they are too many.
     Possible(&'v Values),
-    /// The same values, or some of them; reads that may be merged are, with each other and with stores. The result need
-    /// not be certain.
+    /// The values that some write of the program gives the place, or some of them; reads that may be merged are, with
+    /// each other and with stores. The result need not be certain.
     Merged(&'v Values),
     /// The values that some write gives the place, where completions are listed instead of compared. Reads of one place
     /// that a compiler may make one return one value if they are `merged`, and else any of the values each.
@@ -104,11 +104,11 @@ struct Path<'w> {
 
 /// The outcome of running a completion.
 enum Outcome {
-    /// It ran to its end, or to where it may wait for ever.
+    /// The completion ran to its end, or to where the thread may wait for ever.
     Ended,
-    /// It is longer than the limit.
+    /// The completion is longer than the limit.
     Cut,
-    /// It needs a value that cannot be determined.
+    /// The completion needs a value that cannot be determined.
     Unknown,
 }
 

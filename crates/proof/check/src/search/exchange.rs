@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Those that have ended are no lanes of a vote, a reduction or a scan, have no bit in a ballot, and give nothing.
+    /// Lanes that have ended do not count in a vote, a reduction or a scan, have no bit in a ballot, and give nothing.
     #[test]
     fn lanes_that_have_ended_take_no_part() {
         let values = [Some(4), None, Some(6), None];

@@ -160,7 +160,7 @@ struct Keeping<'w> {
     own: Arc<Own>,
 }
 
-/// The same thread, with its private cells in its own state.
+/// Wraps a thread so that its private cells are in its own state, and its accesses of them are no actions.
 pub fn keeping<'w>(inner: Thread<'w>, thread: ThreadId, cells: &'w PrivateCells<'w>) -> Thread<'w> {
     Thread::erased(Arc::new(Keeping { inner, thread, cells, own: Arc::default() }))
 }

@@ -69,9 +69,9 @@ pub enum Change {
 pub enum Written {
     /// The result is not known yet.
     Unknown,
-    /// It writes nothing.
+    /// The read-modify-write writes nothing.
     Nothing,
-    /// It writes this value.
+    /// The read-modify-write writes this value.
     Value(u64),
 }
 
@@ -130,10 +130,10 @@ pub enum Members {
     Threads(Arc<[ThreadId]>),
     /// All of these threads but those that have ended.
     Remaining(Arc<[ThreadId]>),
-    /// This number of threads of the block, whichever arrive first; later ones pass at once.
+    /// As many threads of the block as the number, whichever arrive first; later ones pass at once.
     Quorum(u32),
-    /// This number of groups, whichever arrive first; later ones wait for others. A group has arrived once all of its
-    /// threads have that have not ended.
+    /// As many groups as `count`, whichever arrive first; later ones wait for others. A group has arrived once all of
+    /// its threads have that have not ended.
     Groups {
         /// The threads of all groups.
         of: Arc<[ThreadId]>,
@@ -156,8 +156,8 @@ pub struct Barrier {
     pub members: Members,
     /// Whether the thread waits; otherwise it only arrives.
     pub waits: bool,
-    /// Which threads must be at the same dynamic instance of the same statement as this one; `None` if any barrier of
-    /// the resource matches.
+    /// The statement instance at which the threads of a group must be together; `None` if any barrier of the resource
+    /// matches.
     pub converges: Option<Convergence>,
 }
 
@@ -191,9 +191,9 @@ pub enum Action {
     Exchange { barrier: Barrier, exchange: Exchange, source: u32 },
     /// A loop that may go on for ever is about to begin. The process now holds only values that it will use again.
     LoopHead { label: u32 },
-    /// Such a loop is about to begin again. If its exit depends on memory, it `waits`: other threads may prolong it
-    /// without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever memory holds:
-    /// then they may prolong it as far as that.
+    /// A loop that may go on for ever is about to begin again. If its exit depends on memory, it `waits`: other threads
+    /// may prolong it without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever
+    /// memory holds: then they may prolong it as far as that.
     BackEdge { label: u32, source: u32, waits: bool, ends: bool },
     /// The thread cannot continue before a value that it was not given is known. The next call repeats the attempt.
     NeedsValue,

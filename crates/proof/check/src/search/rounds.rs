@@ -40,7 +40,7 @@ pub(super) struct Round {
     pub reads: Vec<EventId>,
     /// The writes of updates that have written back what they read.
     pub idle: Vec<EventId>,
-    /// Its stores, none of which is atomic.
+    /// The stores of the iteration, none of which is atomic.
     pub writes: Vec<EventId>,
 }
 
@@ -50,7 +50,7 @@ impl Round {
         self.reads.iter_mut().chain(&mut self.idle).chain(&mut self.writes).chain(&mut self.arrival)
     }
 
-    /// Its reads, and the writes of its idle updates.
+    /// The reads of the iteration, and the writes of its idle updates.
     pub fn looks(&self) -> impl Iterator<Item = EventId> + '_ {
         self.reads.iter().chain(&self.idle).copied()
     }

@@ -85,7 +85,7 @@ fn begin<'w>(state: &mut SearchState<'w>, thread: ThreadId) -> Run<'w> {
     run
 }
 
-/// Runs one thread.
+/// Runs a thread to its end, or to where it stops, and records its status.
 pub(super) fn run<'w>(
     setup: &Setup<'_>,
     state: &mut SearchState<'w>,

@@ -95,7 +95,7 @@ impl Known {
 }
 
 impl<'w> Open<'w> {
-    /// The initial state.
+    /// The state of the search before any thread has run.
     pub fn root(setup: &Setup<'w>, global: &Global<'_>) -> Self {
         let values = || global.values.get_or_init(|| Values::find(setup));
         let ignores = setup.dependencies == Dependencies::Ignored;

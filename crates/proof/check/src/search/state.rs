@@ -17,26 +17,27 @@ use super::{Problem, Setup, Thread};
 /// The status of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Status {
-    /// It can run.
+    /// The thread can run.
     Ready,
-    /// It has not begun, and waits for other threads to end.
+    /// The thread has not begun, and waits for other threads to end.
     NotStarted,
-    /// It needs the value of a read whose source is not chosen.
+    /// The thread needs the value of a read whose source is not chosen.
     Needs,
-    /// It waits at the barrier with this number in [`SearchState::gates`].
+    /// The thread waits at the barrier with this number in [`SearchState::gates`].
     AtBarrier(usize),
-    /// It has come back to the head of a loop and nothing has changed.
+    /// The thread has come back to the head of a loop and nothing has changed.
     Spins,
-    /// It has come back to the head of a loop, and has changed nothing but what the threads see that it met at
+    /// The thread has come back to the head of a loop, and has changed nothing but what the threads see that it met at
     /// barriers: where they have come back too, all of them spin ([`super::rounds`]).
     GoesRound,
-    /// It has iterated a loop more often than the loop bound allows.
+    /// The thread has iterated a loop more often than the loop bound allows.
     Bounded,
-    /// It has iterated a loop that does not depend on memory more often than [`MOST_TURNS`](super::MOST_TURNS) allows.
+    /// The thread has iterated a loop that does not depend on memory more often than [`MOST_TURNS`](super::MOST_TURNS)
+    /// allows.
     Endless,
-    /// It is never scheduled again.
+    /// The thread is never scheduled again.
     Halted,
-    /// It has ended.
+    /// The thread has ended.
     Done,
 }
 
@@ -104,7 +105,7 @@ pub(super) struct Runner<'w> {
     pub round: Option<Round>,
     /// The reads, and the writes of idle updates, of iterations that threads have repeated together.
     pub repeated: Vec<EventId>,
-    /// Its arrivals at barriers, in program order, each with the number of its gate.
+    /// The thread's arrivals at barriers, in program order, each with the number of its gate.
     pub arrivals: Vec<(EventId, usize)>,
     /// The faults since `waiting`; they are found again when the thread is run again.
     pub faults: Vec<Fault>,
@@ -178,7 +179,7 @@ pub(super) struct SearchState<'w> {
     pub ignored: Vec<(u32, u32)>,
     /// The cells whose idle updates count as effects.
     pub mixed: MixedCells,
-    /// Where dependencies are ignored: the reads for which a thread may wait that does something early.
+    /// The reads for which a thread may wait that does something early, where dependencies are ignored.
     pub circle_reads: Option<Arc<CircleReads>>,
 }
 

@@ -115,7 +115,8 @@ pub trait Erased: Send + Sync {
     fn any_unmarked(&self) -> bool;
     fn mark_pending(&mut self);
     fn forget_dead(&mut self);
-    /// See [`Process::widen`]; threads with private cells of their own are not widened.
+    /// Widens the thread as [`Process::widen`] does; `false` by default, since threads with private cells of their own
+    /// are not widened.
     fn widen(&mut self, _other: &Thread<'_>, _together: bool) -> bool {
         false
     }

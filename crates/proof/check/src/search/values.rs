@@ -24,11 +24,11 @@ pub(super) struct Values {
     places: HashMap<Source, Place>,
     /// Whether all values were found.
     complete: bool,
-    /// The same, but for values that come of those which nothing but themselves brings about.
+    /// Whether all values were found, but for those that nothing but themselves brings about.
     whole: bool,
 }
 
-/// Where a value comes from.
+/// The origin of a value that a thread receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Source {
     Memory(Address),

@@ -17,7 +17,7 @@ pub struct Actor {
     pub launch: String,
     /// The number of dimensions of the launch.
     pub rank: usize,
-    /// Its block and its index there.
+    /// The block of the thread in its launch, and its index in the block.
     pub position: Position,
     /// Whether it runs on the device, not on the host.
     pub on_device: bool,
@@ -65,22 +65,22 @@ pub struct Waiting {
 /// What a thread does at its last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It waits at a barrier.
+    /// The thread waits at a barrier.
     Barrier,
-    /// It waits at an operation of its warp.
+    /// The thread waits at an operation of its warp.
     Warp,
-    /// It repeats a loop in which nothing can change any more.
+    /// The thread repeats a loop in which nothing can change any more.
     Spinning,
-    /// It could continue.
+    /// The thread could continue.
     Running,
 }
 
 /// The reason why a launch was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Its threads reached this limit on their statements together.
+    /// The threads of the launch together reached this limit on their statements.
     StepLimit(u64),
-    /// Its time limit was reached.
+    /// The time limit of the launch was reached.
     Deadline,
     /// The stop flag was set.
     Interrupted,

@@ -45,9 +45,9 @@ pub(super) enum Meets {
 
 /// What has come of the arrivals at a gate.
 enum Found {
-    /// It waits for others.
+    /// The gate waits for further arrivals.
     Waits,
-    /// These arrivals pass.
+    /// The gate opens, and these arrivals pass.
     Opens(Vec<usize>),
     /// The first arrival waits for a thread of that number, which has ended.
     Missed(u32),

@@ -34,7 +34,7 @@ pub enum Agent {
 pub struct LaunchRequest {
     /// The kernel.
     pub program: Arc<Program>,
-    /// Its blocks and threads.
+    /// The blocks and threads of the launch.
     pub shape: LaunchShape,
     /// The arguments, one for each parameter.
     pub arguments: Vec<Argument>,

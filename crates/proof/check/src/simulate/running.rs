@@ -22,8 +22,8 @@ pub(super) const READS: usize = 8;
 pub(super) struct Running {
     pub machine: Machine,
     pub sync: ThreadSync,
-    /// Where buffers and the memory of blocks are ordered each by itself, as Vulkan has it, what is known of the
-    /// latter; `sync` is about buffers then.
+    /// What is known of the memory of blocks, under a model that orders buffers and that memory separately, as Vulkan
+    /// does; `sync` is about buffers then.
     pub block_sync: Option<Box<ThreadSync>>,
     /// The launch's position among those of this generation.
     pub launch: usize,
@@ -43,15 +43,15 @@ pub(super) struct Running {
 /// The state of a running thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RunState {
-    /// It can run; the number is its index in the list of runnable threads.
+    /// The thread can run; the number is its index in the list of runnable threads.
     Runnable(usize),
-    /// It waits at the barrier at that line, in those iterations of the loops around it.
+    /// The thread waits at the barrier at that line, in those iterations of the loops around it.
     Barrier(Site, Vec<u64>),
-    /// It waits at an operation of its warp.
+    /// The thread waits at an operation of its warp.
     Warp(AtWarp),
-    /// It waits at a barrier of a module, or at an operation of some lanes of its warp.
+    /// The thread waits at a barrier of a module, or at an operation of some lanes of its warp.
     Gate { in_warp: bool },
-    /// It repeats the same iteration until one of these elements changes; any memory, if the list is empty.
+    /// The thread repeats the same iteration until some element of these changes; any memory, if the list is empty.
     Spinning(Vec<Address>),
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Block {
     pub at_warp: Vec<Vec<u32>>,
     /// The barriers and operations of warps to which threads of a module have come.
     pub gates: Vec<Gate>,
-    /// Their meetings at the barrier, and those of each warp at its operations.
+    /// The meetings of the block's threads at its barrier.
     pub met_at_barrier: Meetings,
     pub met_in_warp: Vec<Meetings>,
     /// The last thread that ended, and its last line.

@@ -21,7 +21,7 @@ use super::simulator::Simulator;
 /// The maximum number of words of a thread that is checked: comparing larger ones at each back edge would cost too
 /// much.
 const MAX_WORDS: usize = 1 << 12;
-/// The same for all threads that meet.
+/// The maximum number of words of all threads that meet, taken together.
 const MAX_WORDS_TOGETHER: usize = 1 << 16;
 
 /// How often threads have met since a value changed, and how.

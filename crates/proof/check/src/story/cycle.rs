@@ -31,7 +31,7 @@ impl Link {
     }
 }
 
-/// One link of a cycle.
+/// A link of a cycle, with the events that it connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub from: EventId,

@@ -168,7 +168,7 @@ pub(super) fn named(instruction: &Instruction) -> BTreeSet<RegisterId> {
 mod tests {
     use super::*;
 
-    /// Runs straight-line code.
+    /// Runs instructions without jumps on the registers.
     fn run(code: &[Instruction], registers: &mut [u64]) {
         let value = |registers: &[u64], operand: Operand| match operand {
             Operand::Register(register) => registers[register],

@@ -103,7 +103,7 @@ impl TracedThread {
         }
     }
 
-    /// The first unused register.
+    /// The lowest register that holds no open value.
     fn free(&self) -> RegisterId {
         (0..).find(|register| self.open.iter().all(|open| open.register != *register)).unwrap_or(0)
     }

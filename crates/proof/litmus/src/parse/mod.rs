@@ -177,7 +177,7 @@ impl<'t> Parser<'t> {
         Ok(parser)
     }
 
-    /// Takes the next token.
+    /// Replaces the current token by the next of the text, and returns the old one.
     fn advance(&mut self) -> Result<Token, Wrong> {
         let (token, place) = self.lexer.token()?;
         self.place = place;

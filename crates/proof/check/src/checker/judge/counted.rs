@@ -14,9 +14,9 @@ use crate::search::{Address, Answers, Dependencies, Setup, counted_runs};
 /// The size of launches for which a few runs stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
-    /// They are large, or have many executions.
+    /// The launches are large, or have many executions.
     Large,
-    /// They are searched first, so that what they do can be shown.
+    /// The launches are searched first, so that what they do can be shown.
     Small,
 }
 

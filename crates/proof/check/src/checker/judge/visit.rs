@@ -88,7 +88,7 @@ impl Judge<'_> {
     }
 }
 
-/// A fault, in words.
+/// The text of a fault: what failed, and its source line.
 pub(super) fn described(world: &World, fault: &Fault) -> String {
     let (launch, _) = World::statement(fault.source);
     match (world.fault(fault.fault), world.launches.get(launch)) {

@@ -204,7 +204,7 @@ struct Cell {
     /// Whether private accesses of several threads are to be ordered, which barriers do not do.
     apart: bool,
     writer: Option<Epoch>,
-    /// Other stores of its value that nothing orders with the last one.
+    /// The other stores of the value of the last store that nothing orders with it.
     alike: Accesses,
     /// What was before the first of these stores, where there may be several.
     past: Option<Box<Past>>,

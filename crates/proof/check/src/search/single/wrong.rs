@@ -30,7 +30,7 @@ pub enum Wrong {
 pub struct WrongRun {
     /// The graph.
     pub graph: Graph,
-    /// Its analysis.
+    /// The analysis of the graph under the model.
     pub analysis: Analysis,
     /// What is wrong.
     pub wrong: Wrong,

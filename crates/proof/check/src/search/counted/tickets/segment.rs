@@ -30,7 +30,7 @@ pub struct Member<'w> {
     pub turns: Vec<u32>,
 }
 
-/// Where a thread of a unit stands.
+/// The point at which a thread of a unit stands.
 #[derive(Clone, PartialEq)]
 pub enum At {
     Ready,

@@ -45,7 +45,7 @@ enum Common {
     Nobody,
     /// The part of the counter that is in all of the tickets: no two of them are given in one execution.
     Part(Ticket),
-    /// They have nothing in common.
+    /// The tickets have nothing in common.
     Nothing,
 }
 
