@@ -23,8 +23,10 @@ pub struct Change {
     pub(super) what: Vec<What>,
 }
 
+/// An edit that a change makes, by the program's number and the instruction's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
+    /// New orders and scopes of instructions.
     Strength(Vec<(u32, u32, Strength)>),
     FenceBefore(u32, u32, FenceOrder, Scope),
     FenceAfter(u32, u32, FenceOrder, Scope),
@@ -176,6 +178,7 @@ pub(super) fn scope_needed(report: &Report) -> Scope {
     if several { Scope::Device } else { Scope::Block }
 }
 
+/// Whether threads may access a place plainly and see what others have written there.
 pub(super) fn is_shared(program: &Program, place: Place) -> bool {
     match place {
         Place::Param(id) => matches!(
@@ -216,29 +219,12 @@ pub(super) fn together(
     Change { site: instruction.site, kernel, text, what: vec![What::Strength(parts)] }
 }
 
-pub(super) fn around(
-    number: u32,
-    program: &Program,
-    instruction: &Instruction,
-    before: bool,
-    order: FenceOrder,
-    scope: Scope,
-) -> Change {
-    let what = if before {
-        What::FenceBefore(number, instruction.at, order, scope)
-    } else {
-        What::FenceAfter(number, instruction.at, order, scope)
-    };
-    let place = if before { "before" } else { "after" };
-    let text = format!("{} {place} this line", fence(order, scope));
-    Change { site: instruction.site, kernel: program.kernel().name.clone(), text, what: vec![what] }
-}
-
 /// The name of a place in a kernel's source.
 pub(super) fn name(program: &Program, place: Place) -> String {
     program.kernel().place_name(place)
 }
 
+/// A fence as the source has it.
 pub(super) fn fence(order: FenceOrder, scope: Scope) -> String {
     format!("mem_fence(Scope::{scope:?}, Order::{order:?})")
 }

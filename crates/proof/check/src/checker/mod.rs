@@ -36,6 +36,7 @@ mod schedule;
 mod seeds;
 #[cfg(feature = "serde")]
 mod serialize;
+mod stronger;
 mod strongest;
 mod variants;
 mod waits;
