@@ -2,8 +2,7 @@
 
 use wattle_memory::{EventId, Label, Model};
 
-use super::exchange::Exchange;
-use super::process::{AccessTarget, Address, Change};
+use super::process::{AccessTarget, Address, Change, Exchange};
 use super::state::SearchState;
 
 /// An action of a thread, as far as all its completions agree on it.

@@ -30,20 +30,25 @@ mod execution;
 mod failed;
 mod feasibility;
 mod forwarding;
+mod gate;
 mod gates;
+mod head;
 mod ignored;
 mod interleaving;
 mod leaf;
 mod limit;
+mod own;
 mod possible;
 mod private;
 mod process;
 mod promises;
 mod race_free;
+mod root;
 mod rounds;
 mod run;
 mod same_stores;
 mod searcher;
+mod selection;
 mod settle;
 mod share;
 mod single;
@@ -59,13 +64,14 @@ use std::sync::Arc;
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use counted::{Answers, Counted, counted_runs};
+pub use exchange::FROM_NOBODY;
 pub(crate) use exchange::of_remaining;
-pub use exchange::{Exchange, FROM_NOBODY};
 pub use execution::last_values;
 pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
-pub use private::{Own, PrivateCells, SharedCells, keeping};
+pub use own::Own;
+pub use private::{PrivateCells, SharedCells, keeping};
 pub use process::{
-    AccessTarget, Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Written,
+    AccessTarget, Action, Address, Barrier, Change, Convergence, Exchange, Initial, Members, Memory, Process, Written,
 };
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use same_stores::Lanes;

@@ -19,10 +19,11 @@ use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use wattle_core::lock;
 use wattle_memory::{Label, ThreadId};
 
+use super::own::Own;
 use super::process::{AccessTarget, Action, Address, Memory};
 use super::thread::{Erased, Thread};
 
@@ -129,26 +130,6 @@ impl<'w> PrivateCells<'w> {
             known.contradicted = true;
         }
         fits
-    }
-}
-
-/// The private cells of one thread.
-#[derive(Clone, Debug, Default)]
-pub struct Own {
-    /// The cells that it has written, with values as far as they are known.
-    pub cells: FxHashMap<Address, Option<u64>>,
-    /// Whether it has written to a place that is not known.
-    clouded: bool,
-    /// The number of its writes, of which some may be to one cell.
-    pub writes: u32,
-    /// The cells that it has read: a cell that another thread writes is no private one of either.
-    read: FxHashSet<Address>,
-}
-
-impl Own {
-    /// Whether threads with these cells do the same from here on.
-    fn is_same(&self, other: &Own) -> bool {
-        self.clouded == other.clouded && self.cells == other.cells
     }
 }
 

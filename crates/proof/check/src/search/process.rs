@@ -4,10 +4,8 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
-use wattle_ir::{AtomicOp, Type, eval};
+use wattle_ir::{AtomicOp, Type, WarpOp, eval};
 use wattle_memory::{Label, ThreadId};
-
-use super::exchange::Exchange;
 
 /// A memory cell: the number of its memory, and of the element in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -169,6 +167,26 @@ pub struct Convergence {
     pub group: u32,
     /// The instance: equal for the same statement in the same iterations of the loops around it.
     pub instance: u64,
+}
+
+/// What a lane brings to an operation of its warp. An unknown value is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The operation.
+    pub op: WarpOp,
+    /// The type of the values.
+    pub ty: Type,
+    /// The lane's value.
+    pub value: Option<u64>,
+    /// The second operand; 0 where there is none.
+    pub operand: Option<u64>,
+}
+
+impl Exchange {
+    /// Whether the value and the operand are known.
+    pub(super) fn is_known(&self) -> bool {
+        self.value.is_some() && self.operand.is_some()
+    }
 }
 
 /// The next action of a thread. `source` is the statement, by a number that the process assigns. A target or value that

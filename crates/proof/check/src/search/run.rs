@@ -3,11 +3,11 @@
 use wattle_memory::{EventId, Label, Level, ThreadId, stop};
 
 use super::contents::{locate, provide, write_half};
-use super::exchange::Exchange;
-use super::process::{AccessTarget, Action, Address, Barrier, Change};
+use super::head::Head;
+use super::process::{AccessTarget, Action, Address, Barrier, Change, Exchange};
 use super::promises::{take_back, take_early, take_or_insert};
 use super::rounds::{MOST_ROUNDS, comes_round, meet, note};
-use super::state::{Fault, Head, SearchState, Status};
+use super::state::{Fault, SearchState, Status};
 use super::{Problem, Setup, Thread};
 
 /// The most iterations of loops that end, whatever memory holds, before they count as those of others do.

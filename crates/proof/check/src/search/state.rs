@@ -8,10 +8,9 @@ use rustc_hash::FxHashSet;
 use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Model, Placement, Set, ThreadId};
 
 use super::boundaries::placements;
-use super::gates::Gate;
-use super::ignored::CircleReads;
+use super::gate::Gate;
+use super::head::{Head, Round};
 use super::process::{AccessTarget, Address, Change, Members, Memory, Written};
-use super::rounds::Round;
 use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
@@ -39,34 +38,6 @@ pub(super) enum Status {
     Halted,
     /// The thread has ended.
     Done,
-}
-
-/// An open loop, with the thread as it was when the current iteration began.
-#[derive(Clone)]
-pub(super) struct Head<'w> {
-    pub label: u32,
-    pub process: Thread<'w>,
-    pub iterations: u32,
-    /// The iterations in a row that have neither looked nor done anything that others see.
-    pub idle: u32,
-    /// The first event of the current iteration.
-    pub first: Option<EventId>,
-    /// Whether the current iteration has done something that other threads can see.
-    pub effect: bool,
-    /// Whether it has read memory that threads race on.
-    pub looked: bool,
-    /// What it has done, if threads may repeat it together.
-    pub round: Option<Round>,
-    /// How often the loop has been repeated so.
-    pub rounds: u32,
-}
-
-impl<'w> Head<'w> {
-    /// The head of a loop at which this process is.
-    pub fn new(label: u32, process: Thread<'w>) -> Self {
-        let round = Some(Round::default());
-        Head { label, process, iterations: 0, idle: 0, first: None, effect: false, looked: false, round, rounds: 0 }
-    }
 }
 
 /// The state of a thread. Everything before `waiting` is decided; `trail` holds the events to which it has run ahead
@@ -181,6 +152,20 @@ pub(super) struct SearchState<'w> {
     pub mixed: MixedCells,
     /// The reads for which a thread may wait that does something early, where dependencies are ignored.
     pub circle_reads: Option<Arc<CircleReads>>,
+}
+
+/// The reads at which a thread may wait as a part of a circle ([`super::ignored`]).
+#[derive(Debug)]
+pub(super) struct CircleReads(
+    /// The reads by their threads and statements; `None` where all may be.
+    pub Option<FxHashSet<(ThreadId, u32)>>,
+);
+
+impl CircleReads {
+    /// Whether a thread that waits for a read of this statement may be part of a circle.
+    pub fn contains(&self, thread: ThreadId, source: u32) -> bool {
+        self.0.as_ref().is_none_or(|some| some.contains(&(thread, source)))
+    }
 }
 
 /// Cells that have accesses which atomicity does not order with an idle update of theirs ([`super::failed`]).

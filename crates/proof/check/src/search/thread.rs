@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 
-use super::private::Own;
+use super::own::Own;
 use super::process::{Action, Address, Process};
 
 /// A process in its world. Copies share it until one of them runs on: a search keeps many states, and most of their

@@ -6,9 +6,8 @@ use std::collections::VecDeque;
 use wattle_memory::{EventId, Label, stop};
 
 use super::super::agreement::Act;
-use super::super::exchange::Exchange;
 use super::super::forwarding::{Forwarded, synchronizes};
-use super::super::process::{AccessTarget, Action, Address, Change, Written};
+use super::super::process::{AccessTarget, Action, Address, Change, Exchange, Written};
 use super::listed::without_dead;
 use super::{Completions, Given, MOST, MOST_TURNS, Path};
 

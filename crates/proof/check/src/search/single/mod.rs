@@ -50,8 +50,7 @@ use rustc_hash::FxBuildHasher;
 use wattle_memory::{Analysis, Classes, EventId, Graph, LocationId, ThreadId};
 
 use super::boundaries::placements;
-use super::exchange::Exchange;
-use super::process::{Action, Address, Barrier};
+use super::process::{Action, Address, Barrier, Exchange};
 use super::{Fault, Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
 pub(super) use commuting::Commuting;
