@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use wattle_core::{Device, Result, Summary};
 
-use super::changes::{self, Change};
-use super::explore::stopped;
+use super::changes::{self, Advice, Change};
 use super::module_batch::ModuleVariant;
 use super::modules::{MODULE_JUDGES, ModuleTrials};
 use super::strongest::{self, Kind, Variants};
@@ -16,25 +15,6 @@ use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;
 use crate::report::{Report, Verdict, Violation};
 use crate::search::{Setup, always_faults};
-
-/// The changes that advice proposes for a scenario's kernels.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Advice {
-    /// For a scenario that holds: the weakest orders and scopes found under which it still does, all together.
-    pub weaker: Vec<Change>,
-    /// Of the instructions that stay as they are, those that are needless alone: without one of them, and with all
-    /// others as written, the scenario holds too.
-    pub needless_alone: Vec<Change>,
-    /// For a scenario that does not hold: the fewest changes that make it hold.
-    pub fixes: Vec<Change>,
-    /// How many variants were tried.
-    pub tried: u64,
-    /// Whether the time was up before all variants were tried.
-    pub cut_short: bool,
-    /// For a scenario that does not hold and for which no changes were found: what was tried, in words.
-    pub how_far: Vec<String>,
-}
 
 /// The maximum number of changes that are tried together.
 const MOST_TOGETHER: usize = 3;
@@ -75,7 +55,7 @@ impl Trials<'_> {
     }
 
     fn time_is_up(&mut self) -> bool {
-        self.is_up |= Instant::now() >= self.deadline || stopped(&self.checker.limits(None)).is_some();
+        self.is_up |= Instant::now() >= self.deadline || self.checker.limits(None).reached().is_some();
         self.is_up
     }
 

@@ -23,6 +23,25 @@ pub struct Change {
     pub(super) what: Vec<What>,
 }
 
+/// The changes that advice proposes for a scenario's kernels.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Advice {
+    /// For a scenario that holds: the weakest orders and scopes found under which it still does, all together.
+    pub weaker: Vec<Change>,
+    /// Of the instructions that stay as they are, those that are needless alone: without one of them, and with all
+    /// others as written, the scenario holds too.
+    pub needless_alone: Vec<Change>,
+    /// For a scenario that does not hold: the fewest changes that make it hold.
+    pub fixes: Vec<Change>,
+    /// How many variants were tried.
+    pub tried: u64,
+    /// Whether the time was up before all variants were tried.
+    pub cut_short: bool,
+    /// For a scenario that does not hold and for which no changes were found: what was tried, in words.
+    pub how_far: Vec<String>,
+}
+
 /// An edit that a change makes, by the program's number and the instruction's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {

@@ -13,7 +13,7 @@ use super::runs::{Outcomes, Runs};
 use super::seeds;
 use super::variants::{Asked, variants};
 use crate::report::{Report, Unknown, Verdict};
-use crate::search::{Limits, Statistics, Stopped, Watch};
+use crate::search::Statistics;
 
 /// Checks a scenario's function. Where something is wrong and some search was an earlier run's, which has no execution
 /// to show, all is searched.
@@ -134,7 +134,7 @@ fn try_shapes(
             continue;
         }
         // Each choice takes a run, which ends when the scenario does.
-        ended_early = stopped(&checker.limits(shared.deadline)).filter(|_| !tried.is_empty());
+        ended_early = checker.limits(shared.deadline).reached().filter(|_| !tried.is_empty());
         if ended_early.is_some() {
             break;
         }
@@ -206,9 +206,4 @@ fn unknown(tried: &[Tried]) -> Vec<Unknown> {
         }
     }
     all
-}
-
-/// The limit that has been reached, if one has.
-pub(super) fn stopped(limits: &Limits) -> Option<Stopped> {
-    Watch::new(limits).check()
 }

@@ -13,8 +13,9 @@ use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
 use super::kept::KeptSearch;
-use super::rests::{Rests, leaves_stores_out, rests_on};
-use super::run::{Memory, Outcome, Phase, Run};
+use super::outcomes::MAX_OUTCOMES;
+use super::rests::{leaves_stores_out, rests_on};
+use super::run::{Memory, Outcome, Phase, Rests, Run};
 use super::schedule::{Schedule, schedules};
 use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
@@ -26,10 +27,6 @@ use crate::search::{
 
 use counted::{Size, counted_runs_of};
 use visit::described;
-pub(super) use visit::last_memories;
-
-/// The maximum number of outcomes of one search that are kept.
-const MAX_OUTCOMES: usize = 100_000;
 
 /// The number of events of a graph from which on private cells are kept out of it.
 const MOST_EVENTS: usize = 192;

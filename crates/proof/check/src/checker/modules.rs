@@ -15,14 +15,13 @@ use wattle_ir::Element as _;
 use wattle_machine::LaunchShape;
 use wattle_memory::{CodeLanguage, Model, Target};
 
-use super::advice::Advice;
-use super::batch::{Group, lanes, of_kernel, shape_of};
+use super::changes::Advice;
 use super::frames::OpenWarps;
 use super::kept::KeptSearch;
+use super::launches::{Group, lanes, of_kernel, shape_of};
 use super::memory::CheckedMemory;
 use super::module_batch::{Batch, BatchBuffer, BatchKernel, BatchLaunch, Judged, ModuleVariant};
-use super::rests::Rests;
-use super::run::{Outcome, Phase, Run, note};
+use super::run::{Outcome, Phase, Rests, Run, note};
 use crate::program::{LaunchWorld, World};
 use crate::report::{Unknown, Verdict, Violation};
 use crate::search::Limits;

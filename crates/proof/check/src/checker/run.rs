@@ -7,15 +7,16 @@ use std::thread::ThreadId;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{
-    Decided, DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape,
+    Decided, DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape, system,
 };
 use wattle_machine::Program;
 use wattle_memory::CodeLanguage;
 
+use wattle_ir::Site;
+
 use super::Checker;
 use super::frames::{Choice, OpenWarps};
 use super::module_batch::BatchBuffer;
-use super::rests::Rests;
 use super::variants::{Asked, Variant, variants};
 use crate::keep::Key;
 use crate::peers::DeviceOfQueue;
@@ -158,7 +159,7 @@ pub(super) struct Phase {
     pub covered: Option<f64>,
     pub rests: Rests,
     /// The lines that keep what the clock shows, which the search takes for 0.
-    pub assumes: Vec<wattle_ir::Site>,
+    pub assumes: Vec<Site>,
     /// What the verdict rests on that the languages of modules do not promise.
     pub notes: Vec<String>,
     pub shapes: Vec<String>,
@@ -175,6 +176,21 @@ impl Phase {
     pub fn is_broken(&self, checker: &Checker) -> bool {
         self.outcomes.is_empty() || !self.violations.is_empty() && !checker.every_kind
     }
+}
+
+/// What a search found that takes no notice of dependencies.
+#[derive(Default)]
+pub(super) struct Rests {
+    /// The dependencies, each by the line that reads and the one that stores, without which there would be one more
+    /// outcome; those of the first such outcome found.
+    pub on: Vec<(Site, Site)>,
+    /// A dependency on which it may rest, likewise, where the search is unfinished.
+    pub perhaps_on: Option<(Site, Site)>,
+    /// Whether a limit ended the search before it found such an outcome.
+    pub unfinished: bool,
+    /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one
+    /// that writes what it reads; empty where the target promises that all threads of a block run.
+    pub waits: Vec<(Site, Site)>,
 }
 
 /// A memory that launches can leave, and an execution that leaves it.
@@ -197,6 +213,12 @@ impl Outcome {
 
 /// The final values of cells.
 pub(super) type Memory = Vec<(Address, u64)>;
+
+/// The error that ends a run which looks at a cell in which executions leave different values: the check begins again
+/// without such.
+pub(super) fn open_value() -> Error {
+    system("checking", "this value differs between executions")
+}
 
 /// Adds an item unless the list has it.
 pub(super) fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {

@@ -9,7 +9,6 @@ use wattle_ir::Kernel;
 
 use super::Checker;
 use super::device::CheckedBackend;
-use super::explore::stopped;
 use super::frames::{Choice, OpenWarps};
 use super::run::{Path, Run, Shared, note};
 use super::variants::Asked;
@@ -101,7 +100,7 @@ impl Runs<'_> {
             if !report.violations.is_empty() && !checker.every_kind {
                 return Ok(left);
             }
-            if let Some(stopped) = stopped(&checker.limits(self.shared.deadline)) {
+            if let Some(stopped) = checker.limits(self.shared.deadline).reached() {
                 note(&mut report.unknown, Unknown::Stopped(stopped.to_string()));
                 return Ok(left);
             }

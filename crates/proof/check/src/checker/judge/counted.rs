@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use wattle_core::{Result, system};
 
+use super::super::outcomes::MAX_OUTCOMES;
 use super::super::run::{Memory, Outcome, Phase, Run};
 use super::super::schedule::schedules;
-use super::{MAX_OUTCOMES, MOST_EVENTS, is_visible, statements, visible};
+use super::{MOST_EVENTS, is_visible, statements, visible};
 use crate::program::World;
 use crate::search::{Address, Answers, Dependencies, Setup, counted_runs};
 
