@@ -2,7 +2,7 @@
 
 use wattle_memory::{LocationId, ThreadId};
 
-use crate::program::RegisterId;
+use crate::ids::RegisterId;
 
 /// A register or location whose final value can be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    End, Execution, Limits, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
+    End, Execution, Limits, Problem, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
 };
 use wattle_memory::{Analysis, LocationId, Model};
 
@@ -166,7 +166,7 @@ pub(crate) fn explore(
     let (end, statistics) = search(&setup, visitor);
     let missed = match end {
         End::Stopped(stopped) => Some(Reason::Stopped(stopped)),
-        End::Problem(_) => return Err(JudgeError::MixedSizes),
+        End::Problem(Problem::MixedSizes { .. }) => return Err(JudgeError::MixedSizes),
         End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => Some(Reason::LoopBound(options.loop_bound)),
         End::Exhausted | End::BrokenOff => None,
     };

@@ -11,7 +11,8 @@ use wattle_memory::{Level, Model, Placement, ThreadId};
 
 use crate::condition::Observed;
 use crate::flow::Flow;
-use crate::program::{Dialect, Instruction, Operand, Program, ReferenceId, RegisterId, Update};
+use crate::ids::{ReferenceId, RegisterId};
+use crate::program::{Dialect, Instruction, Operand, Program, Update};
 
 /// The fault number of a division by zero, whose result is 0.
 pub const DIVISION_BY_ZERO: u32 = 0;

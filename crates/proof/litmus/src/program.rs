@@ -7,13 +7,7 @@ use wattle_memory::{Label, LocationId, Placement, ThreadId};
 
 use crate::condition::{Claim, Comparison, Condition};
 use crate::error::Place;
-
-/// The number of a register in its thread.
-pub type RegisterId = usize;
-/// The number of a name of memory in its program.
-pub type ReferenceId = usize;
-/// The number of a label in its thread.
-pub type LabelId = usize;
+use crate::ids::{LabelId, ReferenceId, RegisterId};
 
 /// The instruction set that a file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

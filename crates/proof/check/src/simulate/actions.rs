@@ -4,7 +4,7 @@ use wattle_memory::{Classes, FenceOrder, Label, Level, Scope};
 
 use super::bytes::{Piece, Pieces};
 use super::finding::Finding;
-use super::gates::{Arrival, Meets};
+use super::gate::{Arrival, Meets};
 use super::history::{Event, Extent};
 use super::machine::Machine;
 use super::module::{ModuleRun, Role};

@@ -9,39 +9,11 @@ use wattle_memory::{Classes, Label};
 
 use super::clock::Clock;
 use super::finding::Finding;
+use super::gate::{Arrival, Gate, Meets};
 use super::machine::Code;
 use super::running::{Block, RunState, Running};
 use super::simulator::Simulator;
 use crate::search::{Barrier, Convergence, Members, of_remaining};
-
-/// The arrivals that belong together.
-pub(super) struct Gate {
-    instance: u64,
-    members: Members,
-    arrivals: Vec<Arrival>,
-    /// What those pass on that have passed, where later ones pass at once.
-    passed: Option<[Clock; 2]>,
-}
-
-/// A thread's arrival.
-pub(super) struct Arrival {
-    /// The thread's number in its block.
-    number: u32,
-    site: Site,
-    barrier: Barrier,
-    meets: Meets,
-    /// What it passes on: of all memory, or of buffers and of the block's memory where they are ordered each by itself.
-    gives: [Clock; 2],
-}
-
-/// What threads meet for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Meets {
-    /// A barrier, which orders memory as far as it acquires and releases.
-    Barrier(Label),
-    /// An operation of a warp with the lane's value and operand, which orders nothing.
-    Exchange { op: WarpOp, ty: Type, value: u64, operand: u32 },
-}
 
 /// What has come of the arrivals at a gate.
 enum Found {

@@ -29,6 +29,10 @@ pub enum Agent {
     Host,
 }
 
+/// The identifier of a launch of a simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaunchId(pub(super) u64);
+
 /// A launch request.
 #[derive(Clone, Debug)]
 pub struct LaunchRequest {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use wattle_ir::{Site, Type};
 use wattle_machine::LaunchShape;
 
-use super::bytes::{ByteMemory, Pieces};
+use super::bytes::{ByteMemory, ModuleBuffer, Pieces};
 use super::launch::{Agent, LaunchError, MAX_BLOCK, MAX_THREADS, MAX_WORDS};
 use super::memory::{Init, Memories, MemoryId};
 use crate::search::{AccessTarget, Action, Address};
@@ -106,15 +106,6 @@ pub enum Role {
     EndsCopy,
     /// The statement reads memory that must be read-only while the kernel runs.
     ReadsReadOnly,
-}
-
-/// A buffer that a module's kernel can reach: a range of its addresses.
-#[derive(Clone, Debug)]
-pub struct ModuleBuffer {
-    /// The memories that hold it: of each its identifier, and the offset of its first number in an element.
-    pub memories: Vec<(MemoryId, u32)>,
-    /// The size of an element in bytes.
-    pub stride: u64,
 }
 
 /// A request for a launch of a module's kernel.

@@ -8,11 +8,10 @@ use wattle_machine::{Environment, LaunchShape, Program};
 
 use super::clock::Clock;
 use super::finding::{Actor, Finding};
-use super::gates::Gate;
+use super::gate::Gate;
+use super::launch::LaunchId;
 use super::machine::{Code, Machine};
 use super::memory::{Address, MemoryId};
-use super::simulator::LaunchId;
-use super::spin::Meetings;
 use super::sync::ThreadSync;
 
 /// How many of a thread's latest reads are kept, so that the elements a spinning thread waits for are known.
@@ -73,6 +72,17 @@ pub(super) struct Snapshot {
     pub read_count: u64,
 }
 
+/// How often threads have met since a value changed, and how.
+#[derive(Default)]
+pub(super) struct Meetings {
+    /// The number of changes of memory so far.
+    pub changes: u64,
+    /// The number of meetings since the first after the last change.
+    pub count: u64,
+    /// The threads at the last of them whose number is a power of two.
+    pub threads: Vec<Machine>,
+}
+
 /// A block that has started.
 pub(super) struct Block {
     /// The launch's position among those of this generation.
@@ -90,6 +100,7 @@ pub(super) struct Block {
     pub gates: Vec<Gate>,
     /// The meetings of the block's threads at its barrier.
     pub met_at_barrier: Meetings,
+    /// The meetings of each warp's threads at its operations.
     pub met_in_warp: Vec<Meetings>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
@@ -133,13 +144,12 @@ pub(super) struct Launch {
 }
 
 impl Running {
+    /// Records a read, in the place of the oldest one that is kept.
     pub fn log_read(&mut self, address: Address) {
         self.reads[self.read_count as usize % READS] = address;
         self.read_count += 1;
     }
-}
 
-impl Running {
     /// Exchanges what is known of buffers and of the memory of blocks, where they are ordered each by itself.
     pub fn exchange_classes(&mut self) {
         if let Some(block_sync) = &mut self.block_sync {

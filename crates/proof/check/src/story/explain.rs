@@ -3,26 +3,18 @@
 use std::collections::BTreeSet;
 
 use wattle_core::Error;
-use wattle_memory::{Clause, EventId, Kind, Level, Model, Term};
+use wattle_memory::{EventId, Kind, Level, Model, Term};
 
 use super::cycle::{self, Link, cycle};
 use super::diagnose::{Reasons, capital, fences, hop, narrow, unfenced};
+use super::draft::Draft;
 use super::names::Names;
 use super::path::{By, Hop, path};
 use super::steps::Cast;
 use super::{Story, draw, stuck};
 use crate::report::{Progress, Violation, Witness};
 
-/// The content of a story before it is drawn.
-#[derive(Default)]
-pub(super) struct Draft {
-    pub cast: Cast,
-    pub headline: String,
-    pub reasons: Reasons,
-    /// Additional clauses to quote.
-    pub clauses: Vec<Clause>,
-}
-
+/// The story of a violation: what went wrong, and why the model permits it.
 pub(super) fn violation(violation: &Violation, model: Model, progress: Progress) -> Story {
     if let Violation::Module { story, .. } = violation {
         return (**story).clone();

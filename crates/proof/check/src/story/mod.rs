@@ -10,6 +10,7 @@
 mod clause;
 mod cycle;
 mod diagnose;
+mod draft;
 mod draw;
 mod explain;
 mod layout;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::program::{Instruction, Operand, Operator, RegisterId, Update};
+use crate::ids::RegisterId;
+use crate::program::{Instruction, Operand, Operator, Update};
 
 /// The maximum number of combinations of values in a table.
 const MOST_ENTRIES: usize = 64;

@@ -10,7 +10,8 @@ use wattle_memory::{Classes, Label, ThreadId};
 use super::function::{self, Variable, combinations};
 use super::seen::Seen;
 use super::{EmitError, litmus_type};
-use crate::program::{Dialect, Instruction, Operand, ReferenceId, RegisterId, Update};
+use crate::ids::{ReferenceId, RegisterId};
+use crate::program::{Dialect, Instruction, Operand, Update};
 
 /// The maximum number of combinations of values on which a state or a stored value may depend.
 const MOST_COMBINATIONS: usize = 4096;
