@@ -138,7 +138,7 @@ impl Process for KernelThread {
         }
         let before = self.clone();
         let action = self.go_on(world);
-        if matches!(action, Action::Write { .. } | Action::Update { .. }) {
+        if action.parts().writes {
             if self.writes == most {
                 // The thread stops before this write, now and whenever it is asked again.
                 *self = before;

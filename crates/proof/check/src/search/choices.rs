@@ -144,7 +144,7 @@ fn would_spin(state: &SearchState<'_>, thread: ThreadId, read: EventId, value: u
             Written::Unknown => false,
         },
         (None, None) => true,
-        _ => false,
+        (Some(_), None) | (None, Some(_)) => false,
     };
     let Some(head) = runner.heads.last().filter(|head| simple && idle && !head.effect) else { return false };
     let known = runner.returns.borrow().iter().find(|(of, _)| *of == value).map(|&(_, returns)| returns);
@@ -153,7 +153,17 @@ fn would_spin(state: &SearchState<'_>, thread: ThreadId, read: EventId, value: u
         process.answer(Some(value));
         let returns = match process.advance() {
             Action::BackEdge { label, .. } => label == head.label && !process.any_pending() && process == head.process,
-            _ => false,
+            Action::Read { .. }
+            | Action::Write { .. }
+            | Action::Update { .. }
+            | Action::Fence { .. }
+            | Action::Barrier { .. }
+            | Action::Exchange { .. }
+            | Action::LoopHead { .. }
+            | Action::NeedsValue
+            | Action::Fault { .. }
+            | Action::Halt
+            | Action::Done => false,
         };
         runner.returns.borrow_mut().push((value, returns));
         returns

@@ -71,7 +71,8 @@ pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
 pub use own::Own;
 pub use private::{PrivateCells, SharedCells, keeping};
 pub use process::{
-    AccessTarget, Action, Address, Barrier, Change, Convergence, Exchange, Initial, Members, Memory, Process, Written,
+    AccessTarget, Action, ActionParts, Address, Barrier, Change, Convergence, Exchange, Initial, Members, Memory,
+    Process, Written,
 };
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use same_stores::Lanes;

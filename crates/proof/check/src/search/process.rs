@@ -74,6 +74,14 @@ pub enum Written {
 }
 
 impl Change {
+    /// The operands, as far as they are known: of a compare-exchange what is compared with, then what is written.
+    pub fn operands(self) -> [Option<u64>; 2] {
+        match self {
+            Change::Apply { operand, .. } => [operand, None],
+            Change::CompareExchange { expected, desired, .. } => [expected, desired],
+        }
+    }
+
     /// Whether its operands are known.
     pub fn is_known(self) -> bool {
         match self {
@@ -221,6 +229,53 @@ pub enum Action {
     Halt,
     /// The thread has ended.
     Done,
+}
+
+/// What an action is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ActionParts {
+    /// The labels of the events that it is.
+    pub labels: [Option<Label>; 2],
+    /// What it writes, combines, compares or brings, as far as that is known; of a compare-exchange first the value that
+    /// is compared with.
+    pub operands: [Option<u64>; 2],
+    /// Whether it may write memory.
+    pub writes: bool,
+    /// Whether it expects [`Process::answer`].
+    pub is_answered: bool,
+}
+
+impl Action {
+    /// What the action is made of.
+    pub fn parts(&self) -> ActionParts {
+        let none = ActionParts { labels: [None; 2], operands: [None; 2], writes: false, is_answered: false };
+        match *self {
+            Action::Read { target: _, label, source: _ } => {
+                ActionParts { labels: [Some(label), None], is_answered: true, ..none }
+            }
+            Action::Write { target: _, value, label, source: _ } => {
+                ActionParts { labels: [Some(label), None], operands: [value, None], writes: true, ..none }
+            }
+            Action::Update { target: _, change, read, write, source: _ } => ActionParts {
+                labels: [Some(read), Some(write)],
+                operands: change.operands(),
+                writes: true,
+                is_answered: true,
+            },
+            Action::Exchange { barrier: _, exchange, source: _ } => {
+                ActionParts { operands: [exchange.value, exchange.operand], is_answered: true, ..none }
+            }
+            Action::Fence { label, source: _ } | Action::Barrier { barrier: _, label, source: _ } => {
+                ActionParts { labels: [Some(label), None], ..none }
+            }
+            Action::LoopHead { label: _ }
+            | Action::BackEdge { label: _, source: _, waits: _, ends: _ }
+            | Action::NeedsValue
+            | Action::Fault { fault: _, source: _ }
+            | Action::Halt
+            | Action::Done => none,
+        }
+    }
 }
 
 /// The memory before all threads.

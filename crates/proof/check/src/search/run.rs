@@ -436,7 +436,7 @@ fn changed(run: &mut Run<'_>, state: &SearchState<'_>, read: EventId) {
     let mixed = state.is_mixed(state.graph.event(read).location);
     let idle = match (state.graph.event(read).value, state.graph.event(write).value) {
         (Some(old), Some(new)) => old == new && state.graph.event(write).label.atomic && !mixed,
-        _ => false,
+        (None, _) | (_, None) => false,
     };
     for head in &mut run.heads {
         head.effect |= !idle;

@@ -19,22 +19,6 @@ pub const MOST_ITERATIONS: u64 = 1 << 16;
 /// The number of actions between two looks at the limits.
 const ACTIONS_PER_LOOK: u64 = 4096;
 
-/// The labels of the events that an action is.
-pub fn labels(action: &Action) -> [Option<Label>; 2] {
-    match *action {
-        Action::Read { label, .. } | Action::Write { label, .. } | Action::Fence { label, .. } => [Some(label), None],
-        Action::Barrier { label, .. } => [Some(label), None],
-        Action::Update { read, write, .. } => [Some(read), Some(write)],
-        Action::LoopHead { .. }
-        | Action::BackEdge { .. }
-        | Action::Done
-        | Action::Exchange { .. }
-        | Action::NeedsValue
-        | Action::Fault { .. }
-        | Action::Halt => [None, None],
-    }
-}
-
 /// The operation and the operand of an update that commutes with others of its kind.
 pub fn commuting(change: Change, [read, write]: [Label; 2]) -> Option<(Commuting, u64)> {
     let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
@@ -76,7 +60,7 @@ impl<'w> Runs<'_, 'w> {
         loop {
             self.act()?;
             let action = state.runners[thread].advance()?;
-            if self.setup.model.has_classes() && !labels(&action).into_iter().flatten().all(orders_all) {
+            if self.setup.model.has_classes() && !action.parts().labels.into_iter().flatten().all(orders_all) {
                 return None;
             }
             match action {

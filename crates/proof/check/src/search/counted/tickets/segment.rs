@@ -8,7 +8,7 @@ use super::super::super::process::{Action, Address, Barrier, Change};
 use super::super::super::single::{Commuting, Meeting, converge};
 use super::super::chain::Addition;
 use super::super::clock::Clock;
-use super::super::going::{MOST_ITERATIONS, commuting, labels};
+use super::super::going::{MOST_ITERATIONS, commuting};
 use super::super::{Adding, CountedState, Runs, Thread, orders_all};
 
 /// Threads that run together: one, or those of a block of which one takes the tickets.
@@ -182,7 +182,7 @@ impl<'w> Runs<'_, 'w> {
         loop {
             self.act()?;
             let action = run.members[member].process.advance();
-            if self.setup.model.has_classes() && !labels(&action).into_iter().flatten().all(orders_all) {
+            if self.setup.model.has_classes() && !action.parts().labels.into_iter().flatten().all(orders_all) {
                 return None;
             }
             let access = |kind| Access { thread, behind: run.barriers, kind };
