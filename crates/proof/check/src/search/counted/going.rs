@@ -76,41 +76,14 @@ impl<'w> Runs<'_, 'w> {
                 }
                 Action::Write { target, value, label, source } => {
                     self.executes(state, source);
-                    let (target, value) = (target?, value?);
-                    if label.atomic && !label.unwritten && state.may_commute(target.address) {
-                        let stores = Commuting::sets(value, label.level);
-                        state.commute(self, thread, target, stores, [None, Some(label)], |_| value)?;
-                    } else {
-                        state.write(self, thread, target, value, label)?;
-                    }
-                    state.has_effect(thread);
+                    self.write(state, thread, target?, value?, label)?;
                 }
                 Action::Update { target, change, read, write, source } => {
                     self.executes(state, source);
-                    let target = target?;
-                    let is_ticket = || {
-                        let is_addition = self.answers == Answers::Tickets && Addition::of_any(change).is_some();
-                        is_addition && looks_at_result(&state.runners[thread].process)
-                    };
-                    if Addition::of(change).is_none() && !is_ticket() {
-                        let (commuting, operand) = commuting(change, [read, write])?;
-                        let new = |old| commuting.applied(old, operand);
-                        state.commute(self, thread, target, commuting, [Some(read), Some(write)], new)?;
-                        state.has_effect(thread);
-                        state.runners[thread].leave_open();
-                        continue;
-                    }
-                    let addition = state.addition(self, thread, target, change, [read, write])?;
-                    state.has_effect(thread);
-                    let (acquire, release) = (read.acquire, write.release);
-                    if self.answers.are_given() {
-                        let (address, reduces) = (target.address, read.reduces);
-                        let adding = Adding { address, addition, acquire, release, reduces };
+                    if let Some(adding) = self.update(state, thread, target?, change, [read, write])? {
                         state.runners[thread].status = Status::Adds(adding);
                         return Some(());
                     }
-                    state.add(thread, target.address, addition, release)?;
-                    state.runners[thread].process.answer(None);
                 }
                 Action::Fence { label, source } => {
                     self.executes(state, source);
@@ -136,6 +109,60 @@ impl<'w> Runs<'_, 'w> {
                 Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
             }
         }
+    }
+
+    /// Does a store; one that may commute with others of its cell is done as an update of that kind.
+    fn write(
+        &mut self,
+        state: &mut CountedState<'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        value: u64,
+        label: Label,
+    ) -> Option<()> {
+        if label.atomic && !label.unwritten && state.may_commute(target.address) {
+            let stores = Commuting::sets(value, label.level);
+            state.commute(self, thread, target, stores, [None, Some(label)], |_| value)?;
+        } else {
+            state.write(self, thread, target, value, label)?;
+        }
+        state.has_effect(thread);
+        Some(())
+    }
+
+    /// Does an update: one that commutes with others of its cell, or an addition to a counter, which is returned if its
+    /// thread is to be given the result.
+    fn update(
+        &mut self,
+        state: &mut CountedState<'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        change: Change,
+        labels: [Label; 2],
+    ) -> Option<Option<Adding>> {
+        let [read, write] = labels;
+        let is_ticket = || {
+            let is_addition = self.answers == Answers::Tickets && Addition::of_any(change).is_some();
+            is_addition && looks_at_result(&state.runners[thread].process)
+        };
+        if Addition::of(change).is_none() && !is_ticket() {
+            let (commuting, operand) = commuting(change, labels)?;
+            let new = |old| commuting.applied(old, operand);
+            state.commute(self, thread, target, commuting, [Some(read), Some(write)], new)?;
+            state.has_effect(thread);
+            state.runners[thread].leave_open();
+            return Some(None);
+        }
+        let addition = state.addition(self, thread, target, change, labels)?;
+        state.has_effect(thread);
+        let (acquire, release) = (read.acquire, write.release);
+        if self.answers.are_given() {
+            let (address, reduces) = (target.address, read.reduces);
+            return Some(Some(Adding { address, addition, acquire, release, reduces }));
+        }
+        state.add(thread, target.address, addition, release)?;
+        state.runners[thread].process.answer(None);
+        Some(None)
     }
 
     /// Counts an action; `None` where a limit is reached.
