@@ -12,7 +12,7 @@ use super::running::Running;
 use super::shadow::Passing;
 use super::simulator::Simulator;
 use super::steps::Over;
-use crate::search::{AccessTarget, Action, Written};
+use crate::search::{AccessTarget, Action, Change, Written};
 
 /// An access to memory by a thread of a module.
 #[derive(Clone, Copy)]
@@ -54,35 +54,9 @@ impl Simulator {
             }
             Action::Update { target: Some(target), change, read, write, source } => {
                 let access = self.access(thread, run, target, source);
-                let (old, unwritten) = self.value_of(thread, &access);
-                if unwritten != 0 {
-                    self.report_unwritten(thread, &access);
-                }
-                self.look_for_copies(thread, &access, true);
-                let new = match change.written(Some(old)) {
-                    Written::Value(new) => Some(new),
-                    Written::Nothing => None,
-                    Written::Unknown => return Some(Over::Unjudged(NOT_KNOWN.into())),
-                };
-                self.take_part(thread, &access, change.read_label(read, Some(old)), Some(write), new.is_some());
-                if let Some(new) = new {
-                    self.set_value(&access, new, true);
-                }
-                thread.machine.answer(old);
-                self.mix(target.address.element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
+                return self.update(thread, &access, change, [read, write]);
             }
-            Action::Fence { label, .. } => {
-                self.mix(1);
-                if let Some(order) = fence_order(&label) {
-                    let Running { sync, block_sync, .. } = thread;
-                    if block_sync.is_none() || label.semantics.includes(Classes::BUFFER) {
-                        sync.fence(order, scope(label.level), &mut self.fences);
-                    }
-                    if let Some(sync) = block_sync.as_mut().filter(|_| label.semantics.includes(Classes::BLOCK)) {
-                        sync.fence(order, scope(label.level), &mut self.fences);
-                    }
-                }
-            }
+            Action::Fence { label, .. } => self.pass_fence(thread, &label),
             Action::Barrier { barrier, label, source } => {
                 return Some(Over::Gate(Arrival::new(thread, barrier, Meets::Barrier(label), run.module.site(source))));
             }
@@ -114,6 +88,47 @@ impl Simulator {
             | Action::Halt => return Some(Over::Unjudged(NOT_KNOWN.into())),
         }
         None
+    }
+
+    /// Does a read-modify-write, and answers it with the old value; returns why the run of steps is over, if it is.
+    fn update(
+        &mut self,
+        thread: &mut Running,
+        access: &Access<'_>,
+        change: Change,
+        [read, write]: [Label; 2],
+    ) -> Option<Over> {
+        let (old, unwritten) = self.value_of(thread, access);
+        if unwritten != 0 {
+            self.report_unwritten(thread, access);
+        }
+        self.look_for_copies(thread, access, true);
+        let new = match change.written(Some(old)) {
+            Written::Value(new) => Some(new),
+            Written::Nothing => None,
+            Written::Unknown => return Some(Over::Unjudged(NOT_KNOWN.into())),
+        };
+        self.take_part(thread, access, change.read_label(read, Some(old)), Some(write), new.is_some());
+        if let Some(new) = new {
+            self.set_value(access, new, true);
+        }
+        thread.machine.answer(old);
+        let element = access.target.address.element;
+        self.mix(element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
+        None
+    }
+
+    /// Passes a fence, in each class of memory that it orders.
+    fn pass_fence(&mut self, thread: &mut Running, label: &Label) {
+        self.mix(1);
+        let Some(order) = fence_order(label) else { return };
+        let Running { sync, block_sync, .. } = thread;
+        if block_sync.is_none() || label.semantics.includes(Classes::BUFFER) {
+            sync.fence(order, scope(label.level), &mut self.fences);
+        }
+        if let Some(sync) = block_sync.as_mut().filter(|_| label.semantics.includes(Classes::BLOCK)) {
+            sync.fence(order, scope(label.level), &mut self.fences);
+        }
     }
 
     fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: AccessTarget, source: u32) -> Access<'r> {
