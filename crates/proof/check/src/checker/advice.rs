@@ -10,7 +10,7 @@ use wattle_core::{Device, Result, Summary};
 use super::changes::{self, Advice, Change};
 use super::module_batch::ModuleVariant;
 use super::modules::{MODULE_JUDGES, ModuleTrials};
-use super::strongest::{self, Kind, Variants};
+use super::strongest::{self, ChangeKind, Variants};
 use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;
 use crate::report::{Report, Verdict, Violation};
@@ -211,13 +211,13 @@ fn mend_together(trials: &mut Trials<'_>, report: &Report, orders: &[Change]) ->
 /// The weakest variant of each change that is needed, if all of them together make the scenario hold.
 fn weakest_of(
     trials: &mut Trials<'_>,
-    kinds: &[Kind],
+    kinds: &[ChangeKind],
     begin: &dyn Fn(&Variants, bool) -> usize,
 ) -> Option<Vec<Change>> {
     // The variant chosen for each place; `None` where the place is left as it is.
-    let begins = |kind: &Kind| kind.places.iter().map(|variants| Some(begin(variants, kind.inserts))).collect();
+    let begins = |kind: &ChangeKind| kind.places.iter().map(|variants| Some(begin(variants, kind.inserts))).collect();
     let mut chosen: Vec<Vec<Option<usize>>> = kinds.iter().map(begins).collect();
-    fn together<'k>(kinds: &'k [Kind], chosen: &[Vec<Option<usize>>]) -> Vec<&'k Change> {
+    fn together<'k>(kinds: &'k [ChangeKind], chosen: &[Vec<Option<usize>>]) -> Vec<&'k Change> {
         let places = kinds.iter().zip(chosen).flat_map(|(kind, chosen)| kind.places.iter().zip(chosen));
         places.filter_map(|(variants, chosen)| variants.get((*chosen)?)).collect()
     }

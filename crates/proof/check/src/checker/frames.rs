@@ -13,7 +13,7 @@ use wattle_ir::builder::IndexLayout;
 
 use wattle_memory::Target as Machine;
 
-use super::variants::Variant;
+use super::variants::DeviceVariant;
 use crate::program::LaunchWorld;
 
 /// The blocks, and the threads per block.
@@ -26,7 +26,7 @@ pub(super) struct Choice {
     /// The lanes of a warp, where the launch does not say it.
     pub warp_size: u32,
     /// The device that kernels are built for.
-    pub variant: Variant,
+    pub variant: DeviceVariant,
 }
 
 /// The warps whose size launches leave to devices.

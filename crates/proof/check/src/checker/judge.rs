@@ -15,7 +15,7 @@ use super::frames::shape_text;
 use super::kept::KeptSearch;
 use super::outcomes::MAX_OUTCOMES;
 use super::rests::{leaves_stores_out, rests_on};
-use super::run::{Memory, Outcome, Phase, Rests, Run};
+use super::run::{FinalValues, Outcome, Phase, Rests, Run};
 use super::schedule::{Schedule, schedules};
 use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
@@ -227,7 +227,7 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
 }
 
 /// The part of what a run leaves that outlasts its launches.
-fn visible(memory: Memory) -> Memory {
+fn visible(memory: FinalValues) -> FinalValues {
     memory.into_iter().filter(|(address, _)| is_visible(address)).collect()
 }
 
@@ -275,7 +275,7 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
 pub(super) struct Judge<'r> {
     pub run: &'r Run,
     pub world: Arc<World>,
-    pub outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
+    pub outcomes: BTreeMap<FinalValues, (Box<Witness>, Option<Orders>)>,
     executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
     /// The unfair schedule under test, if any; then only stuck threads are of interest.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wattle_memory::{Kind, LocationId};
 
-use super::run::Memory;
+use super::run::FinalValues;
 use crate::program::World;
 use crate::search::{Address, Execution};
 
@@ -13,10 +13,10 @@ pub(super) const MAX_OUTCOMES: usize = 100_000;
 
 /// The memories that an execution can leave: one, unless unordered writes leave several; `None` where they are more
 /// than are kept.
-pub(super) fn last_memories(execution: &Execution<'_>) -> Option<BTreeSet<Memory>> {
+pub(super) fn last_memories(execution: &Execution<'_>) -> Option<BTreeSet<FinalValues>> {
     let own = execution.threads.iter().filter_map(|thread| thread.private()).flat_map(|own| &own.cells);
     let own = own.filter(|(address, _)| !World::is_shared(address.memory));
-    let own: Memory = own.filter_map(|(&address, &value)| Some((address, value?))).collect();
+    let own: FinalValues = own.filter_map(|(&address, &value)| Some((address, value?))).collect();
     // A value that did not change does not make two memories different.
     let is_visible = |&&(address, location): &&(Address, LocationId)| {
         let initial = execution.graph.event(execution.graph.initial(location));

@@ -9,7 +9,7 @@ use wattle_ir::{Place, Site};
 use wattle_machine::Action;
 
 use super::outcomes::last_memories;
-use super::run::{Memory, Rests, Run};
+use super::run::{FinalValues, Rests, Run};
 use crate::program::{LaunchWorld, World};
 use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 
@@ -64,7 +64,12 @@ fn tried_values(world: &World) -> Vec<u64> {
 }
 
 /// What it rests on that there are no outcomes but those that are known.
-pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: BTreeSet<&Memory>) -> Result<Rests> {
+pub(super) fn rests_on(
+    run: &Run,
+    world: &World,
+    assume_race_free: bool,
+    known: BTreeSet<&FinalValues>,
+) -> Result<Rests> {
     let without = |tried_values: Vec<u64>, patience: Duration| -> Result<Rests> {
         let threads = world.threads().map_err(|error| system("launching", error))?;
         let mut limits = run.checker.limits(run.shared.deadline);
@@ -102,7 +107,7 @@ pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: 
 
 /// A visitor that looks for an outcome that is not known yet.
 struct More<'j> {
-    known: &'j BTreeSet<&'j Memory>,
+    known: &'j BTreeSet<&'j FinalValues>,
     found: Vec<(u32, u32)>,
     /// The first dependency that was ignored.
     ignored: Option<(u32, u32)>,

@@ -17,7 +17,7 @@ use wattle_ir::Site;
 use super::Checker;
 use super::frames::{Choice, OpenWarps};
 use super::module_batch::BatchBuffer;
-use super::variants::{Asked, Variant, variants};
+use super::variants::{Asked, DeviceVariant, variants};
 use crate::keep::Key;
 use crate::peers::DeviceOfQueue;
 use crate::program::World;
@@ -38,9 +38,9 @@ pub(super) struct Run {
     pub devices: DeviceOfQueue,
     /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
-    pub path: Mutex<Path>,
+    pub path: Mutex<RunPath>,
     /// The device that is tried first.
-    pub first_variant: Variant,
+    pub first_variant: DeviceVariant,
     /// Whether the host reads something else than zeros where nobody has written.
     pub fills: bool,
     /// The host's thread that runs the scenario's function.
@@ -48,7 +48,7 @@ pub(super) struct Run {
 }
 
 /// The programs of kernels for each device: the kernel's number, and what it asks of the device.
-pub(super) type Programs = HashMap<(KernelIdentity, Variant), (Arc<Program>, u32, Asked)>;
+pub(super) type Programs = HashMap<(KernelIdentity, DeviceVariant), (Arc<Program>, u32, Asked)>;
 
 /// The state shared by the runs of one check.
 #[derive(Default)]
@@ -67,7 +67,7 @@ pub(super) struct Shared {
 
 /// The outcomes with which a run continues, and its results.
 #[derive(Default)]
-pub(super) struct Path {
+pub(super) struct RunPath {
     /// The searches so far: those of this run and, from the branching point on, of earlier ones.
     pub phases: Vec<Arc<Phase>>,
     /// The index of the outcome taken from each search.
@@ -94,7 +94,7 @@ pub(super) struct Path {
     pub asked: Asked,
 }
 
-impl Path {
+impl RunPath {
     /// Notes the warps of a launch, unless it says how many lanes they have.
     pub fn note_warps(&mut self, launch: &QueuedLaunch, warps: OpenWarps) {
         if launch.options.get_warp_size().is_none() {
@@ -103,8 +103,8 @@ impl Path {
     }
 
     /// A path with the outcomes and choices of this one, for a further run of the function that goes the same way.
-    pub fn again(&self) -> Path {
-        Path { phases: self.phases.clone(), chosen: self.chosen.clone(), ..Path::default() }
+    pub fn again(&self) -> RunPath {
+        RunPath { phases: self.phases.clone(), chosen: self.chosen.clone(), ..RunPath::default() }
     }
 }
 
@@ -112,7 +112,7 @@ impl Path {
 const MOST_THREADS: u32 = 1024;
 
 impl Run {
-    pub fn new(checker: &Checker, choice: Choice, shared: Arc<Shared>, path: Path) -> Run {
+    pub fn new(checker: &Checker, choice: Choice, shared: Arc<Shared>, path: RunPath) -> Run {
         let mut properties =
             Properties::new("checker", "every execution that a memory model permits", DeviceKind::Checker);
         properties.max_threads_per_block = MOST_THREADS;
@@ -195,7 +195,7 @@ pub(super) struct Rests {
 
 /// A memory that launches can leave, and an execution that leaves it.
 pub(super) struct Outcome {
-    pub values: Memory,
+    pub values: FinalValues,
     /// The cells in which executions leave different values, of which this outcome has one.
     pub open: Vec<Address>,
     /// The execution, unless it is the only one and too long to be shown.
@@ -206,13 +206,13 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// An outcome of which no execution is shown.
-    pub fn of(values: Memory) -> Outcome {
+    pub fn of(values: FinalValues) -> Outcome {
         Outcome { values, open: Vec::new(), witness: None, orders: None }
     }
 }
 
 /// The final values of cells.
-pub(super) type Memory = Vec<(Address, u64)>;
+pub(super) type FinalValues = Vec<(Address, u64)>;
 
 /// The error that ends a run which looks at a cell in which executions leave different values: the check begins again
 /// without such.

@@ -14,13 +14,13 @@ use crate::report::Report;
 pub(super) type Variants = Vec<Change>;
 
 /// The changes of one kind that can be made to a scenario at the same time.
-pub(super) struct Kind {
+pub(super) struct ChangeKind {
     pub places: Vec<Variants>,
     /// Whether the changes add fences.
     pub inserts: bool,
 }
 
-impl Kind {
+impl ChangeKind {
     /// Adds a place; one that is built into kernels more than once is one place of the source.
     fn add(&mut self, variants: Variants) {
         let same = |known: &&mut Variants| {
@@ -35,17 +35,17 @@ impl Kind {
 
 /// All changes of orders, scopes and fences, by kinds: those that say the least about the program first, which are the
 /// first to be taken away again.
-pub(super) fn strongest(report: &Report) -> Vec<Kind> {
+pub(super) fn strongest(report: &Report) -> Vec<ChangeKind> {
     let [mut at_plain, mut behind, mut before, mut updates, mut stores, mut loads, mut fences] =
-        [true, true, true, false, false, false, false].map(|inserts| Kind { places: Vec::new(), inserts });
+        [true, true, true, false, false, false, false].map(|inserts| ChangeKind { places: Vec::new(), inserts });
     let needed = scope_needed(report);
     for (number, program) in programs(report) {
         for instruction in program.instructions() {
             let at = Strengthened { number, program, instruction: &instruction, needed };
-            let added = |kind: &mut Kind, is_before: bool, orders: &[FenceOrder]| {
+            let added = |kind: &mut ChangeKind, is_before: bool, orders: &[FenceOrder]| {
                 kind.add(orders.iter().map(|&order| at.around(is_before, order)).collect());
             };
-            let strengthened = |kind: &mut Kind| {
+            let strengthened = |kind: &mut ChangeKind| {
                 let variants: Variants = at.wider().into_iter().chain(at.stronger()).collect();
                 if !variants.is_empty() {
                     kind.add(variants);

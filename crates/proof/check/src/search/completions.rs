@@ -72,7 +72,7 @@ pub(super) enum Given<'v> {
 
 /// A completion, or the beginning of one.
 #[derive(Clone)]
-struct Path<'w> {
+struct CompletionPath<'w> {
     process: Thread<'w>,
     acts: Vec<Act>,
     /// The number of the next event to which the thread has run ahead, after the first open read.
@@ -185,9 +185,9 @@ struct Completions<'a, 'w> {
 
 impl<'w> Completions<'_, 'w> {
     /// The completions right after the first open read.
-    fn begin(&mut self) -> Option<VecDeque<Path<'w>>> {
+    fn begin(&mut self) -> Option<VecDeque<CompletionPath<'w>>> {
         let first = self.runner.waiting?;
-        let mut start = Path {
+        let mut start = CompletionPath {
             process: self.runner.process.clone(),
             acts: Vec::new(),
             at: 0,
@@ -221,7 +221,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// The actions that one completion alone performs.
-    fn alone(&self, path: Path<'w>) -> Agreement {
+    fn alone(&self, path: CompletionPath<'w>) -> Agreement {
         let mut ahead = path.acts;
         let beyond = ahead.split_off(path.ahead.min(ahead.len()));
         let depends = ahead.iter().chain(&beyond).any(Act::is_open);

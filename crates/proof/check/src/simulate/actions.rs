@@ -16,7 +16,7 @@ use crate::search::{AccessTarget, Action, Change, Written};
 
 /// An access to memory by a thread of a module.
 #[derive(Clone, Copy)]
-struct Access<'r> {
+struct ByteAccess<'r> {
     run: &'r ModuleRun,
     target: AccessTarget,
     pieces: Pieces,
@@ -94,7 +94,7 @@ impl Simulator {
     fn update(
         &mut self,
         thread: &mut Running,
-        access: &Access<'_>,
+        access: &ByteAccess<'_>,
         change: Change,
         [read, write]: [Label; 2],
     ) -> Option<Over> {
@@ -131,10 +131,10 @@ impl Simulator {
         }
     }
 
-    fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: AccessTarget, source: u32) -> Access<'r> {
+    fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: AccessTarget, source: u32) -> ByteAccess<'r> {
         let block = self.blocks.get(thread.block as usize).and_then(Option::as_ref);
         let pieces = run.pieces(target, block.map_or(&[], |block| &block.shared));
-        Access { run, target, pieces, source, role: run.module.role(source) }
+        ByteAccess { run, target, pieces, source, role: run.module.role(source) }
     }
 
     fn wrong(&mut self, thread: &Running, what: String, site: wattle_ir::Site) {
@@ -146,7 +146,7 @@ impl Simulator {
 
     /// The value that an access reads, and which of its bytes nobody has written: the lowest bit is the lowest byte's,
     /// and all bits are set where none of them is written.
-    fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> (u64, u8) {
+    fn value_of(&mut self, thread: &mut Running, access: &ByteAccess<'_>) -> (u64, u8) {
         // Bytes that are none of an element's are padding of a struct.
         let all = u8::MAX >> (8 - access.target.bytes.min(8));
         let (mut unwritten, mut value) = (all, 0);
@@ -166,7 +166,7 @@ impl Simulator {
     }
 
     /// Reports an access that has found unwritten memory.
-    fn report_unwritten(&mut self, thread: &Running, access: &Access<'_>) {
+    fn report_unwritten(&mut self, thread: &Running, access: &ByteAccess<'_>) {
         if let Some(launch) = self.launches.get_mut(thread.launch) {
             let finding = Finding::Unwritten {
                 actor: launch.actor(thread.sync.member.thread),
@@ -179,7 +179,7 @@ impl Simulator {
         }
     }
 
-    fn set_value(&mut self, access: &Access<'_>, value: u64, is_written: bool) {
+    fn set_value(&mut self, access: &ByteAccess<'_>, value: u64, is_written: bool) {
         for piece in access.pieces.iter() {
             let Some(allocation) = self.memories.at(piece.address) else { continue };
             let element = piece.address.element as usize;
@@ -207,12 +207,12 @@ impl Simulator {
     fn take_part(
         &mut self,
         thread: &mut Running,
-        access: &Access<'_>,
+        access: &ByteAccess<'_>,
         label: Label,
         update: Option<Label>,
         writes: bool,
     ) {
-        let Access { run, pieces, .. } = *access;
+        let ByteAccess { run, pieces, .. } = *access;
         let in_block = run.is_shared(access.target.address.memory);
         if in_block {
             thread.exchange_classes();
@@ -280,7 +280,7 @@ impl Simulator {
     fn record_access(
         &mut self,
         thread: &Running,
-        access: &Access<'_>,
+        access: &ByteAccess<'_>,
         label: Label,
         scope: Option<Scope>,
         write: bool,
@@ -327,7 +327,7 @@ impl Simulator {
 
     /// Adds a finding where an access meets an asynchronous copy that is not complete: the target of one may be
     /// accessed again only after the wait that completes it.
-    fn look_for_copies(&mut self, thread: &Running, access: &Access<'_>, writes: bool) {
+    fn look_for_copies(&mut self, thread: &Running, access: &ByteAccess<'_>, writes: bool) {
         if !access.run.is_shared(access.target.address.memory) || access.role == Role::BeginsCopy {
             return;
         }
@@ -356,7 +356,7 @@ impl Simulator {
 /// What a thread would need to go on, where that is not known.
 const NOT_KNOWN: &str = "it depends on a value that is not known";
 
-impl Access<'_> {
+impl ByteAccess<'_> {
     fn place(&self) -> String {
         let AccessTarget { address, .. } = self.target;
         self.run.module.place(address.memory, address.element)

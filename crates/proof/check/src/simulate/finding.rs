@@ -224,9 +224,9 @@ impl fmt::Display for Actor {
 }
 
 /// A place in memory: its name, and the index there where the name does not have it.
-struct Place<'a>(&'a str, &'a [u64]);
+struct ElementName<'a>(&'a str, &'a [u64]);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ElementName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.1.is_empty() { f.write_str(self.0) } else { write!(f, "`{}` at index {}", self.0, Index(self.1)) }
     }
@@ -312,7 +312,7 @@ impl fmt::Display for Finding {
                 } else {
                     "initialise the buffer, or let the kernel write it first"
                 };
-                let place = Place(place, index);
+                let place = ElementName(place, index);
                 write!(f, "{place} was read, and nobody wrote it: {actor} at {site}; {advice}")
             }
             Finding::BarrierMissed { waiting, barrier, ended, last, in_warp } => {
@@ -328,7 +328,7 @@ impl fmt::Display for Finding {
                 "data race on {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
                  or store) and the other acquire what it wrote, at scopes that include both, or put a barrier between \
                  them, or {}",
-                Place(&race.place, &race.index),
+                ElementName(&race.place, &race.index),
                 race.first,
                 race.second,
                 // Atomics race where one's scope does not include the other's thread, or their sizes differ.

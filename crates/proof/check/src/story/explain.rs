@@ -312,13 +312,13 @@ fn assertion(names: &Names<'_>, error: &Error) -> Draft {
 }
 
 /// Explains loads that see stores which come after other loads.
-fn buffered(names: &Names<'_>, cycle: &[cycle::Step], draft: &mut Draft) {
+fn buffered(names: &Names<'_>, cycle: &[cycle::CycleStep], draft: &mut Draft) {
     let sentence = "Each thread reads what another writes only later: a store may go before an earlier load where nothing \
                     orders the two.";
     draft.reasons.say(sentence.into(), None);
     let segments: Vec<_> = cycle.iter().filter(|step| step.link == Link::Po).collect();
     for step in cycle.iter().filter(|step| step.link == Link::ReadsFrom) {
-        let segment = |holds: &dyn Fn(&cycle::Step) -> bool| segments.iter().find(|step| holds(step));
+        let segment = |holds: &dyn Fn(&cycle::CycleStep) -> bool| segments.iter().find(|step| holds(step));
         let before = segment(&|segment| segment.to == step.from).map_or(step.from, |segment| segment.from);
         let after = segment(&|segment| segment.from == step.to).map_or(step.to, |segment| segment.to);
         let one = Hop { before, from: step.from, to: step.to, after, by: By::Value(Vec::new()) };

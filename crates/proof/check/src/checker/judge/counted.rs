@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wattle_core::{Result, system};
 
 use super::super::outcomes::MAX_OUTCOMES;
-use super::super::run::{Memory, Outcome, Phase, Run};
+use super::super::run::{FinalValues, Outcome, Phase, Run};
 use super::super::schedule::schedules;
 use super::{MOST_EVENTS, is_visible, statements, visible};
 use crate::program::World;
@@ -47,7 +47,7 @@ pub(super) fn counted_runs_of(run: &Run, world: &Arc<World>, phase: &mut Phase) 
     if !open.is_empty() && !checker.leaves_open {
         return Ok(None);
     }
-    let memories: BTreeSet<Memory> = counted.memories.into_iter().map(visible).collect();
+    let memories: BTreeSet<FinalValues> = counted.memories.into_iter().map(visible).collect();
     if memories.len() > MAX_OUTCOMES {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use super::super::agreement::Act;
 use super::super::forwarding::{Forwarded, synchronizes};
 use super::super::process::{AccessTarget, Action, Address, Change, Exchange, Written};
 use super::listed::without_dead;
-use super::{Completions, Given, MOST, MOST_TURNS, Path};
+use super::{CompletionPath, Completions, Given, MOST, MOST_TURNS};
 
 /// The outcome of running a completion.
 pub(super) enum Outcome {
@@ -23,7 +23,11 @@ pub(super) enum Outcome {
 
 impl<'w> Completions<'_, 'w> {
     /// Runs a path to the end of the completion, and keeps the alternatives for later.
-    pub(super) fn complete(&mut self, path: &mut Path<'w>, open: &mut VecDeque<Path<'w>>) -> Outcome {
+    pub(super) fn complete(
+        &mut self,
+        path: &mut CompletionPath<'w>,
+        open: &mut VecDeque<CompletionPath<'w>>,
+    ) -> Outcome {
         loop {
             let Some(left) = self.left.checked_sub(1) else { return Outcome::Cut };
             self.left = left;
@@ -67,8 +71,8 @@ impl<'w> Completions<'_, 'w> {
     /// Adds a read to the path, and answers it.
     fn read(
         &mut self,
-        path: &mut Path<'w>,
-        open: &mut VecDeque<Path<'w>>,
+        path: &mut CompletionPath<'w>,
+        open: &mut VecDeque<CompletionPath<'w>>,
         target: Option<AccessTarget>,
         label: Label,
         source: u32,
@@ -86,8 +90,8 @@ impl<'w> Completions<'_, 'w> {
     /// Adds a read-modify-write to the path, and answers its read.
     fn update(
         &mut self,
-        path: &mut Path<'w>,
-        open: &mut VecDeque<Path<'w>>,
+        path: &mut CompletionPath<'w>,
+        open: &mut VecDeque<CompletionPath<'w>>,
         target: Option<AccessTarget>,
         change: Change,
         [read, write]: [Label; 2],
@@ -114,7 +118,14 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Adds a store to the path, whose value later reads of the thread may get.
-    fn write(&self, path: &mut Path<'w>, target: Option<AccessTarget>, value: Option<u64>, label: Label, source: u32) {
+    fn write(
+        &self,
+        path: &mut CompletionPath<'w>,
+        target: Option<AccessTarget>,
+        value: Option<u64>,
+        label: Label,
+        source: u32,
+    ) {
         path.writes += 1;
         let event = self.event(path, source);
         let done = event.is_some_and(|event| self.state.graph.event(event).value.is_some());
@@ -130,7 +141,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Adds a fence to the path.
-    fn fence(&self, path: &mut Path<'w>, label: Label, source: u32) {
+    fn fence(&self, path: &mut CompletionPath<'w>, label: Label, source: u32) {
         let event = self.event(path, source);
         let act = if event.is_some() { Act::Other { events: 1 } } else { Act::Fence { label, source } };
         self.act(path, act);
@@ -144,7 +155,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Passes a barrier, or ends the path there: a barrier that the thread has not passed may never open.
-    fn barrier(&self, path: &mut Path<'w>, source: u32) -> Option<Outcome> {
+    fn barrier(&self, path: &mut CompletionPath<'w>, source: u32) -> Option<Outcome> {
         let event = self.event(path, source);
         let passed = |event| self.state.gate_of(event).is_none_or(|gate| self.state.passed(gate, event));
         if !event.is_some_and(passed) {
@@ -159,7 +170,7 @@ impl<'w> Completions<'_, 'w> {
 
     /// Answers an operation of the thread's warp, or ends the path there: nothing is known of a result to which the
     /// thread has not run ahead, nor whether all lanes come.
-    fn exchange(&self, path: &mut Path<'w>, exchange: Exchange, source: u32) -> Option<Outcome> {
+    fn exchange(&self, path: &mut CompletionPath<'w>, exchange: Exchange, source: u32) -> Option<Outcome> {
         path.is_open = true;
         let Some(event) = self.event(path, source) else {
             path.met = true;
@@ -178,7 +189,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Enters a loop that may go on for ever.
-    fn enter_loop(&self, path: &mut Path<'w>, label: u32) {
+    fn enter_loop(&self, path: &mut CompletionPath<'w>, label: u32) {
         if matches!(self.given, Given::Each { .. }) {
             path.heads.retain(|(open, ..)| *open != label);
             path.heads.push((label, without_dead(&path.process), path.writes));
@@ -190,7 +201,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Begins a loop again, or ends the path there, if the thread may wait in the loop for ever.
-    fn turn(&self, path: &mut Path<'w>, label: u32, ends: bool) -> Option<Outcome> {
+    fn turn(&self, path: &mut CompletionPath<'w>, label: u32, ends: bool) -> Option<Outcome> {
         if path.at < self.runner.trail.len() {
             return None;
         }
@@ -212,18 +223,18 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Takes one way on from where control needs a value that is not known, and keeps the others for later.
-    fn take_ways(&self, path: &mut Path<'w>, open: &mut VecDeque<Path<'w>>) -> Option<Outcome> {
+    fn take_ways(&self, path: &mut CompletionPath<'w>, open: &mut VecDeque<CompletionPath<'w>>) -> Option<Outcome> {
         let Some(mut ways) = path.process.ways() else { return Some(Outcome::Unknown) };
         let Some(first) = ways.pop() else { return Some(Outcome::Unknown) };
         let most = (MOST + 1).saturating_sub(open.len());
-        open.extend(ways.into_iter().take(most).map(|process| Path { process, ..path.clone() }));
+        open.extend(ways.into_iter().take(most).map(|process| CompletionPath { process, ..path.clone() }));
         path.process = first;
         None
     }
 
     /// The event to which the thread has run ahead, if it has. An access that is out of bounds in this completion has
     /// none.
-    fn event(&self, path: &mut Path<'w>, source: u32) -> Option<EventId> {
+    fn event(&self, path: &mut CompletionPath<'w>, source: u32) -> Option<EventId> {
         loop {
             let event = self.runner.trail.get(path.at).copied();
             path.at += 1;
@@ -236,7 +247,7 @@ impl<'w> Completions<'_, 'w> {
 
     /// Adds an action, whose events have been taken. Its place counts at once: the alternatives of a read are copies of
     /// the path as it is then.
-    fn act(&self, path: &mut Path<'w>, act: Act) {
+    fn act(&self, path: &mut CompletionPath<'w>, act: Act) {
         path.acts.push(act);
         if path.at <= self.runner.trail.len() {
             path.ahead = path.acts.len();
@@ -244,7 +255,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// The event as which the path's last action was promised, if it was.
-    fn promised(&self, path: &mut Path<'w>) -> Option<EventId> {
+    fn promised(&self, path: &mut CompletionPath<'w>) -> Option<EventId> {
         let event = self.runner.promised.get(path.kept).copied()?;
         let found = path.acts.last().is_some_and(|act| act.is(self.setup.model, self.state, event));
         path.kept += usize::from(found);
@@ -254,11 +265,11 @@ impl<'w> Completions<'_, 'w> {
     /// Answers a read with its first value, and keeps the alternatives for later.
     pub(super) fn answer(
         &mut self,
-        path: &mut Path<'w>,
+        path: &mut CompletionPath<'w>,
         event: EventId,
         address: Option<Address>,
         label: Label,
-        open: &mut VecDeque<Path<'w>>,
+        open: &mut VecDeque<CompletionPath<'w>>,
     ) {
         let graph = &self.state.graph;
         let known = (event < graph.len()).then(|| graph.event(event).value).flatten();
@@ -301,7 +312,7 @@ impl<'w> Completions<'_, 'w> {
             path.reads.clear();
             path.stored.synchronize();
         }
-        let take = |path: &mut Path<'w>, answer: Option<u64>| {
+        let take = |path: &mut CompletionPath<'w>, answer: Option<u64>| {
             path.process.answer(answer);
             let written = path.changing.take().map(|change| change.written(answer));
             path.writes += usize::from(written.is_some_and(|written| !matches!(written, Written::Nothing)));

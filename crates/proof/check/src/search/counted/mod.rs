@@ -211,11 +211,11 @@ struct CountedState<'w> {
     cells: FxHashMap<Address, Cell<'w>>,
     events: u64,
     /// The accesses of a quiet block while it is tried.
-    quiet: Option<Vec<Access>>,
+    quiet: Option<Vec<LoggedAccess>>,
 }
 
 /// An access of a quiet block: the thread, the cell, whether it writes, and the value.
-type Access = (ThreadId, Address, bool, u64);
+type LoggedAccess = (ThreadId, Address, bool, u64);
 
 #[derive(Clone)]
 struct Runner<'w> {

@@ -3,7 +3,7 @@
 use wattle_memory::{Analysis, EventId, Graph, Kind, LocationId, Model};
 
 use super::super::process::Address;
-use super::{From, Iteration};
+use super::{Iteration, ReadFrom};
 
 /// An execution with iterations in it, and which of its events are theirs.
 pub(super) struct Grown {
@@ -59,13 +59,13 @@ impl Grown {
                 let known =
                     |cells: &[(Address, LocationId)]| cells.iter().find(|cell| cell.0 == address).map(|cell| cell.1);
                 let location = step.location.or_else(|| known(&self.cells)).unwrap_or_else(|| {
-                    let unwritten = matches!(step.from, Some(From::Untouched { unwritten: true }));
+                    let unwritten = matches!(step.from, Some(ReadFrom::Untouched { unwritten: true }));
                     let location = graph.add_location(step.value.unwrap_or(0), unwritten);
                     self.cells.push((address, location));
                     location
                 });
                 graph.set_location(event, location, reference);
-                if let Some(From::Untouched { .. }) = step.from {
+                if let Some(ReadFrom::Untouched { .. }) = step.from {
                     graph.set_source(event, graph.initial(location));
                 }
             }
@@ -73,9 +73,9 @@ impl Grown {
                 graph.set_value(event, value);
             }
             match step.from {
-                Some(From::Event(write)) => graph.set_source(event, moved(write)),
-                Some(From::Own(write)) => graph.set_source(event, first + write),
-                Some(From::Untouched { .. }) | None => {}
+                Some(ReadFrom::Event(write)) => graph.set_source(event, moved(write)),
+                Some(ReadFrom::Own(write)) => graph.set_source(event, first + write),
+                Some(ReadFrom::Untouched { .. }) | None => {}
             }
             if step.label.kind == Kind::Write {
                 graph.join_halves(event - 1, event);
@@ -96,7 +96,7 @@ impl Grown {
         let part = &self.parts[number];
         for (step, &event) in iteration.steps.iter().zip(part) {
             let Some(write) = self.graph.other_half(event).filter(|_| step.label.kind == Kind::Read) else { continue };
-            let Some(From::Event(found)) = step.from else { continue };
+            let Some(ReadFrom::Event(found)) = step.from else { continue };
             // Another update of the iteration may have come right behind it.
             let writes = |&other: &EventId| {
                 let other = self.graph.event(other);

@@ -49,7 +49,7 @@ pub struct Touch {
     /// The operands of its updates, which commute; `None` for one that depends on earlier tickets.
     pub changes: Option<(Commuting, Vec<Option<u64>>)>,
     /// The threads that access it, each behind a number of barriers of the segment.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<UnitAccess>,
 }
 
 /// What is stored in a cell.
@@ -62,14 +62,14 @@ pub enum Stored {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub struct Access {
+pub struct UnitAccess {
     pub thread: ThreadId,
     pub behind: u32,
-    pub kind: Kind,
+    pub kind: UnitAccessKind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum UnitAccessKind {
     Read,
     Write,
     /// An update that commutes with the others of the cell.
@@ -87,11 +87,11 @@ pub struct Segment<'w> {
 impl Touch {
     /// Adds an access; `None` where it is not ordered with one of another thread of the unit, between the same two
     /// barriers.
-    fn add(&mut self, access: Access) -> Option<()> {
-        let is_mixed = (access.kind == Kind::Change) != self.changes.is_some();
-        let conflicts = |other: &Access| {
+    fn add(&mut self, access: UnitAccess) -> Option<()> {
+        let is_mixed = (access.kind == UnitAccessKind::Change) != self.changes.is_some();
+        let conflicts = |other: &UnitAccess| {
             let together = other.thread != access.thread && other.behind == access.behind;
-            together && (other.kind != access.kind || access.kind == Kind::Write)
+            together && (other.kind != access.kind || access.kind == UnitAccessKind::Write)
         };
         if (is_mixed && !self.accesses.is_empty()) || self.accesses.iter().any(conflicts) {
             return None;
@@ -249,13 +249,13 @@ impl<'w> Turn<'_, 'w> {
         &mut self.run.members[self.member].process
     }
 
-    fn access(&self, kind: Kind) -> Access {
-        Access { thread: self.thread, behind: self.run.barriers, kind }
+    fn access(&self, kind: UnitAccessKind) -> UnitAccess {
+        UnitAccess { thread: self.thread, behind: self.run.barriers, kind }
     }
 
     /// Answers a read with what the unit has left in the cell, or with what was there before.
     fn read(&mut self, runs: &mut Runs<'_, 'w>, target: AccessTarget) -> Option<()> {
-        let access = self.access(Kind::Read);
+        let access = self.access(UnitAccessKind::Read);
         let touch = self.run.cells.entry(target.address).or_default();
         touch.add(access)?;
         touch.finds |= touch.leaves.is_none();
@@ -278,7 +278,7 @@ impl<'w> Turn<'_, 'w> {
     /// Leaves a value in a cell.
     fn write(&mut self, runs: &mut Runs<'_, 'w>, target: AccessTarget, value: Option<u64>, label: Label) -> Option<()> {
         self.state.may_write(runs, self.thread, target, self.clock)?;
-        let access = self.access(Kind::Write);
+        let access = self.access(UnitAccessKind::Write);
         let touch = self.run.cells.entry(target.address).or_default();
         touch.add(access)?;
         touch.leaves = Some(value.map_or(Stored::Unknown, |value| Stored::Value(value, label.unwritten)));
@@ -302,7 +302,7 @@ impl<'w> Turn<'_, 'w> {
         }
         let (commuting, operand) = changing(change, labels)?;
         self.state.may_change(runs, self.thread, target, commuting, labels, self.clock)?;
-        let access = self.access(Kind::Change);
+        let access = self.access(UnitAccessKind::Change);
         let touch = self.run.cells.entry(target.address).or_default();
         let changes = touch.changes.get_or_insert_with(|| (commuting, Vec::new()));
         if changes.0 != commuting {
