@@ -249,7 +249,8 @@ impl Op {
         }
     }
 
-    /// Whether a thread that runs it returns to who runs it, unless it is about a loop.
+    /// Whether the operation asks for an access to memory, or for an order of memory, or waits for other threads: a
+    /// thread that runs it returns its request. Loops and the clock, which do so too, do not count.
     pub(crate) fn requests(&self) -> bool {
         let parts = self.parts();
         matches!(self, Op::Access(_)) || parts.meeting.is_some() || parts.ordering.is_some()

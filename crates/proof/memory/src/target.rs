@@ -323,8 +323,8 @@ fn known() -> String {
 mod tests {
     use super::{CodeLanguage, Target};
 
-    /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the maximum amount of shared memory per
-    /// thread block.
+    /// CUDA C++ Programming Guide, "Technical Specifications per Compute Capability": the maximum amount of shared
+    /// memory per thread block.
     #[test]
     fn blocks_have_as_much_shared_memory_as_their_devices() {
         let kib = |sm| Target::Ptx { sm }.most_shared().map(|bytes| bytes / 1024);

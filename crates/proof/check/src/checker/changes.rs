@@ -34,7 +34,7 @@ pub struct Advice {
     pub needless_alone: Vec<Change>,
     /// For a scenario that does not hold: the fewest changes that make it hold.
     pub fixes: Vec<Change>,
-    /// How many variants were tried.
+    /// The number of variants that were tried.
     pub tried: u64,
     /// Whether the time was up before all variants were tried.
     pub cut_short: bool,

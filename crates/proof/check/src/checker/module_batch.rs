@@ -192,7 +192,7 @@ impl BatchKernel {
         }
     }
 
-    /// Whether it runs on the host.
+    /// Whether the launch runs on the host.
     pub fn is_host_part(&self) -> bool {
         match self {
             BatchKernel::Own(launch) => launch.host,
@@ -200,7 +200,7 @@ impl BatchKernel {
         }
     }
 
-    /// Whether it is of a module that was not written with Wattle.
+    /// Whether the launch is of a module that was not written with Wattle.
     pub fn is_module(&self) -> bool {
         match self {
             BatchKernel::Own(_) => false,

@@ -164,7 +164,7 @@ pub(super) struct Phase {
     pub notes: Vec<String>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
-    /// Whether it is the result of an earlier run's search.
+    /// Whether the phase is the result of an earlier run's search.
     pub kept: bool,
     /// The instructions that ran, by kernel number and instruction number.
     pub executed: BTreeSet<(u32, u32)>,

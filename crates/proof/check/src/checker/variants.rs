@@ -10,10 +10,10 @@ use wattle_memory::{CAPABILITIES, Target};
 /// A kind of device for which kernels are built differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceVariant {
-    /// How it deals indices out.
+    /// How the device deals indices out.
     pub layout: IndexLayout,
-    /// What it answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the size of
-    /// warps.
+    /// What the device answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the
+    /// size of warps.
     answers: [u32; DeviceProperty::ALL.len()],
 }
 

@@ -81,8 +81,8 @@ impl Weakened<'_> {
         }
     }
 
-    /// The scopes to try: the instruction's own, and the narrower ones that the target keeps apart from it. One that the
-    /// target widens to the own one again gives the same code.
+    /// The scopes to try: the instruction's own, and the narrower ones that the target keeps apart from it. One that
+    /// the target widens to the own one again gives the same code.
     fn scopes(&self, own: Scope) -> impl Iterator<Item = Scope> {
         let level = |scope: Scope| self.lowering.level(scope);
         Scope::ALL.into_iter().filter(move |&scope| scope == own || scope < own && level(scope) != level(own))

@@ -10,7 +10,7 @@ pub struct Fork {
     pub number: u32,
     /// The line where it stands; of a branch that of the first statement within.
     pub site: Site,
-    /// Whether it is a loop.
+    /// Whether this is a loop, not a branch.
     pub is_loop: bool,
 }
 

@@ -85,7 +85,7 @@ impl Act {
         }
     }
 
-    /// Whether it is known where it goes and what it does there.
+    /// Whether it is known which cell the action accesses and what it does there.
     pub fn is_known(&self) -> bool {
         match self {
             Act::Store { target, value, .. } => target.is_some() && value.is_some(),
@@ -97,7 +97,7 @@ impl Act {
         }
     }
 
-    /// Whether it writes, and it is not known where or what.
+    /// Whether the action writes, and it is not known where or what.
     pub fn is_open(&self) -> bool {
         self.is_write() && !self.is_known()
     }

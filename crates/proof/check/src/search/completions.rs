@@ -81,7 +81,7 @@ struct CompletionPath<'w> {
     kept: usize,
     /// The loops entered beyond that, and whether this iteration has read something atomic.
     loops: Vec<(u32, bool)>,
-    /// How many turns it has made of loops that end by themselves.
+    /// How many turns the thread has made of loops that end by themselves.
     turns: u32,
     /// The last read of each place with which a later one may be merged.
     reads: Vec<(Address, EventId, u64)>,
@@ -90,7 +90,7 @@ struct CompletionPath<'w> {
     /// The reads that are merged with earlier reads, or that get what an earlier store has stored.
     ties: Vec<(EventId, EventId)>,
     ahead: usize,
-    /// Whether it ended at an operation of its warp to which the thread has not come.
+    /// Whether the path ended at an operation of its warp to which the thread has not come.
     met: bool,
     /// The loops entered, with what the thread was at their heads and how many writes came before, under
     /// [`Given::Each`].

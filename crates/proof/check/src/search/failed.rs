@@ -55,7 +55,7 @@ struct IterationStep {
     location: Option<LocationId>,
     value: Option<u64>,
     from: Option<ReadFrom>,
-    /// Whether it finds unwritten memory, and that is an error.
+    /// Whether the step finds unwritten memory, and that is an error.
     misses: bool,
 }
 
@@ -220,7 +220,7 @@ impl Beside {
 }
 
 impl ReadFrom {
-    /// Whether it is memory that has never been written.
+    /// Whether the read finds memory that has never been written.
     fn is_unwritten(self, graph: &Graph) -> bool {
         match self {
             ReadFrom::Event(write) => graph.event(write).label.unwritten,

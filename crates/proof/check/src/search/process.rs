@@ -234,14 +234,14 @@ pub enum Action {
 /// What an action is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct ActionParts {
-    /// The labels of the events that it is.
+    /// The labels of the events that the action is.
     pub labels: [Option<Label>; 2],
-    /// What it writes, combines, compares or brings, as far as that is known; of a compare-exchange first the value that
-    /// is compared with.
+    /// What the action writes, combines, compares or brings, as far as that is known; of a compare-exchange first the
+    /// value that is compared with.
     pub operands: [Option<u64>; 2],
-    /// Whether it may write memory.
+    /// Whether the action may write memory.
     pub writes: bool,
-    /// Whether it expects [`Process::answer`].
+    /// Whether the action expects [`Process::answer`].
     pub is_answered: bool,
 }
 
@@ -300,13 +300,13 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self.answer(world, Some(word));
     }
 
-    /// Whether it takes along what the read at which it stands finds in unwritten memory, and reports a fault where
-    /// that matters. Of others the read is the error.
+    /// Whether the thread takes along what the read at which it stands finds in unwritten memory, and reports a fault
+    /// where that matters. Of others the read is the error.
     fn carries_unwritten(&self, _world: &Self::World) -> bool {
         false
     }
 
-    /// Whether it will do the same as another thread of another position, given the same answers. Both wait for an
+    /// Whether the thread will do the same as another of another position, given the same answers. Both wait for an
     /// answer.
     fn is_alike(&self, _world: &Self::World, other: &Self) -> bool {
         self == other
@@ -336,15 +336,15 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// `None` where they are too many.
     fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;
 
-    /// Whether it holds a value that is not known.
+    /// Whether the thread holds a value that is not known.
     fn any_pending(&self) -> bool;
 
     /// Marks the values that are not known, each with another mark, so that it is the same value wherever the mark is
     /// found again: it has only been kept or copied.
     fn mark_pending(&mut self) {}
 
-    /// Whether it holds a value that is not known and has no mark: it may be another one than that of a state which is
-    /// equal otherwise.
+    /// Whether the thread holds a value that is not known and has no mark: it may be another one than that of a state
+    /// which is equal otherwise.
     fn any_unmarked(&self) -> bool {
         self.any_pending()
     }

@@ -17,9 +17,9 @@ const MOST_ENDING_ITERATIONS: u32 = 256;
 /// reads memory would occupy the search for ever.
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
-/// The maximum number of iterations in a row of a loop whose exit depends on memory in which the thread neither looks at
-/// memory nor does anything that others see: such a loop never ends. A lane that is alone in its warp has one where a vote was to
-/// bring it what another lane reads.
+/// The maximum number of iterations in a row of a loop whose exit depends on memory in which the thread neither looks
+/// at memory nor does anything that others see: such a loop never ends. A lane that is alone in its warp has one where
+/// a vote was to bring it what another lane reads.
 const MOST_IDLE_ITERATIONS: u32 = 1 << 16;
 
 /// The part of a run that may still change: everything past the first read whose value is not known.

@@ -51,7 +51,7 @@ pub(super) struct Runner<'w> {
     pub ahead: Thread<'w>,
     /// The first read whose value is not known.
     pub waiting: Option<EventId>,
-    /// Whether it only returns to the head of its loop with a value of that read, for values that were tried.
+    /// Whether the thread only returns to the head of its loop with a value of that read, for values that were tried.
     pub returns: RefCell<Vec<(u64, bool)>>,
     pub trail: Vec<EventId>,
     /// If `waiting` is a read-modify-write: its write, and the change.
@@ -66,11 +66,11 @@ pub(super) struct Runner<'w> {
     pub depends: bool,
     /// Whether some of its completions are longer than the limit, so that this is not decided.
     pub cut: bool,
-    /// Whether it has come to a loop without a bound.
+    /// Whether the thread has come to a loop without a bound.
     pub loops: bool,
     /// The jump back at which it stopped, of a loop at its bound.
     pub bounded_at: Option<u32>,
-    /// If it spins, the first event of the iteration that changed nothing.
+    /// If the thread spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// The iteration of the loop, if it goes round.
     pub round: Option<Round>,

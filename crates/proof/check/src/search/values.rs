@@ -79,7 +79,7 @@ impl Values {
 #[derive(Debug)]
 struct PlaceValues {
     values: Vec<u64>,
-    /// Whether it can have any value.
+    /// Whether the place can have any value.
     open: bool,
     /// Whether some store of a value that is computed from what is read is to it.
     computed: bool,
@@ -90,9 +90,9 @@ struct Node<'w> {
     process: Thread<'w>,
     from: Source,
     change: Option<Change>,
-    /// How many of the place's values it has been answered with.
+    /// How many of the place's values the thread has been answered with.
     given: usize,
-    /// Whether it has been answered with an unknown value.
+    /// Whether the thread has been answered with an unknown value.
     opened: bool,
 }
 

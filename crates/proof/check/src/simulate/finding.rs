@@ -19,7 +19,7 @@ pub struct Actor {
     pub rank: usize,
     /// The block of the thread in its launch, and its index in the block.
     pub position: Position,
-    /// Whether it runs on the device, not on the host.
+    /// Whether the thread runs on the device, not on the host.
     pub on_device: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Actor {
 pub struct AccessSite {
     /// The thread.
     pub actor: Actor,
-    /// Whether it wrote.
+    /// Whether the access wrote.
     pub write: bool,
     /// The scope of an atomic access; `None` for a plain one.
     pub scope: Option<Scope>,
@@ -58,7 +58,7 @@ pub struct Waiting {
     pub actor: Actor,
     /// The last source line that it passed.
     pub site: Site,
-    /// What it does at that line.
+    /// What the thread does at that line.
     pub why: Why,
 }
 
@@ -105,7 +105,7 @@ pub enum Finding {
     Wrong {
         /// The thread.
         actor: Actor,
-        /// What it did, in words.
+        /// What the thread did, in words.
         what: String,
         /// The source line.
         site: Site,
@@ -114,7 +114,7 @@ pub enum Finding {
     Unjudged {
         /// The thread.
         actor: Actor,
-        /// What it did, and why that cannot be judged.
+        /// What the thread did, and why that cannot be judged.
         what: String,
         /// The source line.
         site: Site,
@@ -125,7 +125,7 @@ pub enum Finding {
         actor: Actor,
         /// The view or shared array; of a module's access with the index there.
         place: String,
-        /// Whether it is the block's shared memory.
+        /// Whether the place is in the block's shared memory.
         shared: bool,
         /// The index there; empty where the place has it.
         index: Vec<u64>,
@@ -143,7 +143,7 @@ pub enum Finding {
         ended: Actor,
         /// The last line of the ended thread.
         last: Site,
-        /// Whether it is an operation of the warp.
+        /// Whether the threads meet at an operation of the warp.
         in_warp: bool,
     },
     /// The threads of a block wait at different barriers, or the lanes of a warp at different operations.
@@ -159,7 +159,7 @@ pub enum Finding {
         /// Whether both are one statement, in different iterations of the loops around it. If not and the lines are
         /// equal, the statement was reached through different calls of its function.
         one_statement: bool,
-        /// Whether they are lanes of a warp, one of which waits at an operation of it.
+        /// Whether the threads are lanes of a warp, one of which waits at an operation of it.
         in_warp: bool,
     },
     /// The first data race of the launch.

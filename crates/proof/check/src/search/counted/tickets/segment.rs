@@ -42,9 +42,9 @@ pub enum At {
 /// What a segment does to a cell.
 #[derive(Default)]
 pub struct Touch {
-    /// Whether it reads what was there before.
+    /// Whether the segment reads what was there before.
     pub finds: bool,
-    /// What it leaves there.
+    /// What the segment leaves in the cell.
     pub leaves: Option<Stored>,
     /// The operands of its updates, which commute; `None` for one that depends on earlier tickets.
     pub changes: Option<(Commuting, Vec<Option<u64>>)>,
