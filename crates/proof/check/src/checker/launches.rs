@@ -141,11 +141,11 @@ fn edits(run: &Run, launches: &[LaunchWorld]) -> Edits {
             };
             program.instructions().flat_map(of).collect()
         };
-        let edited = |(at, what)| Some((what, run.checker.edits.of(launch.number, at)?.clone()));
+        let edited = |(at, what)| Some((what, *run.checker.edits.of(launch.number, at)?));
         let of_lines: HashMap<_, _> = parts(first).into_iter().filter_map(edited).collect();
         edits.instructions.retain(|(number, _), _| *number != launch.number);
         let here = parts(&launch.program);
-        let here = here.into_iter().filter_map(|(at, what)| Some(((launch.number, at), of_lines.get(&what)?.clone())));
+        let here = here.into_iter().filter_map(|(at, what)| Some(((launch.number, at), *of_lines.get(&what)?)));
         edits.instructions.extend(here);
     }
     edits
