@@ -1,6 +1,6 @@
 //! Reads, judges and writes litmus files.
 //!
-//! A litmus file is a small parallel program with a question about it. [`parse`] reads the herd-style dialects of PTX
+//! A litmus file is a small parallel program with a question about it. [`parse()`] reads the herd-style dialects of PTX
 //! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is a thread of it for the search
 //! ([`wattle_check::search::Process`]), [`lasso`] decides whether a thread can be stuck for ever under a progress
 //! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.

@@ -271,7 +271,7 @@ pub(crate) enum Scopes {
 pub(crate) enum SeqCst {
     /// A single fence instruction.
     Fence,
-    /// An update of a hidden word; see [`Lowered::HiddenUpdate`].
+    /// An update of a hidden word; see [`crate::Lowered::HiddenUpdate`].
     HiddenUpdate,
 }
 

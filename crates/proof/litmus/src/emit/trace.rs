@@ -351,8 +351,8 @@ impl<'t> Tracer<'t> {
         }
     }
 
-    /// Code for an operand of the action ([`ActionParts::operands`]), the operand that holds it, and the values that it
-    /// can have.
+    /// Code for an operand of the action, by its number in [`wattle_check::search::ActionParts::operands`]; returns the
+    /// operand that holds it, and the values that it can have.
     fn value(
         &self,
         state: &TracedThread,
