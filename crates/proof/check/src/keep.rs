@@ -70,7 +70,7 @@ pub const WORTH_KEEPING: Duration = Duration::from_millis(2);
 /// A yes or a no, with the reason for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// Whether it is a yes.
+    /// Whether the answer is a yes.
     pub yes: bool,
     /// The reason; empty where there is none.
     pub reason: String,

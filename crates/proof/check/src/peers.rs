@@ -8,12 +8,12 @@ use wattle_core::{Backend, Device, Error, Properties, lock};
 
 /// A device's place in a pair of devices.
 pub(crate) struct Pair<B> {
-    place: Place<B>,
+    place: PairPlace<B>,
     /// Whether its kernels may use the other one's memory.
     reaches: AtomicBool,
 }
 
-enum Place<B> {
+enum PairPlace<B> {
     First { own: Weak<B>, second: OnceLock<Device> },
     Second { first: Weak<B> },
 }
@@ -21,25 +21,26 @@ enum Place<B> {
 impl<B: Backend> Pair<B> {
     /// The place of the first device, which makes the second one when it is asked for.
     pub fn first(own: &Weak<B>) -> Pair<B> {
-        Pair { place: Place::First { own: own.clone(), second: OnceLock::new() }, reaches: AtomicBool::new(false) }
+        Pair { place: PairPlace::First { own: own.clone(), second: OnceLock::new() }, reaches: AtomicBool::new(false) }
     }
 
     /// The number of the device: 0 or 1.
     pub fn number(&self) -> u32 {
         match self.place {
-            Place::First { .. } => 0,
-            Place::Second { .. } => 1,
+            PairPlace::First { .. } => 0,
+            PairPlace::Second { .. } => 1,
         }
     }
 
     /// The other device; `make` makes it, where it is the second. `None` where the first is gone.
     pub fn other(&self, make: impl FnOnce(Pair<B>) -> B) -> Option<Device> {
         match &self.place {
-            Place::First { own, second } => {
-                let place = || Pair { place: Place::Second { first: own.clone() }, reaches: AtomicBool::new(false) };
+            PairPlace::First { own, second } => {
+                let place =
+                    || Pair { place: PairPlace::Second { first: own.clone() }, reaches: AtomicBool::new(false) };
                 Some(second.get_or_init(|| Device::new(Arc::new(make(place())))).clone())
             }
-            Place::Second { first } => Some(Device::new(first.upgrade()?)),
+            PairPlace::Second { first } => Some(Device::new(first.upgrade()?)),
         }
     }
 
@@ -58,8 +59,8 @@ impl<B: Backend> Pair<B> {
     fn is_other(&self, device: &Device) -> bool {
         let backend = |device: &Device| device.backend().as_any().downcast_ref::<B>().map(std::ptr::from_ref);
         let other = match &self.place {
-            Place::First { second, .. } => second.get().and_then(backend),
-            Place::Second { first } => Some(first.as_ptr()),
+            PairPlace::First { second, .. } => second.get().and_then(backend),
+            PairPlace::Second { first } => Some(first.as_ptr()),
         };
         other.is_some() && backend(device) == other
     }

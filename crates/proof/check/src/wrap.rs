@@ -7,13 +7,14 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines(text, options(width))
 }
 
-/// The same, with each line indented by `indent` columns, which are a part of the width.
+/// The text in lines of at most `width` columns, of which the first `indent` are blank; a longer word has a line of its
+/// own.
 pub(crate) fn indented(text: &str, width: usize, indent: usize) -> Vec<String> {
     let indent = " ".repeat(indent);
     lines(text, options(width).initial_indent(&indent).subsequent_indent(&indent))
 }
 
-/// The same, with each line but the first indented by two columns; a longer word is broken.
+/// The text in lines of at most `width` columns, all but the first indented by two; a longer word is broken.
 pub(crate) fn hanging(text: &str, width: usize) -> Vec<String> {
     const NARROWEST: usize = 8;
     lines(text, options(width.max(NARROWEST)).subsequent_indent("  ").break_words(true))

@@ -2,7 +2,7 @@
 
 use wattle_memory::{LocationId, ThreadId};
 
-use crate::program::RegisterId;
+use crate::ids::RegisterId;
 
 /// A register or location whose final value can be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +18,7 @@ pub enum Observed {
     Memory(LocationId),
 }
 
-/// One side of a comparison.
+/// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     /// A value.
@@ -141,7 +141,7 @@ fn unless_one_is(decides: bool, conditions: &[Condition], value: &dyn Fn(Observe
 /// The quantifier of a claim over the ends of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
-    /// Some end satisfies it.
+    /// At least one end satisfies it.
     Exists,
     /// No end satisfies it.
     NotExists,

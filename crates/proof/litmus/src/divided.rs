@@ -3,6 +3,9 @@
 //! Atomicity keeps a write from between the two halves of a read-modify-write only where the model says so: PTX for
 //! morally strong operations (PTX ISA 8.5, 8.10.3 "Atomicity"), so that an unlock of narrower scope, or a weak one, can
 //! be lost in an exchange. The model itself is asked about each pair.
+//!
+//! So this file and `judge`, `lasso` and `evidence` refer to each other: an answer about liveness depends on the divided
+//! updates, and each of those on an answer about the outcome of a program of two instructions, which asks no further.
 
 use std::collections::HashSet;
 

@@ -3,7 +3,8 @@
 
 use wattle_memory::LocationId;
 
-use crate::program::{Instruction, Operand, Program, RegisterId, Thread, Update};
+use crate::ids::RegisterId;
+use crate::program::{Instruction, Operand, Program, Thread, Update};
 
 /// The properties of a thread's code that are known before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

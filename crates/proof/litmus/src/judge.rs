@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use wattle_check::keep::Keeper;
 use wattle_check::search::{
-    End, Execution, Limits, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
+    End, Execution, Limits, Problem, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
 };
 use wattle_memory::{Analysis, LocationId, Model};
 
@@ -41,7 +41,7 @@ pub struct Options {
     pub limits: Limits,
     /// Whether the search continues when the answer is known, so that all executions are counted.
     pub count_all: bool,
-    /// Where answers are kept for later runs, if anywhere ([`run_folder`](crate::run_folder)).
+    /// The store of answers for later runs ([`run_folder`](crate::run_folder)); `None` if they are not kept.
     pub keeper: Option<Arc<dyn Keeper>>,
 }
 
@@ -65,10 +65,10 @@ pub enum Answer {
 /// The reason why no answer was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// Some loop continues beyond the bound.
+    /// A loop continues beyond the bound.
     #[error("a loop was gone through {0} times, and goes on")]
     LoopBound(u32),
-    /// There are more states than the limit.
+    /// The program has more states than the limit.
     #[error("there are more than {0} states")]
     States(usize),
     /// A limit was reached.
@@ -166,7 +166,7 @@ pub(crate) fn explore(
     let (end, statistics) = search(&setup, visitor);
     let missed = match end {
         End::Stopped(stopped) => Some(Reason::Stopped(stopped)),
-        End::Problem(_) => return Err(JudgeError::MixedSizes),
+        End::Problem(Problem::MixedSizes { .. }) => return Err(JudgeError::MixedSizes),
         End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => Some(Reason::LoopBound(options.loop_bound)),
         End::Exhausted | End::BrokenOff => None,
     };

@@ -42,9 +42,9 @@ pub enum Liveness {
         /// The number of states.
         states: usize,
     },
-    /// Some run does not end.
+    /// At least one run does not end.
     Stuck(Stuck),
-    /// There are more states than the limit, and those seen do not decide the question.
+    /// The program has more states than the limit, and those seen do not decide the question.
     Unknown {
         /// The maximum number of states.
         states: usize,
@@ -62,7 +62,7 @@ pub enum Liveness {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LassoError {
-    /// There are more threads than the sets used here can hold.
+    /// The program has more threads than the sets used here can hold.
     #[error("{0} threads are too many for exploring interleavings (at most 64)")]
     TooManyThreads(usize),
     /// A thread asked for a value although it was given every value.
@@ -163,7 +163,13 @@ impl<'w> MachineState<'w> {
                     return Ok(());
                 }
                 Action::NeedsValue => return Err(LassoError::Unanswered(thread)),
-                _ => return Ok(()),
+                Action::Read { .. }
+                | Action::Write { .. }
+                | Action::Update { .. }
+                | Action::Barrier { .. }
+                | Action::Exchange { .. }
+                | Action::BackEdge { .. }
+                | Action::Halt => return Ok(()),
             }
         }
     }
@@ -215,7 +221,16 @@ impl<'w> MachineState<'w> {
                 let half = Half { thread, address, source, old: self.load(setup, address) };
                 divided.has(source).then_some(half)
             }
-            _ => None,
+            Action::Read { .. }
+            | Action::Fence { .. }
+            | Action::Barrier { .. }
+            | Action::Exchange { .. }
+            | Action::LoopHead { .. }
+            | Action::BackEdge { .. }
+            | Action::NeedsValue
+            | Action::Fault { .. }
+            | Action::Halt
+            | Action::Done => None,
         };
         let mut states = vec![self.step(setup, thread)?];
         if let Some(half) = half {
@@ -262,7 +277,14 @@ impl<'w> MachineState<'w> {
             }
             // A loop iteration without a memory access is a step too, or such a loop would not count as endless.
             Action::BackEdge { .. } => {}
-            _ => return Err(unanswered),
+            // No step of a litmus thread, or an action that `settle` has run.
+            Action::Fence { .. }
+            | Action::Exchange { .. }
+            | Action::LoopHead { .. }
+            | Action::NeedsValue
+            | Action::Fault { .. }
+            | Action::Halt
+            | Action::Done => return Err(unanswered),
         }
         after.settle(thread)?;
         Ok(after)

@@ -116,7 +116,7 @@ impl<'t> Lexer<'t> {
         Ok(Some(&text[1..=length]))
     }
 
-    /// Takes the next token.
+    /// Takes the next token, with its place. Fails where the text has no token of the language.
     pub(crate) fn token(&mut self) -> Result<(Token, Place), Wrong> {
         self.skip_blanks()?;
         let place = self.place;

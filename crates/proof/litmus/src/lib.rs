@@ -1,6 +1,6 @@
 //! Reads, judges and writes litmus files.
 //!
-//! A litmus file is a small parallel program with a question about it. [`parse`] reads the herd-style dialects of PTX
+//! A litmus file is a small parallel program with a question about it. [`parse()`] reads the herd-style dialects of PTX
 //! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is a thread of it for the search
 //! ([`wattle_check::search::Process`]), [`lasso`] decides whether a thread can be stuck for ever under a progress
 //! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.
@@ -17,6 +17,7 @@ mod error;
 mod evidence;
 mod flow;
 mod folder;
+mod ids;
 mod judge;
 pub mod lasso;
 mod lex;
@@ -36,13 +37,13 @@ pub use ends::{Ends, ends};
 pub use error::{ParseError, Place, Problem};
 pub use evidence::Evidence;
 pub use folder::{CaseError, Judged, Summary, judge_file, read, run_folder};
+pub use ids::{LabelId, ReferenceId, RegisterId};
 pub use judge::{Answer, JudgeError, Options, Reason, Verdict, judge};
 pub use parse::parse;
 pub use print::print;
 pub use process::{DIVISION_BY_ZERO, LitmusThread, World};
 pub use program::{
-    Dialect, Instruction, JumpTarget, LabelId, Operand, Operator, Origin, Program, Reference, ReferenceId, Register,
-    RegisterId, Thread, Update,
+    Dialect, Instruction, JumpTarget, Operand, Operator, Origin, Program, Reference, Register, Thread, Update,
 };
 pub use progress::{Rule, Schedule, UnknownSchedule};
 pub use wattle_check::checker::Progress;

@@ -11,7 +11,8 @@ use wattle_memory::{Level, Model, Placement, ThreadId};
 
 use crate::condition::Observed;
 use crate::flow::Flow;
-use crate::program::{Dialect, Instruction, Operand, Program, ReferenceId, RegisterId, Update};
+use crate::ids::{ReferenceId, RegisterId};
+use crate::program::{Dialect, Instruction, Operand, Program, Update};
 
 /// The fault number of a division by zero, whose result is 0.
 pub const DIVISION_BY_ZERO: u32 = 0;
@@ -52,7 +53,7 @@ impl World {
         World { program, flows, first_source, members }
     }
 
-    /// The program.
+    /// The program that the threads run.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -144,6 +145,30 @@ impl LitmusThread {
         dead.iter().for_each(|&register| self.set(register, Some(0)));
     }
 
+    /// The change that an update makes, as far as its operands are known.
+    fn change(&self, update: Update, dialect: Dialect) -> Change {
+        match update {
+            Update::Apply(op, operand) => Change::Apply { op, ty: operand_type(op), operand: self.value(operand) },
+            Update::CompareExchange { expected, desired } => Change::CompareExchange {
+                expected: self.value(expected),
+                desired: self.value(desired),
+                // PTX's compare-exchange writes the old value back if it fails.
+                writes_back: dialect == Dialect::Ptx,
+                succeeded: None,
+            },
+        }
+    }
+
+    /// The threads that must arrive at the barrier at which the thread is; `None` where that depends on a value that is
+    /// not known.
+    fn members(&self, world: &World, quorum: Option<Operand>) -> Option<Members> {
+        let Some(quorum) = quorum else {
+            let members = world.members[self.thread as usize].get(&(self.at as usize));
+            return Some(Members::Threads(members.cloned().unwrap_or_default()));
+        };
+        Some(Members::Quorum(u32::try_from(self.value(quorum)?).unwrap_or(u32::MAX)))
+    }
+
     /// Jumps; returns a back edge if the jump goes backwards.
     fn jump(&mut self, world: &World, target: usize, source: u32) -> Option<Action> {
         let from = self.at as usize;
@@ -185,18 +210,7 @@ impl Process for LitmusThread {
                     return Action::Write { target, value: self.value(value), label, source };
                 }
                 Instruction::Update { at: reference, update, read, write, .. } => {
-                    let change = match update {
-                        Update::Apply(op, operand) => {
-                            Change::Apply { op, ty: operand_type(op), operand: self.value(operand) }
-                        }
-                        Update::CompareExchange { expected, desired } => Change::CompareExchange {
-                            expected: self.value(expected),
-                            desired: self.value(desired),
-                            // PTX's compare-exchange writes the old value back if it fails.
-                            writes_back: world.program.dialect == Dialect::Ptx,
-                            succeeded: None,
-                        },
-                    };
+                    let change = self.change(update, world.program.dialect);
                     let target = Some(target(&world.program, reference));
                     return Action::Update { target, change, read, write, source };
                 }
@@ -208,17 +222,10 @@ impl Process for LitmusThread {
                     let Some(resource) = self.value(resource.unwrap_or(Operand::Constant(instance))) else {
                         return Action::NeedsValue;
                     };
-                    let members = match quorum.map(|quorum| self.value(quorum)) {
-                        Some(None) => return Action::NeedsValue,
-                        Some(Some(quorum)) => Members::Quorum(u32::try_from(quorum).unwrap_or(u32::MAX)),
-                        None => Members::Threads(world.members[thread].get(&at).cloned().unwrap_or_default()),
-                    };
+                    let Some(members) = self.members(world, quorum) else { return Action::NeedsValue };
                     self.go_to(at + 1);
-                    return Action::Barrier {
-                        barrier: Barrier { instance, resource, members, waits, converges: None },
-                        label,
-                        source,
-                    };
+                    let barrier = Barrier { instance, resource, members, waits, converges: None };
+                    return Action::Barrier { barrier, label, source };
                 }
                 Instruction::Move { to, value } => {
                     self.set(to, self.value(value));

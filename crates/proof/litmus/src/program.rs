@@ -7,13 +7,7 @@ use wattle_memory::{Label, LocationId, Placement, ThreadId};
 
 use crate::condition::{Claim, Comparison, Condition};
 use crate::error::Place;
-
-/// The number of a register in its thread.
-pub type RegisterId = usize;
-/// The number of a name of memory in its program.
-pub type ReferenceId = usize;
-/// The number of a label in its thread.
-pub type LabelId = usize;
+use crate::ids::{LabelId, ReferenceId, RegisterId};
 
 /// The instruction set that a file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +114,7 @@ pub enum Update {
     },
 }
 
-/// One instruction. Everything that the models use of it is in its label or labels.
+/// An instruction of a thread. Everything that the models use of it is in its label or labels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
     /// Reads memory.
@@ -360,7 +354,7 @@ impl Program {
         self.origin.places.get(thread)?.get(instruction).copied()
     }
 
-    /// A location's first name.
+    /// The first name of a location, or an empty text if it has none.
     pub fn location_name(&self, location: LocationId) -> &str {
         self.references.iter().find(|name| name.location == location).map_or("", |name| &name.name)
     }

@@ -13,8 +13,8 @@ pub(crate) fn members(set: Set) -> Vec<ThreadId> {
     (0..Set::BITS as usize).filter(|thread| set >> thread & 1 == 1).collect()
 }
 
-/// Which members of a group are promised progress, where the group has it. Whatever the rule, one member that can run
-/// has it.
+/// The rule for which members of a group are promised progress, where the group has it. Whatever the rule, one member
+/// that can run has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The members that a progress model names.

@@ -3,7 +3,7 @@
 
 use wattle_ir::{MAX_RANK, Place};
 
-use crate::code::{Access, AccessKind};
+use crate::code::{Access, AccessKind, AccessParts, Destination};
 use crate::request::{Fault, Location, Request};
 use crate::thread::Answer;
 use crate::{Environment, Program, Thread, Value};
@@ -136,21 +136,16 @@ impl<V: Value> Thread<V> {
         index: [u64; MAX_RANK],
         extent: [u64; MAX_RANK],
     ) -> Request<V> {
-        let mut lanes = 1;
-        match access.kind {
-            AccessKind::Load { dst }
-            | AccessKind::AtomicLoad { dst, .. }
-            | AccessKind::AtomicUpdate { dst, .. }
-            | AccessKind::CompareExchange { dst, .. } => self.set(dst as usize, V::default()),
-            AccessKind::LoadLanes { dst, lanes: count } => {
-                lanes = count;
+        let AccessParts { answer, lanes, .. } = access.parts();
+        match answer {
+            Some(Destination::Slot(dst)) => self.set(dst as usize, V::default()),
+            Some(Destination::Array(dst)) => {
                 if let Some(local) = program.locals.get(dst.index()) {
                     let words = self.words.get_mut(local.first..local.first + local.len as usize);
                     words.unwrap_or(&mut []).fill(V::default());
                 }
             }
-            AccessKind::StoreLanes { lanes: count, .. } => lanes = count,
-            AccessKind::Store { .. } | AccessKind::AtomicStore { .. } => {}
+            None => {}
         }
         let rank = access.rank.min(MAX_RANK);
         let (index, extent) = (index[..rank].to_vec(), extent[..rank].to_vec());

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use wattle_ir::MAX_RANK;
 
-use crate::code::{Instr, Next, Op, Operand};
+use crate::code::{AccessParts, Instr, Next, Op, Operand};
 use crate::{Deferred, Environment, Location, Program, Request, Thread, Value};
 
 /// The maximum number of requests of a look ahead.
@@ -91,7 +91,20 @@ impl Thread<Deferred> {
         match program.code.get(at as usize)?.op {
             Op::JumpUnless { target, .. } => Some(vec![to(target), to(at + 1)]),
             Op::Assert { .. } => Some(vec![to(at + 1)]),
-            _ => None,
+            Op::Assign { .. }
+            | Op::Divide { .. }
+            | Op::Access(_)
+            | Op::Fence { .. }
+            | Op::Barrier(_)
+            | Op::Warp { .. }
+            | Op::WarpBarrier(_)
+            | Op::Enter { .. }
+            | Op::Count { .. }
+            | Op::Jump(_)
+            | Op::LoopHead { .. }
+            | Op::BackEdge { .. }
+            | Op::Clock { .. }
+            | Op::Return => None,
         }
     }
 }
@@ -106,9 +119,10 @@ impl Program {
                 Some(Operand::Const(index)) if access.rank == 1 => Some(*index),
                 _ => None,
             };
-            access.place == place
-                && access.kind.writes()
-                && known.is_none_or(|index| (index..index + access.kind.width()).contains(&element))
+            let may_be_there = |AccessParts { action, lanes, .. }: AccessParts| {
+                action.writes() && known.is_none_or(|index| (index..index + u64::from(lanes)).contains(&element))
+            };
+            access.place == place && may_be_there(access.parts())
         };
         self.accesses.iter().enumerate().any(|(number, access)| ahead >> number.min(63) & 1 != 0 && hits(access))
     }

@@ -8,7 +8,7 @@ use wattle_ir::{
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::Program;
-use crate::orders::Action;
+use crate::action::Action;
 
 /// The message of an assertion: its text, and the values in it with their types.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub(crate) enum Operand {
     Builtin(Builtin, u8),
 }
 
-/// One operator, and the temporary that gets its result.
+/// An operator, and the temporary that receives its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calc {
     pub dst: u32,
@@ -188,7 +188,7 @@ impl CalcOp {
     }
 }
 
-/// Where a thread goes on after an instruction.
+/// The instruction at which a thread goes on after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// At the instruction that follows.
@@ -203,7 +203,7 @@ pub(crate) enum Next {
 
 /// What an operation is made of.
 pub(crate) struct OpParts {
-    /// Where a thread goes on after it, unless it faults.
+    /// The instruction at which a thread goes on after the operation, unless it faults.
     pub next: Next,
     /// The threads that wait for one another at it.
     pub meeting: Option<Meeting>,
@@ -249,65 +249,80 @@ impl Op {
         }
     }
 
-    /// Whether a thread that runs it returns to who runs it, unless it is about a loop.
+    /// Whether the operation asks for an access to memory, or for an order of memory, or waits for other threads: a
+    /// thread that runs it returns its request. Loops and the clock, which do so too, do not count.
     pub(crate) fn requests(&self) -> bool {
         let parts = self.parts();
         matches!(self, Op::Access(_)) || parts.meeting.is_some() || parts.ordering.is_some()
     }
 }
 
-impl AccessKind {
-    pub(crate) fn writes(&self) -> bool {
-        !matches!(self, AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. })
-    }
+/// The words that the answer to an access sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// A slot.
+    Slot(u32),
+    /// An array of the thread's own, from its beginning.
+    Array(LocalId),
+}
 
-    /// The number of elements that it is to.
-    pub(crate) fn width(&self) -> u64 {
-        match *self {
-            AccessKind::LoadLanes { lanes, .. } | AccessKind::StoreLanes { lanes, .. } => lanes.into(),
-            AccessKind::Load { .. }
-            | AccessKind::Store { .. }
-            | AccessKind::AtomicLoad { .. }
-            | AccessKind::AtomicStore { .. }
-            | AccessKind::AtomicUpdate { .. }
-            | AccessKind::CompareExchange { .. } => 1,
-        }
-    }
-
-    /// The scope of an atomic access.
-    pub(crate) fn scope(&self) -> Option<Scope> {
-        match *self {
-            AccessKind::AtomicLoad { scope, .. }
-            | AccessKind::AtomicStore { scope, .. }
-            | AccessKind::AtomicUpdate { scope, .. }
-            | AccessKind::CompareExchange { scope, .. } => Some(scope),
-            AccessKind::Load { .. }
-            | AccessKind::LoadLanes { .. }
-            | AccessKind::Store { .. }
-            | AccessKind::StoreLanes { .. } => None,
-        }
-    }
-
-    /// The operands that stand in it; an access knows those of several elements.
-    fn operands(&self) -> Vec<Operand> {
-        match *self {
-            AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => vec![value],
-            AccessKind::AtomicUpdate { operand, .. } => vec![operand],
-            AccessKind::CompareExchange { expected, desired, .. } => vec![expected, desired],
-            AccessKind::Load { .. }
-            | AccessKind::LoadLanes { .. }
-            | AccessKind::StoreLanes { .. }
-            | AccessKind::AtomicLoad { .. } => Vec::new(),
-        }
-    }
+/// What an access is made of.
+pub(crate) struct AccessParts {
+    /// The access as one of memory that threads share, with its order and scope.
+    pub action: Action,
+    /// The destination of what is read.
+    pub answer: Option<Destination>,
+    /// The number of consecutive elements.
+    pub lanes: u32,
+    /// The operands that are stored or combined with what is there.
+    pub operands: [Option<Operand>; 2],
+    /// The first of the operands in [`Program::lanes`] that a store of several elements stores.
+    pub stored: Option<u32>,
 }
 
 impl Access {
+    /// What the access is made of: no other list of kinds says so.
+    pub(crate) fn parts(&self) -> AccessParts {
+        let place = self.place;
+        let parts = |action| AccessParts { action, answer: None, lanes: 1, operands: [None; 2], stored: None };
+        match self.kind {
+            AccessKind::Load { dst } => {
+                AccessParts { answer: Some(Destination::Slot(dst)), ..parts(Action::Plain { place, store: false }) }
+            }
+            AccessKind::LoadLanes { dst, lanes } => AccessParts {
+                answer: Some(Destination::Array(dst)),
+                lanes,
+                ..parts(Action::Plain { place, store: false })
+            },
+            AccessKind::Store { value } => {
+                AccessParts { operands: [Some(value), None], ..parts(Action::Plain { place, store: true }) }
+            }
+            AccessKind::StoreLanes { first, lanes } => {
+                AccessParts { lanes, stored: Some(first), ..parts(Action::Plain { place, store: true }) }
+            }
+            AccessKind::AtomicLoad { dst, order, scope } => {
+                AccessParts { answer: Some(Destination::Slot(dst)), ..parts(Action::Load { place, order, scope }) }
+            }
+            AccessKind::AtomicStore { value, order, scope } => {
+                AccessParts { operands: [Some(value), None], ..parts(Action::Store { place, order, scope }) }
+            }
+            AccessKind::AtomicUpdate { dst, op: _, operand, order, scope } => AccessParts {
+                answer: Some(Destination::Slot(dst)),
+                operands: [Some(operand), None],
+                ..parts(Action::Update { place, order, scope })
+            },
+            AccessKind::CompareExchange { dst, expected, desired, order, scope } => AccessParts {
+                answer: Some(Destination::Slot(dst)),
+                operands: [Some(expected), Some(desired)],
+                ..parts(Action::Update { place, order, scope })
+            },
+        }
+    }
+
     /// The values that the access stores or combines with what is there.
     pub(crate) fn operands(&self, program: &Program) -> Vec<Operand> {
-        match self.kind {
-            AccessKind::StoreLanes { first, lanes } => program.lanes(first, lanes).to_vec(),
-            kind => kind.operands(),
-        }
+        let AccessParts { lanes, operands, stored, .. } = self.parts();
+        let stored = stored.map_or(&[][..], |first| program.lanes(first, lanes));
+        operands.into_iter().flatten().chain(stored.iter().copied()).collect()
     }
 }

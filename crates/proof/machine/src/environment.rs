@@ -56,9 +56,9 @@ impl View {
 /// The launch parameters that all threads share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
-    /// Its blocks, threads and frames.
+    /// The blocks, threads and frames of the launch.
     pub shape: LaunchShape,
-    /// One argument for each parameter of the kernel, in order.
+    /// The arguments, one for each parameter of the kernel, in order.
     pub arguments: Vec<Argument>,
     /// The length, in elements, of the shared array that is sized at launch; 0 where there is none.
     pub shared_len: u32,
@@ -67,7 +67,7 @@ pub struct Environment {
 /// The reason why a kernel cannot be launched in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EnvironmentError {
-    /// There are too many or too few arguments.
+    /// The number of arguments is not that of the parameters.
     #[error("kernel `{kernel}` takes {expected} arguments, and was given {found}")]
     Count {
         /// The kernel's name.

@@ -13,6 +13,7 @@
 //! arrays. Memories, schedules and devices do not belong here. Dimension 0 varies slowest everywhere.
 
 mod access;
+mod action;
 mod ahead;
 mod code;
 mod endings;
@@ -27,9 +28,10 @@ mod thread;
 mod timing;
 mod value;
 
+pub use action::Action;
 pub use ahead::Ahead;
 pub use environment::{Argument, Environment, EnvironmentError, View};
-pub use orders::{Action, Instruction};
+pub use orders::Instruction;
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request, last_index};
 pub use thread::Thread;

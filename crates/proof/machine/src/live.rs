@@ -11,7 +11,8 @@ use std::ops::Range;
 use wattle_ir::{LocalId, Place};
 
 use crate::Program;
-use crate::code::{AccessKind, Instr, Next, Op, Operand};
+use crate::action::Action;
+use crate::code::{Destination, Instr, Next, Op, Operand};
 
 /// The words that are dead before instructions, as ranges in order: of those for which `asks`.
 pub(crate) fn dead_before(program: &Program, asks: impl Fn(u32) -> bool) -> HashMap<u32, Vec<Range<usize>>> {
@@ -101,13 +102,9 @@ fn array(program: &Program, place: Place) -> Option<usize> {
 /// division by zero would have given is 0.
 fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
     match instr.op {
-        Op::Access(number) => match program.accesses.get(number as usize)?.kind {
-            AccessKind::Load { dst }
-            | AccessKind::AtomicLoad { dst, .. }
-            | AccessKind::AtomicUpdate { dst, .. }
-            | AccessKind::CompareExchange { dst, .. } => Some(dst as usize),
-            AccessKind::LoadLanes { dst, .. } => array(program, Place::Local(dst)),
-            AccessKind::Store { .. } | AccessKind::StoreLanes { .. } | AccessKind::AtomicStore { .. } => None,
+        Op::Access(number) => match program.accesses.get(number as usize)?.parts().answer? {
+            Destination::Slot(slot) => Some(slot as usize),
+            Destination::Array(id) => array(program, Place::Local(id)),
         },
         op => op.parts().slot.map(|slot| slot as usize),
     }
@@ -121,9 +118,7 @@ fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
         }
     }
     let Some(access) = program.access_of(instr) else { return };
-    if let (AccessKind::Load { .. } | AccessKind::LoadLanes { .. }, Some(array)) =
-        (access.kind, array(program, access.place))
-    {
+    if let (Action::Plain { store: false, .. }, Some(array)) = (access.parts().action, array(program, access.place)) {
         live.insert(array);
     }
 }

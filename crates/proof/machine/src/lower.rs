@@ -14,6 +14,7 @@ use crate::{Program, ahead, endings, exits, live};
 /// A jump target that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
 
+/// A program while its code is appended, statement by statement.
 pub(crate) struct Lowering<'k> {
     kernel: &'k Kernel,
     types: Vec<Type>,
@@ -77,6 +78,7 @@ impl<'k> Lowering<'k> {
         }
     }
 
+    /// The program of the kernel, with what is known of its code.
     pub fn program(mut self, kernel: Arc<Kernel>) -> Program {
         let mut words = self.kernel.slots.len();
         for local in &self.kernel.locals {
@@ -206,6 +208,7 @@ impl<'k> Lowering<'k> {
         }
     }
 
+    /// Appends an access to the element of a place at an index of `rank` dimensions.
     fn access(&mut self, kind: AccessKind, place: Place, index: [Operand; MAX_RANK], rank: usize) {
         let element = match place {
             Place::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
@@ -234,6 +237,7 @@ impl<'k> Lowering<'k> {
         }
     }
 
+    /// Appends the instructions of a statement.
     fn stmt(&mut self, stmt: &Stmt) {
         if let Some(site) = stmt.site() {
             self.at = site;
@@ -263,12 +267,8 @@ impl<'k> Lowering<'k> {
             }
             Stmt::StoreLanes { place, index, values, .. } => {
                 let index = self.index(&[*index]);
-                let first = self.lanes.len() as u32;
-                for &value in values {
-                    let value = self.value(value);
-                    self.lanes.push(value);
-                }
-                self.access(AccessKind::StoreLanes { first, lanes: values.len() as u32 }, *place, index, 1);
+                let kind = self.stored_lanes(values);
+                self.access(kind, *place, index, 1);
             }
             Stmt::AtomicLoad { dst, place, index: of, order, scope, .. } => {
                 let index = self.index(of);
@@ -312,13 +312,7 @@ impl<'k> Lowering<'k> {
             }
             // Kernels as they are written, which alone are run, have none.
             Stmt::Fault { .. } => {}
-            Stmt::Assert { condition, message: wattle_ir::message::Message { text, arguments }, .. } => {
-                let condition = self.value(*condition);
-                let values = arguments.iter().map(|&value| (self.ty(value), self.value(value))).collect();
-                let number = self.messages.len() as u32;
-                self.messages.push(Message { text: text.clone(), values });
-                self.emit(Op::Assert { condition, message: number });
-            }
+            Stmt::Assert { condition, message, .. } => self.assertion(*condition, message),
             // A line is no event of a memory model. A device that shows it runs the kernel with its log, in which lines
             // are records.
             Stmt::Print { .. } => {}
@@ -327,55 +321,77 @@ impl<'k> Lowering<'k> {
             }
             Stmt::If { condition, then, otherwise } => self.choice(*condition, then, otherwise),
             Stmt::Loop { label, body, continuing, bounded, site } => {
-                let counter = has_barrier(body).then(|| {
-                    self.counted += 1;
-                    self.first_counter + self.counted - 1
-                });
-                if let Some(counter) = counter {
-                    self.counters.push(counter);
-                    self.emit(Op::Enter { counter });
-                }
-                let number = self.heads.len() as u32;
-                if !bounded {
-                    self.emit(Op::LoopHead { label: *label, number });
-                    self.heads.push(self.here());
-                }
-                let start = self.here();
-                self.labels.push(Open { label: *label, breaks: Vec::new(), continues: Vec::new() });
-                self.block(body);
-                let open = self.labels.pop();
-                let next = self.here();
-                self.block(continuing);
-                self.at = *site;
-                if let Some(counter) = counter {
-                    self.counters.pop();
-                    self.emit(Op::Count { counter });
-                }
-                self.emit(if *bounded {
-                    Op::Jump(start)
-                } else {
-                    Op::BackEdge { label: *label, target: start, number }
-                });
-                self.close(open, next);
+                self.repetition(*label, [body, continuing], *bounded, *site);
             }
             Stmt::Block { label, body } => {
-                self.labels.push(Open { label: *label, breaks: Vec::new(), continues: Vec::new() });
-                self.block(body);
-                let open = self.labels.pop();
+                let open = self.labelled(*label, body);
                 self.close(open, UNKNOWN);
             }
-            Stmt::Break(label) => {
-                let jump = self.emit(Op::Jump(UNKNOWN));
-                if let Some(open) = self.labels.iter_mut().rev().find(|open| open.label == *label) {
-                    open.breaks.push(jump);
-                }
-            }
-            Stmt::Continue(label) => {
-                let jump = self.emit(Op::Jump(UNKNOWN));
-                if let Some(open) = self.labels.iter_mut().rev().find(|open| open.label == *label) {
-                    open.continues.push(jump);
-                }
-            }
+            Stmt::Break(label) => self.jump_out(*label, |open| &mut open.breaks),
+            Stmt::Continue(label) => self.jump_out(*label, |open| &mut open.continues),
+        }
+    }
+
+    /// Lowers the values of a store of several elements.
+    fn stored_lanes(&mut self, values: &[ExprId]) -> AccessKind {
+        let first = self.lanes.len() as u32;
+        for &value in values {
+            let value = self.value(value);
+            self.lanes.push(value);
+        }
+        AccessKind::StoreLanes { first, lanes: values.len() as u32 }
+    }
+
+    /// Lowers an assertion, with the values that its message shows.
+    fn assertion(&mut self, condition: ExprId, message: &wattle_ir::message::Message) {
+        let condition = self.value(condition);
+        let values = message.arguments.iter().map(|&value| (self.ty(value), self.value(value))).collect();
+        let number = self.messages.len() as u32;
+        self.messages.push(Message { text: message.text.clone(), values });
+        self.emit(Op::Assert { condition, message: number });
+    }
+
+    /// Lowers a loop: its head if it has no bound, its body and what continues it, and the jump back. If it has a
+    /// barrier in it, a counter of its iterations tells the barrier's instances apart.
+    fn repetition(&mut self, label: Label, [body, continuing]: [&[Stmt]; 2], bounded: bool, site: Site) {
+        let counter = has_barrier(body).then(|| {
+            self.counted += 1;
+            self.first_counter + self.counted - 1
+        });
+        if let Some(counter) = counter {
+            self.counters.push(counter);
+            self.emit(Op::Enter { counter });
+        }
+        let number = self.heads.len() as u32;
+        if !bounded {
+            self.emit(Op::LoopHead { label, number });
+            self.heads.push(self.here());
+        }
+        let start = self.here();
+        let open = self.labelled(label, body);
+        let next = self.here();
+        self.block(continuing);
+        self.at = site;
+        if let Some(counter) = counter {
+            self.counters.pop();
+            self.emit(Op::Count { counter });
+        }
+        self.emit(if bounded { Op::Jump(start) } else { Op::BackEdge { label, target: start, number } });
+        self.close(open, next);
+    }
+
+    /// Lowers the body of a loop or block, and returns the jumps out of it.
+    fn labelled(&mut self, label: Label, body: &[Stmt]) -> Option<Open> {
+        self.labels.push(Open { label, breaks: Vec::new(), continues: Vec::new() });
+        self.block(body);
+        self.labels.pop()
+    }
+
+    /// Lowers a `break` or `continue`: a jump whose target is set when the loop or block of this label is closed.
+    fn jump_out(&mut self, label: Label, jumps: fn(&mut Open) -> &mut Vec<usize>) {
+        let jump = self.emit(Op::Jump(UNKNOWN));
+        if let Some(open) = self.labels.iter_mut().rev().find(|open| open.label == label) {
+            jumps(open).push(jump);
         }
     }
 
@@ -385,6 +401,7 @@ impl<'k> Lowering<'k> {
         self.barriers.len() as u32 - 1
     }
 
+    /// Lowers a branch.
     fn choice(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) {
         let condition = self.value(condition);
         let past_then = self.emit(Op::JumpUnless { condition, target: UNKNOWN });

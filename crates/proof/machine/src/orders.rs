@@ -1,10 +1,11 @@
 //! The instructions of a program that order memory, or that could.
 
 use wattle_ir::{Place, Site};
-use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+use wattle_memory::FenceOrder;
 
 use crate::Program;
-use crate::code::{AccessKind, Op};
+use crate::action::Action;
+use crate::code::Op;
 
 /// An instruction that touches or orders memory that threads share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,26 +18,6 @@ pub struct Instruction {
     pub site: Site,
     /// The action of the instruction.
     pub action: Action,
-}
-
-/// The action of such an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the fields are the place, the order and the scope")]
-pub enum Action {
-    /// A plain load or store.
-    Plain { place: Place, store: bool },
-    /// An atomic load.
-    Load { place: Place, order: ReadOrder, scope: Scope },
-    /// An atomic store.
-    Store { place: Place, order: WriteOrder, scope: Scope },
-    /// A read-modify-write.
-    Update { place: Place, order: UpdateOrder, scope: Scope },
-    /// A fence.
-    Fence { order: FenceOrder, scope: Scope },
-    /// The block's barrier.
-    Barrier,
-    /// The warp's barrier.
-    WarpBarrier,
 }
 
 impl Instruction {
@@ -59,17 +40,9 @@ impl Program {
             let action = match instr.op {
                 Op::Access(number) => {
                     let access = self.accesses.get(number as usize)?;
-                    let place = access.place;
-                    match access.kind {
-                        _ if matches!(place, Place::Local(_)) => return None,
-                        AccessKind::Load { .. } | AccessKind::LoadLanes { .. } => Action::Plain { place, store: false },
-                        AccessKind::Store { .. } | AccessKind::StoreLanes { .. } => {
-                            Action::Plain { place, store: true }
-                        }
-                        AccessKind::AtomicLoad { order, scope, .. } => Action::Load { place, order, scope },
-                        AccessKind::AtomicStore { order, scope, .. } => Action::Store { place, order, scope },
-                        AccessKind::AtomicUpdate { order, scope, .. }
-                        | AccessKind::CompareExchange { order, scope, .. } => Action::Update { place, order, scope },
+                    match access.place {
+                        Place::Local(_) => return None,
+                        Place::Param(_) | Place::Shared(_) => access.parts().action,
                     }
                 }
                 op => op.parts().ordering?,
@@ -85,7 +58,7 @@ impl Program {
         let op = |at: u32| self.code.get(at as usize).map(|instr| instr.op);
         let Some(Op::Fence { order: FenceOrder::SeqCst, scope: of_fence }) = op(at) else { return false };
         let Some(Op::Access(access)) = op(at + 1) else { return false };
-        let scope = self.accesses.get(access as usize).and_then(|access| access.kind.scope());
+        let scope = self.accesses.get(access as usize).and_then(|access| access.parts().action.scope());
         scope == Some(of_fence) && self.site_at(at) == self.site_at(at + 1)
     }
 }

@@ -53,7 +53,7 @@ impl<V: Value> Thread<V> {
         Thread { position, pc: 0, at: 0, answer: Answer::None, words: vec![V::default(); program.words] }
     }
 
-    /// Where the thread is in its launch.
+    /// The position of the thread in its launch.
     pub fn position(&self) -> Position {
         self.position
     }
@@ -201,6 +201,7 @@ impl<V: Value> Thread<V> {
                 }
             }
             self.pc += 1;
+            // The operations are not a function of their own: with one, statements took a sixth more time, even inlined.
             match instr.op {
                 Op::Assign { slot, value } => {
                     let value = self.operand(value, environment, temps);

@@ -8,9 +8,10 @@ use wattle_ir::{Access, ExprId, Kernel, ParamKind, Place, Site, Stmt};
 /// What a kernel does with what it reads of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
-    /// Nothing that anyone could see: the clock is not read, or only printed, or said by an assertion that fails.
+    /// The kernel does nothing with the clock that anyone could see: it is not read, or only printed, or said by an
+    /// assertion that fails.
     Unused,
-    /// It stores it, at this line, in a view of which each element is one thread's alone.
+    /// The kernel stores the clock, at this line, in a view of which each element is one thread's alone.
     Kept(Site),
     /// At this line a branch, an index, a divisor, an assertion or another thread depends on it.
     Decides(Site),

@@ -37,7 +37,7 @@ impl Classes {
     pub const BUFFER: Classes = Classes(1);
     /// Block shared memory.
     pub const BLOCK: Classes = Classes(2);
-    /// Both buffers and block shared memory.
+    /// Storage buffers and block shared memory.
     pub const BOTH: Classes = Classes(3);
 
     /// Whether every class of `other` is here.
@@ -110,12 +110,12 @@ impl Label {
         Label { kind: Kind::Write, ..Label::plain_read() }
     }
 
-    /// A relaxed atomic read.
+    /// A relaxed atomic read of a buffer, with the given scope.
     pub const fn atomic_read(level: Level) -> Label {
         Label { atomic: true, level, ..Label::plain_read() }
     }
 
-    /// A relaxed atomic write.
+    /// A relaxed atomic write of a buffer, with the given scope.
     pub const fn atomic_write(level: Level) -> Label {
         Label { atomic: true, level, ..Label::plain_write() }
     }
@@ -130,22 +130,22 @@ impl Label {
         Label { kind: Kind::Barrier, ..Label::fence(level).acquiring().releasing() }
     }
 
-    /// The same label, acquiring all classes and making them visible.
+    /// The label, made to acquire all classes and make them visible.
     pub const fn acquiring(self) -> Label {
         Label { acquire: true, semantics: Classes::BOTH, makes_visible: true, ..self }
     }
 
-    /// The same label, releasing all classes and making them available.
+    /// The label, made to release all classes and make them available.
     pub const fn releasing(self) -> Label {
         Label { release: true, semantics: Classes::BOTH, makes_available: true, ..self }
     }
 
-    /// The same label, sequentially consistent.
+    /// The label, made sequentially consistent; it acquires and releases.
     pub const fn sequentially_consistent(self) -> Label {
         Label { sc: true, ..self.acquiring().releasing() }
     }
 
-    /// The same label, for that class of memory.
+    /// The label, moved to a class of memory.
     pub const fn of(self, storage: Classes) -> Label {
         Label { storage, ..self }
     }
@@ -156,7 +156,7 @@ impl Label {
     }
 }
 
-/// One event of an execution.
+/// An event of an execution: an access, a fence, a barrier or an initial value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The label of the event.

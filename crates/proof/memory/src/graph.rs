@@ -32,7 +32,7 @@ impl Graph {
         Graph { threads, ..Graph::default() }
     }
 
-    /// The number of events.
+    /// The number of events, those of initial values included.
     pub fn len(&self) -> usize {
         self.events.len()
     }
@@ -57,7 +57,7 @@ impl Graph {
         &self.events
     }
 
-    /// One event.
+    /// The event with the given number. Panics if there is none.
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id]
     }
@@ -236,7 +236,7 @@ impl Graph {
         set
     }
 
-    /// Program order.
+    /// Program order: each event before the later ones of its thread.
     pub fn po(&self) -> Relation {
         let mut later = vec![Set::new(self.len()); self.threads.len()];
         let mut po = Relation::new(self.len());
@@ -268,7 +268,7 @@ impl Graph {
         same
     }
 
-    /// Reads-from.
+    /// Reads-from: each write before the reads that return its value.
     pub fn rf(&self) -> Relation {
         let mut rf = Relation::new(self.len());
         for (read, source) in self.reads_from.iter().enumerate() {

@@ -46,7 +46,7 @@ fn help(target: &Target) -> &'static str {
     }
 }
 
-/// One step of a lowered fence.
+/// A step of a lowered fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowered {
     /// A single fence instruction with this label.

@@ -23,10 +23,10 @@ pub mod marker {
     /// Earlier operations stay before this one.
     #[derive(Clone, Copy, Debug)]
     pub struct Release;
-    /// Both acquire and release.
+    /// Earlier operations stay before this one, and later ones after it.
     #[derive(Clone, Copy, Debug)]
     pub struct AcqRel;
-    /// Both acquire and release, and one order of all such operations.
+    /// Acquires and releases, and all such operations are in one order.
     #[derive(Clone, Copy, Debug)]
     pub struct SeqCst;
 }
@@ -39,9 +39,9 @@ impl Order {
     pub const Acquire: marker::Acquire = marker::Acquire;
     /// What precedes in program order stays before. Fences, stores, read-modify-writes.
     pub const Release: marker::Release = marker::Release;
-    /// Both acquire and release. Fences and read-modify-writes.
+    /// Acquires and releases. Fences and read-modify-writes.
     pub const AcqRel: marker::AcqRel = marker::AcqRel;
-    /// Both acquire and release, and one total order of all such operations whose scopes include each other.
+    /// Acquires and releases, with one total order of all such operations whose scopes include each other.
     pub const SeqCst: marker::SeqCst = marker::SeqCst;
 }
 
@@ -53,9 +53,9 @@ pub enum FenceOrder {
     Acquire,
     /// Earlier accesses stay before the fence's later writes.
     Release,
-    /// Both acquire and release.
+    /// Acquires and releases.
     AcqRel,
-    /// Both acquire and release, and a place in the order of sequentially consistent fences.
+    /// Acquires and releases, and has a place in the order of sequentially consistent fences.
     SeqCst,
 }
 

@@ -13,7 +13,7 @@ pub enum Level {
     Block,
     /// A queue family of Vulkan.
     QueueFamily,
-    /// One device: PTX's `.gpu`.
+    /// A device: PTX's `.gpu`.
     Device,
     /// All devices and the host together.
     System,

@@ -45,7 +45,7 @@ impl Set {
         self.words[event / BITS] |= 1 << (event % BITS);
     }
 
-    /// Removes an event.
+    /// Removes an event; does nothing if it is not in the set.
     pub fn remove(&mut self, event: usize) {
         if let Some(word) = self.words.get_mut(event / BITS) {
             *word &= !(1 << (event % BITS));
@@ -264,7 +264,7 @@ impl Relation {
         Set { words: self.row(a).into() }
     }
 
-    /// All related pairs.
+    /// All related pairs, in ascending order.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         events(self.events).flat_map(|a| self.after(a).map(move |b| (a, b)))
     }
@@ -354,7 +354,7 @@ impl Relation {
         relation
     }
 
-    /// The same relation over more events.
+    /// The relation over `n` events, of which those beyond the present ones are related to none.
     pub fn grown(&self, n: usize) -> Relation {
         if n.div_ceil(BITS) == self.width {
             let mut bits = self.bits.clone();

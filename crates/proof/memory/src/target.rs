@@ -261,8 +261,8 @@ pub(crate) enum Scopes {
     Kept,
     /// A block is one thread of the processor's; what applies to more applies to the whole system.
     BlockOrSystem,
-    /// There is no system scope. Block scope is widened to the device in kernels that use wider ones, since fences of
-    /// different scopes do not compose; fences of device scope do.
+    /// The target has no system scope. Block scope is widened to the device in kernels that use wider ones, since
+    /// fences of different scopes do not compose; fences of device scope do.
     WidenedWithoutSystem,
 }
 
@@ -271,7 +271,7 @@ pub(crate) enum Scopes {
 pub(crate) enum SeqCst {
     /// A single fence instruction.
     Fence,
-    /// An update of a hidden word; see [`Lowered::HiddenUpdate`].
+    /// An update of a hidden word; see [`crate::Lowered::HiddenUpdate`].
     HiddenUpdate,
 }
 

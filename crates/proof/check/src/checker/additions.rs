@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use wattle_ir::{ParamKind, Place};
 use wattle_machine::{Action, Instruction, Program};
-use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+use wattle_memory::{FenceOrder, Scope};
 
-use super::changes::update_within;
-use super::changes::{Change, FENCES, UPDATES, What, around, fence, is_shared, name, programs, scope_needed, single};
+use super::changes::{Change, What, fence, is_shared, programs, scope_needed, single};
+use super::stronger::Strengthened;
 use crate::program::{Fork, Strength, forks};
 use crate::report::Report;
 
@@ -15,107 +15,46 @@ use crate::report::Report;
 pub(super) fn additions(report: &Report) -> Additions {
     let (mut wider, mut stronger, mut fences, mut full) = (vec![], vec![], vec![], vec![]);
     let (mut instead, mut atomics, mut barriers) = (vec![], vec![], vec![]);
-    let scope_needed = scope_needed(report);
+    let needed = scope_needed(report);
     for (number, program) in programs(report) {
         let mut plain: Vec<(Place, Vec<Instruction>)> = Vec::new();
         for instruction in program.instructions() {
-            let change = |strength: Strength, text: String| single(number, program, &instruction, strength, text);
+            let at = Strengthened { number, program, instruction: &instruction, needed };
+            wider.extend(at.wider());
+            stronger.extend(at.stronger());
             match instruction.action {
                 Action::Fence { order, scope } => {
-                    if scope < scope_needed {
-                        let text = format!("widen {} to Scope::{scope_needed:?}", fence(order, scope));
-                        wider.push(change(Strength::Fence(Some((order, scope_needed))), text));
-                    }
-                    for more in FENCES.into_iter().filter(|more| *more != order && order.is_within(*more)) {
-                        let reach = scope.max(scope_needed);
-                        let text = format!("make {} {}", fence(order, scope), fence(more, reach));
-                        stronger.push(change(Strength::Fence(Some((more, reach))), text));
-                    }
-                    instead.push(change(
-                        Strength::FenceAsBarrier,
-                        format!(
-                            "sync_block() instead of {}: a fence orders, and waits for nobody",
-                            fence(order, scope)
-                        ),
-                    ));
+                    let own = fence(order, scope);
+                    let text = format!("sync_block() instead of {own}: a fence orders, and waits for nobody");
+                    instead.push(single(number, program, &instruction, Strength::FenceAsBarrier, text));
                 }
-                Action::Load { place, order, scope } => {
-                    if scope < scope_needed {
-                        wider.push(change(
-                            Strength::Load(order, scope_needed),
-                            format!("widen the load to Scope::{scope_needed:?}"),
-                        ));
-                    }
-                    if !order.acquires() {
-                        let reach = scope.max(scope_needed);
-                        stronger.push(change(
-                            Strength::Load(ReadOrder::Acquire, reach),
-                            format!("load_with(…, Scope::{reach:?}, Order::Acquire) for `{}`", name(program, place)),
-                        ));
-                        fences.push(around(number, program, &instruction, false, FenceOrder::Acquire, reach));
-                    }
-                    full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
+                Action::Load { order, .. } => {
+                    fences.extend((!order.acquires()).then(|| at.around(false, FenceOrder::Acquire)));
+                    full.push(at.around(true, FenceOrder::SeqCst));
                 }
-                Action::Store { place, order, scope } => {
-                    if scope < scope_needed {
-                        wider.push(change(
-                            Strength::Store(order, scope_needed),
-                            format!("widen the store to Scope::{scope_needed:?}"),
-                        ));
-                    }
+                Action::Store { order, .. } => {
                     // A sequentially consistent store has a fence before it.
-                    if !order.releases() && instruction.seq_cst.is_none() {
-                        let reach = scope.max(scope_needed);
-                        stronger.push(change(
-                            Strength::Store(WriteOrder::Release, reach),
-                            format!("store_with(…, Scope::{reach:?}, Order::Release) for `{}`", name(program, place)),
-                        ));
-                        fences.push(around(number, program, &instruction, true, FenceOrder::Release, reach));
-                    }
-                    full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
+                    let lacks_release = !order.releases() && instruction.seq_cst.is_none();
+                    fences.extend(lacks_release.then(|| at.around(true, FenceOrder::Release)));
+                    full.push(at.around(true, FenceOrder::SeqCst));
                 }
-                Action::Update { order, scope, .. } => {
-                    if scope < scope_needed {
-                        wider.push(change(
-                            Strength::Update(order, scope_needed),
-                            format!("widen the read-modify-write to Scope::{scope_needed:?}"),
-                        ));
-                    }
-                    let stronger_than = |more: &UpdateOrder| *more != order && update_within(order, *more);
-                    for more in UPDATES.into_iter().filter(|_| instruction.seq_cst.is_none()).filter(stronger_than) {
-                        let reach = scope.max(scope_needed);
-                        stronger.push(change(
-                            Strength::Update(more, reach),
-                            format!("Order::{more:?} at Scope::{reach:?} for the read-modify-write"),
-                        ));
-                    }
-                    full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
-                    if !order.acquires() {
-                        fences.push(around(
-                            number,
-                            program,
-                            &instruction,
-                            false,
-                            FenceOrder::Acquire,
-                            scope.max(scope_needed),
-                        ));
-                    }
+                Action::Update { order, .. } => {
+                    fences.extend((!order.acquires()).then(|| at.around(false, FenceOrder::Acquire)));
+                    full.push(at.around(true, FenceOrder::SeqCst));
                 }
-                Action::Plain { place, .. } => {
-                    if is_shared(program, place) {
-                        match plain.iter_mut().find(|(known, _)| *known == place) {
-                            Some((_, all)) => all.push(instruction),
-                            None => plain.push((place, vec![instruction])),
-                        }
-                        barriers.push(barrier_before(number, program, &instruction));
+                Action::Plain { place, .. } if is_shared(program, place) => {
+                    match plain.iter_mut().find(|(known, _)| *known == place) {
+                        Some((_, all)) => all.push(instruction),
+                        None => plain.push((place, vec![instruction])),
                     }
+                    barriers.push(barrier_before(number, program, &instruction));
                 }
-                Action::Barrier | Action::WarpBarrier => {}
+                Action::Plain { .. } | Action::Barrier | Action::WarpBarrier => {}
             }
         }
         barriers.extend(forks(program.kernel()).into_iter().map(|fork| barrier_before_fork(number, program, fork)));
         for (place, all) in plain.into_iter().filter(|(place, _)| can_be_atomic(program, *place)) {
-            atomics.push(made_atomic(number, program, place, &all, scope_needed));
+            atomics.push(made_atomic(number, program, place, &all, needed));
         }
     }
     let joined = |changes: Vec<Change>| {
@@ -157,6 +96,7 @@ fn can_be_atomic(program: &Program, place: Place) -> bool {
     }
 }
 
+/// The block's barrier before an instruction.
 fn barrier_before(number: u32, program: &Program, instruction: &Instruction) -> Change {
     Change {
         site: instruction.site,
@@ -166,6 +106,7 @@ fn barrier_before(number: u32, program: &Program, instruction: &Instruction) -> 
     }
 }
 
+/// The block's barrier before a branch or loop.
 fn barrier_before_fork(number: u32, program: &Program, fork: Fork) -> Change {
     let text = match fork.is_loop {
         true => "sync_block() before the loop that begins here",
@@ -179,6 +120,7 @@ fn barrier_before_fork(number: u32, program: &Program, fork: Fork) -> Change {
     }
 }
 
+/// All plain accesses of a place as relaxed atomic ones.
 fn made_atomic(number: u32, program: &Program, place: Place, all: &[Instruction], scope: Scope) -> Change {
     let name = program.kernel().place_name(place);
     let lines: BTreeSet<u32> = all.iter().map(|instruction| instruction.site.line).collect();

@@ -7,34 +7,14 @@ use std::time::{Duration, Instant};
 
 use wattle_core::{Device, Result, Summary};
 
-use super::changes::{self, Change};
-use super::explore::stopped;
+use super::changes::{self, Advice, Change};
 use super::module_batch::ModuleVariant;
 use super::modules::{MODULE_JUDGES, ModuleTrials};
-use super::strongest::{self, Kind, Variants};
+use super::strongest::{self, ChangeKind, Variants};
 use super::{Checker, additions, explore, weaker};
 use crate::program::Edits;
 use crate::report::{Report, Verdict, Violation};
 use crate::search::{Setup, always_faults};
-
-/// The changes that advice proposes for a scenario's kernels.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Advice {
-    /// For a scenario that holds: the weakest orders and scopes found under which it still does, all together.
-    pub weaker: Vec<Change>,
-    /// Of the instructions that stay as they are, those that are needless alone: without one of them, and with all
-    /// others as written, the scenario holds too.
-    pub needless_alone: Vec<Change>,
-    /// For a scenario that does not hold: the fewest changes that make it hold.
-    pub fixes: Vec<Change>,
-    /// How many variants were tried.
-    pub tried: u64,
-    /// Whether the time was up before all variants were tried.
-    pub cut_short: bool,
-    /// For a scenario that does not hold and for which no changes were found: what was tried, in words.
-    pub how_far: Vec<String>,
-}
 
 /// The maximum number of changes that are tried together.
 const MOST_TOGETHER: usize = 3;
@@ -75,7 +55,7 @@ impl Trials<'_> {
     }
 
     fn time_is_up(&mut self) -> bool {
-        self.is_up |= Instant::now() >= self.deadline || stopped(&self.checker.limits(None)).is_some();
+        self.is_up |= Instant::now() >= self.deadline || self.checker.limits(None).reached().is_some();
         self.is_up
     }
 
@@ -231,13 +211,13 @@ fn mend_together(trials: &mut Trials<'_>, report: &Report, orders: &[Change]) ->
 /// The weakest variant of each change that is needed, if all of them together make the scenario hold.
 fn weakest_of(
     trials: &mut Trials<'_>,
-    kinds: &[Kind],
+    kinds: &[ChangeKind],
     begin: &dyn Fn(&Variants, bool) -> usize,
 ) -> Option<Vec<Change>> {
     // The variant chosen for each place; `None` where the place is left as it is.
-    let begins = |kind: &Kind| kind.places.iter().map(|variants| Some(begin(variants, kind.inserts))).collect();
+    let begins = |kind: &ChangeKind| kind.places.iter().map(|variants| Some(begin(variants, kind.inserts))).collect();
     let mut chosen: Vec<Vec<Option<usize>>> = kinds.iter().map(begins).collect();
-    fn together<'k>(kinds: &'k [Kind], chosen: &[Vec<Option<usize>>]) -> Vec<&'k Change> {
+    fn together<'k>(kinds: &'k [ChangeKind], chosen: &[Vec<Option<usize>>]) -> Vec<&'k Change> {
         let places = kinds.iter().zip(chosen).flat_map(|(kind, chosen)| kind.places.iter().zip(chosen));
         places.filter_map(|(variants, chosen)| variants.get((*chosen)?)).collect()
     }

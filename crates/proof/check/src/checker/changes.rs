@@ -23,8 +23,29 @@ pub struct Change {
     pub(super) what: Vec<What>,
 }
 
+/// The changes that advice proposes for a scenario's kernels.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct Advice {
+    /// For a scenario that holds: the weakest orders and scopes found under which it still does, all together.
+    pub weaker: Vec<Change>,
+    /// Of the instructions that stay as they are, those that are needless alone: without one of them, and with all
+    /// others as written, the scenario holds too.
+    pub needless_alone: Vec<Change>,
+    /// For a scenario that does not hold: the fewest changes that make it hold.
+    pub fixes: Vec<Change>,
+    /// The number of variants that were tried.
+    pub tried: u64,
+    /// Whether the time was up before all variants were tried.
+    pub cut_short: bool,
+    /// For a scenario that does not hold and for which no changes were found: what was tried, in words.
+    pub how_far: Vec<String>,
+}
+
+/// An edit that a change makes, by the program's number and the instruction's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
+    /// New orders and scopes of instructions.
     Strength(Vec<(u32, u32, Strength)>),
     FenceBefore(u32, u32, FenceOrder, Scope),
     FenceAfter(u32, u32, FenceOrder, Scope),
@@ -176,6 +197,7 @@ pub(super) fn scope_needed(report: &Report) -> Scope {
     if several { Scope::Device } else { Scope::Block }
 }
 
+/// Whether threads may access a place plainly and see what others have written there.
 pub(super) fn is_shared(program: &Program, place: Place) -> bool {
     match place {
         Place::Param(id) => matches!(
@@ -216,29 +238,12 @@ pub(super) fn together(
     Change { site: instruction.site, kernel, text, what: vec![What::Strength(parts)] }
 }
 
-pub(super) fn around(
-    number: u32,
-    program: &Program,
-    instruction: &Instruction,
-    before: bool,
-    order: FenceOrder,
-    scope: Scope,
-) -> Change {
-    let what = if before {
-        What::FenceBefore(number, instruction.at, order, scope)
-    } else {
-        What::FenceAfter(number, instruction.at, order, scope)
-    };
-    let place = if before { "before" } else { "after" };
-    let text = format!("{} {place} this line", fence(order, scope));
-    Change { site: instruction.site, kernel: program.kernel().name.clone(), text, what: vec![what] }
-}
-
 /// The name of a place in a kernel's source.
 pub(super) fn name(program: &Program, place: Place) -> String {
     program.kernel().place_name(place)
 }
 
+/// A fence as the source has it.
 pub(super) fn fence(order: FenceOrder, scope: Scope) -> String {
     format!("mem_fence(Scope::{scope:?}, Order::{order:?})")
 }

@@ -1,5 +1,6 @@
 //! The check of a scenario's function with each choice of what its launches leave to devices.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -7,13 +8,13 @@ use std::time::Instant;
 use wattle_core::{Device, LaunchOptions, Result, Shape, Summary, lock};
 
 use super::Checker;
-use super::frames::{Choice, Frames, OpenWarps, text};
-use super::run::{Path, Shared, note};
-use super::runs::{Outcomes, Runs};
+use super::frames::{Choice, Frames, OpenWarps, Resolved, text};
+use super::run::{Shared, note};
+use super::runs::{LeftToDevices, Runs};
 use super::seeds;
 use super::variants::{Asked, variants};
 use crate::report::{Report, Unknown, Verdict};
-use crate::search::{Limits, Statistics, Stopped, Watch};
+use crate::search::Statistics;
 
 /// Checks a scenario's function. Where something is wrong and some search was an earlier run's, which has no execution
 /// to show, all is searched.
@@ -38,6 +39,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
     Ok(report)
 }
 
+/// Explores a scenario's function with each choice once, and gives the verdict.
 fn check_once(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<(Report, Arc<Shared>)> {
     let began = Instant::now();
     let shared = Arc::new(Shared { deadline: checker.deadline(), ..Shared::default() });
@@ -102,10 +104,7 @@ fn try_shapes(
     scenario: &dyn Fn(&Device) -> Result<Summary>,
     report: &mut Report,
 ) -> Result<()> {
-    let mut framed: Vec<(Shape, LaunchOptions)> = Vec::new();
-    let mut tried: Vec<Tried> = Vec::new();
-    let mut warps = OpenWarps::default();
-    let mut asked = Asked::default();
+    let mut explored = Explored::new(checker);
     let mut ended_early = None;
     let variants = variants(checker.target);
     let choices = variants.iter().flat_map(|&variant| {
@@ -114,64 +113,18 @@ fn try_shapes(
         checker.warp_sizes().iter().flat_map(of_warps)
     });
     for choice in choices {
-        let resolve = |frames: Frames| {
-            let resolve = move |(shape, options): &(Shape, LaunchOptions)| {
-                frames.resolve(shape, options, checker.target.threads_by_frames())
-            };
-            framed.iter().map(resolve).collect::<Vec<_>>()
-        };
-        let resolved = resolve(choice.frames);
-        if checker.most_shapes.is_some_and(|most| tried.len() >= most) {
+        if checker.most_shapes.is_some_and(|most| explored.tried.len() >= most) {
             break;
         }
-        // A choice that resolves to the same shapes for all launches as an earlier one adds nothing.
-        let is_same = |Tried { choice: earlier, .. }: &Tried| {
-            warps.are_alike(earlier.warp_size, choice.warp_size)
-                && asked.is_answered_alike(earlier.variant, choice.variant)
-                && resolve(earlier.frames) == resolved
-        };
-        if tried.iter().any(is_same) {
+        if explored.covers(choice) {
             continue;
         }
         // Each choice takes a run, which ends when the scenario does.
-        ended_early = stopped(&checker.limits(shared.deadline)).filter(|_| !tried.is_empty());
+        ended_early = checker.limits(shared.deadline).reached().filter(|_| !explored.tried.is_empty());
         if ended_early.is_some() {
             break;
         }
-        let runs = Runs { checker, choice, shared, scenario };
-        let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
-        match runs.explore(report) {
-            Ok(_) if shared.looks_at_open.load(Ordering::Relaxed) => break,
-            Ok(found) => {
-                warps = warps.and(found.warps);
-                asked = asked.and(found.asked);
-                let others = checker.warp_sizes().iter().filter(|size| **size != choice.warp_size);
-                let apart = |(first, observed): &(Path, Outcomes)| {
-                    others.clone().any(|&size| runs.tells_apart(size, first, observed))
-                };
-                if tried.is_empty() && report.violations.is_empty() && found.first_run.as_ref().is_some_and(apart) {
-                    warps = warps.and(OpenWarps::ASKED_BY_THE_HOST);
-                }
-                found.framed.into_iter().for_each(|launch| note(&mut framed, launch));
-            }
-            Err(error) if tried.is_empty() => return Err(error),
-            // The other shapes are explored all the same.
-            Err(error) => {
-                note(&mut report.unknown, Unknown::Stopped(error.to_string()));
-                resolved.into_iter().for_each(|shape| note(&mut report.shapes, text(shape)));
-            }
-        }
-        let shapes = std::mem::replace(&mut report.shapes, before);
-        shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
-        if !report.violations.is_empty() {
-            report.violated_in.clone_from(&shapes);
-        }
-        // The other shapes' launches run the same programs.
-        if !tried.is_empty() {
-            report.launches.truncate(launches);
-        }
-        tried.push(Tried { choice, shapes, unknown: std::mem::take(&mut report.unknown) });
-        if !report.violations.is_empty() {
+        if explored.explore(Runs { checker, choice, shared, scenario }, report)?.is_break() {
             break;
         }
     }
@@ -179,10 +132,86 @@ fn try_shapes(
         // One of them fails in a run, or a run did not come to them.
         report.checks.clear();
     }
-    report.shapes_tried = tried.len();
-    report.unknown = unknown(&tried);
+    report.shapes_tried = explored.tried.len();
+    report.unknown = unknown(&explored.tried);
     ended_early.into_iter().for_each(|limit| note(&mut report.unknown, Unknown::Stopped(limit.to_string())));
     Ok(())
+}
+
+/// The choices that were explored, and what the launches have been found to leave to devices.
+struct Explored<'c> {
+    checker: &'c Checker,
+    tried: Vec<Tried>,
+    framed: Vec<(Shape, LaunchOptions)>,
+    warps: OpenWarps,
+    asked: Asked,
+}
+
+impl<'c> Explored<'c> {
+    fn new(checker: &'c Checker) -> Explored<'c> {
+        let (warps, asked) = (OpenWarps::default(), Asked::default());
+        Explored { checker, tried: Vec::new(), framed: Vec::new(), warps, asked }
+    }
+
+    /// The shapes of the launches by frames under a rule.
+    fn resolve(&self, frames: Frames) -> Vec<Resolved> {
+        let most_threads = self.checker.target.threads_by_frames();
+        self.framed.iter().map(|(shape, options)| frames.resolve(shape, options, most_threads)).collect()
+    }
+
+    /// Whether a choice adds nothing: it resolves to the same shapes for all launches as an earlier one.
+    fn covers(&self, choice: Choice) -> bool {
+        let resolved = self.resolve(choice.frames);
+        self.tried.iter().any(|Tried { choice: earlier, .. }| {
+            self.warps.are_alike(earlier.warp_size, choice.warp_size)
+                && self.asked.is_answered_alike(earlier.variant, choice.variant)
+                && self.resolve(earlier.frames) == resolved
+        })
+    }
+
+    /// Explores a choice, and adds what was found to the report. Breaks where no other choice is to be explored. Fails
+    /// if the first choice cannot be explored.
+    fn explore(&mut self, runs: Runs<'_>, report: &mut Report) -> Result<ControlFlow<()>> {
+        let choice = runs.choice;
+        let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
+        match runs.explore(report) {
+            Ok(_) if runs.shared.looks_at_open.load(Ordering::Relaxed) => return Ok(ControlFlow::Break(())),
+            Ok(found) => self.take(runs, found, !report.violations.is_empty()),
+            Err(error) if self.tried.is_empty() => return Err(error),
+            // The other shapes are explored all the same.
+            Err(error) => {
+                note(&mut report.unknown, Unknown::Stopped(error.to_string()));
+                self.resolve(choice.frames).into_iter().for_each(|shape| note(&mut report.shapes, text(shape)));
+            }
+        }
+        let shapes = std::mem::replace(&mut report.shapes, before);
+        shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
+        let is_violated = !report.violations.is_empty();
+        if is_violated {
+            report.violated_in.clone_from(&shapes);
+        }
+        // The other shapes' launches run the same programs.
+        if !self.tried.is_empty() {
+            report.launches.truncate(launches);
+        }
+        self.tried.push(Tried { choice, shapes, unknown: std::mem::take(&mut report.unknown) });
+        Ok(if is_violated { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Takes what runs have found that launches leave to devices.
+    fn take(&mut self, runs: Runs<'_>, found: LeftToDevices, is_violated: bool) {
+        self.warps = self.warps.and(found.warps);
+        self.asked = self.asked.and(found.asked);
+        let mut others = self.checker.warp_sizes().iter().filter(|size| **size != runs.choice.warp_size);
+        if self.tried.is_empty()
+            && !is_violated
+            && let Some((first, observed)) = &found.first_run
+            && others.any(|&size| runs.tells_apart(size, first, observed))
+        {
+            self.warps = self.warps.and(OpenWarps::ASKED_BY_THE_HOST);
+        }
+        found.framed.into_iter().for_each(|launch| note(&mut self.framed, launch));
+    }
 }
 
 /// A choice that was explored, with the launches' shapes and the reasons why the search is incomplete.
@@ -206,9 +235,4 @@ fn unknown(tried: &[Tried]) -> Vec<Unknown> {
         }
     }
     all
-}
-
-/// The limit that has been reached, if one has.
-pub(super) fn stopped(limits: &Limits) -> Option<Stopped> {
-    Watch::new(limits).check()
 }

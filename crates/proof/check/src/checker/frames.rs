@@ -13,20 +13,20 @@ use wattle_ir::builder::IndexLayout;
 
 use wattle_memory::Target as Machine;
 
-use super::variants::Variant;
+use super::variants::DeviceVariant;
 use crate::program::LaunchWorld;
 
 /// The blocks, and the threads per block.
 pub(super) type Resolved = ([u32; MAX_RANK], [u32; MAX_RANK]);
 
-/// One of the choices that devices may make for a scenario's launches.
+/// The choices that a device makes for a scenario's launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     pub frames: Frames,
     /// The lanes of a warp, where the launch does not say it.
     pub warp_size: u32,
     /// The device that kernels are built for.
-    pub variant: Variant,
+    pub variant: DeviceVariant,
 }
 
 /// The warps whose size launches leave to devices.
@@ -72,9 +72,9 @@ enum Threads {
     /// As many threads as the frame's extent.
     Extent,
     One,
-    /// One fewer than the frame's extent, so that they do not divide the work evenly.
+    /// A thread less than the frame's extent, so that threads do not divide the work evenly.
     Fewer,
-    /// One more than the frame's extent.
+    /// A thread more than the frame's extent.
     More,
 }
 

@@ -13,8 +13,9 @@ use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
 use super::kept::KeptSearch;
-use super::rests::{Rests, leaves_stores_out, rests_on};
-use super::run::{Memory, Outcome, Phase, Run};
+use super::outcomes::MAX_OUTCOMES;
+use super::rests::{leaves_stores_out, rests_on};
+use super::run::{FinalValues, Outcome, Phase, Rests, Run};
 use super::schedule::{Schedule, schedules};
 use super::waits::WaitsInBlock;
 use crate::program::{KernelThread, World};
@@ -26,10 +27,6 @@ use crate::search::{
 
 use counted::{Size, counted_runs_of};
 use visit::described;
-pub(super) use visit::last_memories;
-
-/// The maximum number of outcomes of one search that are kept.
-const MAX_OUTCOMES: usize = 100_000;
 
 /// The number of events of a graph from which on private cells are kept out of it.
 const MOST_EVENTS: usize = 192;
@@ -230,7 +227,7 @@ fn has_single_run(run: &Run, world: &Arc<World>, forbids_races: bool, phase: &mu
 }
 
 /// The part of what a run leaves that outlasts its launches.
-fn visible(memory: Memory) -> Memory {
+fn visible(memory: FinalValues) -> FinalValues {
     memory.into_iter().filter(|(address, _)| is_visible(address)).collect()
 }
 
@@ -278,7 +275,7 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
 pub(super) struct Judge<'r> {
     pub run: &'r Run,
     pub world: Arc<World>,
-    pub outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
+    pub outcomes: BTreeMap<FinalValues, (Box<Witness>, Option<Orders>)>,
     executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
     /// The unfair schedule under test, if any; then only stuck threads are of interest.

@@ -12,8 +12,7 @@ use wattle_machine::Program;
 
 use super::Checker;
 use super::module_batch::{Batch, BatchKernel};
-use super::rests::Rests;
-use super::run::{Outcome, Phase, Run};
+use super::run::{Outcome, Phase, Rests, Run};
 use crate::keep::{Content, Key, Packed, Unpacked};
 use crate::program::{LaunchWorld, World};
 use crate::search::{Address, Statistics};

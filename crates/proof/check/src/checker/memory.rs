@@ -8,8 +8,7 @@ use std::sync::atomic::Ordering;
 use wattle_core::{Memory, MemoryKind, Result, lock};
 use wattle_ir::{ElementLayout, Leaf, raw};
 
-use super::batch::open_value;
-use super::run::Run;
+use super::run::{Run, open_value};
 use crate::search::Address;
 
 pub(super) struct CheckedMemory {

@@ -24,10 +24,12 @@ mod explore;
 mod frames;
 mod judge;
 mod kept;
+mod launches;
 mod memory;
 mod module_batch;
 mod modules;
 mod orders;
+mod outcomes;
 mod queue;
 mod rests;
 mod run;
@@ -36,6 +38,7 @@ mod schedule;
 mod seeds;
 #[cfg(feature = "serde")]
 mod serialize;
+mod stronger;
 mod strongest;
 mod variants;
 mod waits;
@@ -50,8 +53,7 @@ use wattle_core::{Device, Result, Scenario};
 use wattle_memory::{Model, Target};
 
 pub use crate::wrap::wrap;
-pub use advice::Advice;
-pub use changes::Change;
+pub use changes::{Advice, Change};
 pub use display::thousands;
 pub use module_batch::{Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, ModuleVariant, Profile};
 pub use modules::{MODULE_JUDGES, ModuleJudge, ModuleTrials};
@@ -98,7 +100,7 @@ pub struct Checker {
     pub(crate) meter: Option<Arc<Meter>>,
     /// The maximum number of shapes of launches by frames that are tried, for a first pass; `None` for all.
     pub(crate) most_shapes: Option<usize>,
-    /// Where results of searches are kept, if anywhere.
+    /// The store of the results of searches; `None` if they are not kept.
     pub(crate) keeper: Option<Arc<dyn Keeper>>,
 }
 
@@ -153,7 +155,7 @@ impl Checker {
         Checker { loop_bound, ..self }
     }
 
-    /// Sets a time limit.
+    /// Sets a limit for the duration of the check, which has none by default.
     pub fn time(self, time: Duration) -> Checker {
         Checker { time: Some(time), ..self }
     }

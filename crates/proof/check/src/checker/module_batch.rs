@@ -27,7 +27,7 @@ pub struct Batch {
     pub memories: Vec<Image>,
     /// What Wattle's own kernels are emitted for.
     pub target: Target,
-    /// Which features the device has that SPIR-V is emitted for.
+    /// The features of the device that SPIR-V is emitted for.
     pub profile: Profile,
     /// The memory model.
     pub model: Model,
@@ -39,7 +39,7 @@ pub struct Batch {
     pub symmetry: bool,
     /// The limits of the search.
     pub limits: Limits,
-    /// Where the search shows how far it is.
+    /// The meter on which the search shows how far it is, if anyone watches.
     pub meter: Option<Arc<Meter>>,
     /// What is changed in modules, for advice.
     pub variant: Option<ModuleVariant>,
@@ -132,7 +132,7 @@ impl fmt::Debug for ModuleVariant {
     }
 }
 
-/// Which features a device has that SPIR-V is emitted for.
+/// The features of a device that SPIR-V is emitted for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// All features that code can use.
@@ -192,7 +192,7 @@ impl BatchKernel {
         }
     }
 
-    /// Whether it runs on the host.
+    /// Whether the launch runs on the host.
     pub fn is_host_part(&self) -> bool {
         match self {
             BatchKernel::Own(launch) => launch.host,
@@ -200,7 +200,7 @@ impl BatchKernel {
         }
     }
 
-    /// Whether it is of a module that was not written with Wattle.
+    /// Whether the launch is of a module that was not written with Wattle.
     pub fn is_module(&self) -> bool {
         match self {
             BatchKernel::Own(_) => false,

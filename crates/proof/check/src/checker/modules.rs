@@ -15,14 +15,13 @@ use wattle_ir::Element as _;
 use wattle_machine::LaunchShape;
 use wattle_memory::{CodeLanguage, Model, Target};
 
-use super::advice::Advice;
-use super::batch::{Group, lanes, of_kernel, shape_of};
+use super::changes::Advice;
 use super::frames::OpenWarps;
 use super::kept::KeptSearch;
+use super::launches::{Group, lanes, of_kernel, shape_of};
 use super::memory::CheckedMemory;
 use super::module_batch::{Batch, BatchBuffer, BatchKernel, BatchLaunch, Judged, ModuleVariant};
-use super::rests::Rests;
-use super::run::{Outcome, Phase, Run, note};
+use super::run::{Outcome, Phase, Rests, Run, note};
 use crate::program::{LaunchWorld, World};
 use crate::report::{Unknown, Verdict, Violation};
 use crate::search::Limits;
@@ -210,7 +209,7 @@ pub(super) fn fingerprint(batch: &Batch) -> (u64, String) {
     (hasher.finish(), what.join(" and "))
 }
 
-/// Has launches judged.
+/// Passes a batch to the linked judge of modules, unless the result is kept. Fails if no judge is linked.
 pub(super) fn judge(batch: &Batch, kept: Option<KeptSearch>, fingerprint: u64, what: String) -> Result<Phase> {
     if let Some(kept) = kept {
         return Ok(kept.complete(phase_of(batch, Judged::default(), fingerprint, what)));

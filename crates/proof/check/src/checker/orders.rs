@@ -137,7 +137,7 @@ pub struct Variant {
     /// The orders of each combination of observations, under the counting model.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::orders"))]
     pub orders: BTreeMap<String, Orders>,
-    /// Which combinations there are under each model.
+    /// The combinations of observations that some execution has, under each model.
     #[cfg_attr(feature = "serde", serde(rename = "models", serialize_with = "super::serialize::models"))]
     pub outcomes: Vec<(Model, Vec<String>)>,
     /// The models whose search was not complete: there may be more orders and combinations.
@@ -177,27 +177,15 @@ impl OrderTable {
     /// without rows.
     pub fn of(limits: &Checker, scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
         let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-        let mut all_unknown = Vec::new();
-        let mut judged = |model: Model, edits: &Edits| -> Result<Report> {
-            let time = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let limits =
-                Checker { time, memory: limits.memory, cancelled: limits.cancelled.clone(), ..Checker::new(model) };
-            let report = judged(limits, edits, scenario, size)?;
-            for why in &report.unknown {
-                if !all_unknown.contains(why) {
-                    all_unknown.push(why.clone());
-                }
-            }
-            Ok(report)
-        };
-        let base = judged(Model::Unordered, &Edits::default())?;
+        let mut checks = Checks { limits, deadline, scenario, size, unknown: Vec::new(), refused: Vec::new() };
+        let base = checks.report(Model::Unordered, &Edits::default())?;
         let fences = fences(&base);
         let named = |kept: &[usize]| match kept.len() {
             0 => "no fence".to_owned(),
             all if all == fences.len() && all > 1 => "all fences".to_owned(),
             _ => kept.iter().map(|&number| fences[number].2.clone()).collect::<Vec<_>>().join(", "),
         };
-        let (mut variants, mut refused) = (Vec::new(), Vec::<(Model, String)>::new());
+        let mut variants = Vec::new();
         let mut kept_fences = subsets(fences.len());
         if base.unknown.iter().any(Unknown::is_stopped) {
             // What was counted with all fences is shown; nothing else is come to.
@@ -214,43 +202,8 @@ impl OrderTable {
                     edits.instructions.insert((*program, *at), edit);
                 }
             }
-            let name = named(&kept);
-            let counted = judged(Model::Unordered, &edits)?;
-            let mut is_over = counted.unknown.iter().any(Unknown::is_stopped);
-            if is_over && counted.outcomes.is_empty() {
-                break;
-            }
-            let (mut outcomes, mut unknown) = (Vec::new(), Vec::new());
-            for model in Model::ALL {
-                // A scenario that is run once more for each model may take more time than is left to end in.
-                if is_over {
-                    outcomes.push((model, Vec::new()));
-                    unknown.push(model);
-                    continue;
-                }
-                let report = match judged(model, &edits) {
-                    Ok(report) => report,
-                    Err(error) => {
-                        if refused.iter().all(|(known, _)| *known != model) {
-                            refused.push((model, error.to_string()));
-                        }
-                        outcomes.push((model, Vec::new()));
-                        continue;
-                    }
-                };
-                is_over = report.unknown.iter().any(Unknown::is_stopped);
-                let is_unknown = |report: &Report| !report.unknown.is_empty();
-                if is_unknown(&report) || model == Model::Unordered && is_unknown(&counted) {
-                    unknown.push(model);
-                }
-                let seen: Vec<String> = if report.violations.iter().any(|violation| violation.kind() == "data race") {
-                    vec!["data race".into()]
-                } else {
-                    report.outcomes.keys().cloned().collect()
-                };
-                outcomes.push((model, seen));
-            }
-            variants.push(Variant { name, orders: counted.orders, outcomes, unknown });
+            let (variant, is_over) = checks.variant(named(&kept), &edits)?;
+            variants.extend(variant);
             if is_over {
                 break;
             }
@@ -265,7 +218,77 @@ impl OrderTable {
                 cases.entry(outcome.clone()).or_insert_with(|| orders.case.clone());
             }
         }
-        Ok(OrderTable { variants, outcomes, unknown: all_unknown, refused, cases, example: base.example })
+        let Checks { unknown, refused, .. } = checks;
+        Ok(OrderTable { variants, outcomes, unknown, refused, cases, example: base.example })
+    }
+}
+
+/// The checks of a scenario's variants, within common limits.
+struct Checks<'s> {
+    limits: &'s Checker,
+    deadline: Option<Instant>,
+    scenario: &'s Scenario,
+    size: Option<usize>,
+    /// Why searches were not complete.
+    unknown: Vec<Unknown>,
+    /// The models under which some variant cannot be checked, and why.
+    refused: Vec<(Model, String)>,
+}
+
+impl Checks<'_> {
+    /// The report of a variant under a model.
+    fn report(&mut self, model: Model, edits: &Edits) -> Result<Report> {
+        let time = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let Checker { memory, ref cancelled, .. } = *self.limits;
+        let limits = Checker { time, memory, cancelled: cancelled.clone(), ..Checker::new(model) };
+        let report = judged(limits, edits, self.scenario, self.size)?;
+        for why in &report.unknown {
+            if !self.unknown.contains(why) {
+                self.unknown.push(why.clone());
+            }
+        }
+        Ok(report)
+    }
+
+    /// The orders and outcomes of a variant, and whether a limit ends the table with it; no variant where the limit is
+    /// reached before anything was counted.
+    fn variant(&mut self, name: String, edits: &Edits) -> Result<(Option<Variant>, bool)> {
+        let counted = self.report(Model::Unordered, edits)?;
+        let mut is_over = counted.unknown.iter().any(Unknown::is_stopped);
+        if is_over && counted.outcomes.is_empty() {
+            return Ok((None, true));
+        }
+        let (mut outcomes, mut unknown) = (Vec::new(), Vec::new());
+        for model in Model::ALL {
+            // A scenario that is run once more for each model may take more time than is left to end in.
+            if is_over {
+                outcomes.push((model, Vec::new()));
+                unknown.push(model);
+                continue;
+            }
+            let report = match self.report(model, edits) {
+                Ok(report) => report,
+                Err(error) => {
+                    if self.refused.iter().all(|(known, _)| *known != model) {
+                        self.refused.push((model, error.to_string()));
+                    }
+                    outcomes.push((model, Vec::new()));
+                    continue;
+                }
+            };
+            is_over = report.unknown.iter().any(Unknown::is_stopped);
+            let is_unknown = |report: &Report| !report.unknown.is_empty();
+            if is_unknown(&report) || model == Model::Unordered && is_unknown(&counted) {
+                unknown.push(model);
+            }
+            let seen: Vec<String> = if report.violations.iter().any(|violation| violation.kind() == "data race") {
+                vec!["data race".into()]
+            } else {
+                report.outcomes.keys().cloned().collect()
+            };
+            outcomes.push((model, seen));
+        }
+        Ok((Some(Variant { name, orders: counted.orders, outcomes, unknown }), is_over))
     }
 }
 

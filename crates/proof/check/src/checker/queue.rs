@@ -8,7 +8,8 @@ use wattle_core::queue::{Goal, Lines, QueuedLaunch, Stepper};
 use wattle_core::{Decided, Error, Kernel, Result, lock};
 use wattle_machine::Argument;
 
-use super::batch::{self, Group};
+use super::batch;
+use super::launches::Group;
 use super::memory::CheckedMemory;
 use super::run::Run;
 use crate::arguments::arguments;

@@ -8,8 +8,8 @@ use wattle_core::{Result, system};
 use wattle_ir::{Place, Site};
 use wattle_machine::Action;
 
-use super::judge::last_memories;
-use super::run::{Memory, Run};
+use super::outcomes::last_memories;
+use super::run::{FinalValues, Rests, Run};
 use crate::program::{LaunchWorld, World};
 use crate::search::{Dependencies, End, Execution, Setup, Visitor, search};
 
@@ -21,21 +21,6 @@ const PATIENCE_WITH_VALUES: Duration = Duration::from_millis(200);
 
 /// The maximum number of values that are tried for a read though nothing writes them without it.
 const MOST_TRIED: usize = 12;
-
-/// What a search found that takes no notice of dependencies.
-#[derive(Default)]
-pub(super) struct Rests {
-    /// The dependencies, each by the line that reads and the one that stores, without which there would be one more
-    /// outcome; those of the first such outcome found.
-    pub on: Vec<(Site, Site)>,
-    /// A dependency on which it may rest, likewise, where the search is unfinished.
-    pub perhaps_on: Option<(Site, Site)>,
-    /// Whether a limit ended the search before it found such an outcome.
-    pub unfinished: bool,
-    /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one
-    /// that writes what it reads; empty where the target promises that all threads of a block run.
-    pub waits: Vec<(Site, Site)>,
-}
 
 /// Whether an atomic store that was never made is to memory that threads load atomically: perhaps it is missing only
 /// since the read that it depends on never returns what nothing but the store's own consequences would give.
@@ -79,7 +64,12 @@ fn tried_values(world: &World) -> Vec<u64> {
 }
 
 /// What it rests on that there are no outcomes but those that are known.
-pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: BTreeSet<&Memory>) -> Result<Rests> {
+pub(super) fn rests_on(
+    run: &Run,
+    world: &World,
+    assume_race_free: bool,
+    known: BTreeSet<&FinalValues>,
+) -> Result<Rests> {
     let without = |tried_values: Vec<u64>, patience: Duration| -> Result<Rests> {
         let threads = world.threads().map_err(|error| system("launching", error))?;
         let mut limits = run.checker.limits(run.shared.deadline);
@@ -117,7 +107,7 @@ pub(super) fn rests_on(run: &Run, world: &World, assume_race_free: bool, known: 
 
 /// A visitor that looks for an outcome that is not known yet.
 struct More<'j> {
-    known: &'j BTreeSet<&'j Memory>,
+    known: &'j BTreeSet<&'j FinalValues>,
     found: Vec<(u32, u32)>,
     /// The first dependency that was ignored.
     ignored: Option<(u32, u32)>,

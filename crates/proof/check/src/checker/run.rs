@@ -7,23 +7,24 @@ use std::thread::ThreadId;
 
 use wattle_core::queue::QueuedLaunch;
 use wattle_core::{
-    Decided, DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape,
+    Decided, DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape, system,
 };
 use wattle_machine::Program;
 use wattle_memory::CodeLanguage;
 
+use wattle_ir::Site;
+
 use super::Checker;
 use super::frames::{Choice, OpenWarps};
 use super::module_batch::BatchBuffer;
-use super::rests::Rests;
-use super::variants::{Asked, Variant, variants};
+use super::variants::{Asked, DeviceVariant, variants};
 use crate::keep::Key;
 use crate::peers::DeviceOfQueue;
 use crate::program::World;
 use crate::report::{Orders, Unknown, Violation, Witness};
 use crate::search::{Address, Statistics};
 
-/// One run of a scenario's function.
+/// A run of a scenario's function, in which each search has one chosen outcome.
 pub(super) struct Run {
     pub checker: Checker,
     pub choice: Choice,
@@ -37,9 +38,9 @@ pub(super) struct Run {
     pub devices: DeviceOfQueue,
     /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
-    pub path: Mutex<Path>,
+    pub path: Mutex<RunPath>,
     /// The device that is tried first.
-    pub first_variant: Variant,
+    pub first_variant: DeviceVariant,
     /// Whether the host reads something else than zeros where nobody has written.
     pub fills: bool,
     /// The host's thread that runs the scenario's function.
@@ -47,7 +48,7 @@ pub(super) struct Run {
 }
 
 /// The programs of kernels for each device: the kernel's number, and what it asks of the device.
-pub(super) type Programs = HashMap<(KernelIdentity, Variant), (Arc<Program>, u32, Asked)>;
+pub(super) type Programs = HashMap<(KernelIdentity, DeviceVariant), (Arc<Program>, u32, Asked)>;
 
 /// The state shared by the runs of one check.
 #[derive(Default)]
@@ -66,7 +67,7 @@ pub(super) struct Shared {
 
 /// The outcomes with which a run continues, and its results.
 #[derive(Default)]
-pub(super) struct Path {
+pub(super) struct RunPath {
     /// The searches so far: those of this run and, from the branching point on, of earlier ones.
     pub phases: Vec<Arc<Phase>>,
     /// The index of the outcome taken from each search.
@@ -93,7 +94,7 @@ pub(super) struct Path {
     pub asked: Asked,
 }
 
-impl Path {
+impl RunPath {
     /// Notes the warps of a launch, unless it says how many lanes they have.
     pub fn note_warps(&mut self, launch: &QueuedLaunch, warps: OpenWarps) {
         if launch.options.get_warp_size().is_none() {
@@ -101,9 +102,9 @@ impl Path {
         }
     }
 
-    /// The same outcomes of the same searches, to be run through again.
-    pub fn again(&self) -> Path {
-        Path { phases: self.phases.clone(), chosen: self.chosen.clone(), ..Path::default() }
+    /// A path with the outcomes and choices of this one, for a further run of the function that goes the same way.
+    pub fn again(&self) -> RunPath {
+        RunPath { phases: self.phases.clone(), chosen: self.chosen.clone(), ..RunPath::default() }
     }
 }
 
@@ -111,7 +112,7 @@ impl Path {
 const MOST_THREADS: u32 = 1024;
 
 impl Run {
-    pub fn new(checker: &Checker, choice: Choice, shared: Arc<Shared>, path: Path) -> Run {
+    pub fn new(checker: &Checker, choice: Choice, shared: Arc<Shared>, path: RunPath) -> Run {
         let mut properties =
             Properties::new("checker", "every execution that a memory model permits", DeviceKind::Checker);
         properties.max_threads_per_block = MOST_THREADS;
@@ -158,12 +159,12 @@ pub(super) struct Phase {
     pub covered: Option<f64>,
     pub rests: Rests,
     /// The lines that keep what the clock shows, which the search takes for 0.
-    pub assumes: Vec<wattle_ir::Site>,
+    pub assumes: Vec<Site>,
     /// What the verdict rests on that the languages of modules do not promise.
     pub notes: Vec<String>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
-    /// Whether it is the result of an earlier run's search.
+    /// Whether the phase is the result of an earlier run's search.
     pub kept: bool,
     /// The instructions that ran, by kernel number and instruction number.
     pub executed: BTreeSet<(u32, u32)>,
@@ -177,9 +178,24 @@ impl Phase {
     }
 }
 
+/// What a search found that takes no notice of dependencies.
+#[derive(Default)]
+pub(super) struct Rests {
+    /// The dependencies, each by the line that reads and the one that stores, without which there would be one more
+    /// outcome; those of the first such outcome found.
+    pub on: Vec<(Site, Site)>,
+    /// A dependency on which it may rest, likewise, where the search is unfinished.
+    pub perhaps_on: Option<(Site, Site)>,
+    /// Whether a limit ended the search before it found such an outcome.
+    pub unfinished: bool,
+    /// Loops of a block's threads that other threads of the block let go, each by the line that reads there and the one
+    /// that writes what it reads; empty where the target promises that all threads of a block run.
+    pub waits: Vec<(Site, Site)>,
+}
+
 /// A memory that launches can leave, and an execution that leaves it.
 pub(super) struct Outcome {
-    pub values: Memory,
+    pub values: FinalValues,
     /// The cells in which executions leave different values, of which this outcome has one.
     pub open: Vec<Address>,
     /// The execution, unless it is the only one and too long to be shown.
@@ -190,13 +206,19 @@ pub(super) struct Outcome {
 
 impl Outcome {
     /// An outcome of which no execution is shown.
-    pub fn of(values: Memory) -> Outcome {
+    pub fn of(values: FinalValues) -> Outcome {
         Outcome { values, open: Vec::new(), witness: None, orders: None }
     }
 }
 
 /// The final values of cells.
-pub(super) type Memory = Vec<(Address, u64)>;
+pub(super) type FinalValues = Vec<(Address, u64)>;
+
+/// The error that ends a run which looks at a cell in which executions leave different values: the check begins again
+/// without such.
+pub(super) fn open_value() -> Error {
+    system("checking", "this value differs between executions")
+}
 
 /// Adds an item unless the list has it.
 pub(super) fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {

@@ -9,9 +9,8 @@ use wattle_ir::Kernel;
 
 use super::Checker;
 use super::device::CheckedBackend;
-use super::explore::stopped;
 use super::frames::{Choice, OpenWarps};
-use super::run::{Path, Run, Shared, note};
+use super::run::{Run, RunPath, Shared, note};
 use super::variants::Asked;
 use crate::report::{Report, Unknown, Violation};
 
@@ -28,7 +27,7 @@ pub(super) struct LeftToDevices {
     /// What kernels ask of their device.
     pub asked: Asked,
     /// The first run, and what it observed.
-    pub first_run: Option<(Path, Outcomes)>,
+    pub first_run: Option<(RunPath, Outcomes)>,
 }
 
 /// What all these runs have in common.
@@ -44,7 +43,7 @@ impl Runs<'_> {
     /// Runs the scenario's function with each outcome of its launches.
     pub fn explore(self, report: &mut Report) -> Result<LeftToDevices> {
         let checker = self.checker;
-        let mut path = Path::default();
+        let mut path = RunPath::default();
         let mut left = LeftToDevices::default();
         loop {
             let known = path.phases.len();
@@ -101,7 +100,7 @@ impl Runs<'_> {
             if !report.violations.is_empty() && !checker.every_kind {
                 return Ok(left);
             }
-            if let Some(stopped) = stopped(&checker.limits(self.shared.deadline)) {
+            if let Some(stopped) = checker.limits(self.shared.deadline).reached() {
                 note(&mut report.unknown, Unknown::Stopped(stopped.to_string()));
                 return Ok(left);
             }
@@ -127,7 +126,7 @@ impl Runs<'_> {
     fn observe(
         &self,
         summary: Result<Summary>,
-        path: &mut Path,
+        path: &mut RunPath,
         left: &mut LeftToDevices,
         report: &mut Report,
     ) -> Result<()> {
@@ -179,7 +178,7 @@ impl Runs<'_> {
 
     /// Whether the scenario's host part does otherwise where the device says that its warps have `size` lanes: its
     /// launches differ from those of the first run, or what it observes does.
-    pub fn tells_apart(self, size: u32, first: &Path, observed: &Outcomes) -> bool {
+    pub fn tells_apart(self, size: u32, first: &RunPath, observed: &Outcomes) -> bool {
         let mut run = self.begin(first.again());
         run.properties.warp_width = size;
         let (summary, after) = run_as(run, self.scenario);
@@ -187,13 +186,13 @@ impl Runs<'_> {
         !is_same || summary.map_or(true, |summary| summary.outcomes != *observed)
     }
 
-    fn begin(&self, path: Path) -> Run {
+    fn begin(&self, path: RunPath) -> Run {
         Run::new(self.checker, self.choice, self.shared.clone(), path)
     }
 }
 
 /// Runs the scenario's function once.
-fn run_as(run: Run, scenario: &dyn Fn(&Device) -> Result<Summary>) -> (Result<Summary>, Path) {
+fn run_as(run: Run, scenario: &dyn Fn(&Device) -> Result<Summary>) -> (Result<Summary>, RunPath) {
     let run = Arc::new(run);
     let backend = CheckedBackend::new(&run);
     let device = Device::new(backend.clone());
@@ -210,7 +209,7 @@ fn run_as(run: Run, scenario: &dyn Fn(&Device) -> Result<Summary>) -> (Result<Su
 fn without_unwritten(
     summary: Result<Summary>,
     other: Result<Summary>,
-    after: &Path,
+    after: &RunPath,
     element: &str,
     report: &mut Report,
 ) -> Result<Summary> {

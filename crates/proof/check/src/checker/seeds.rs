@@ -7,7 +7,6 @@ use wattle_core::{Device, ErrorKind, Result, Summary, caught};
 use wattle_memory::{Model, Target};
 
 use super::Checker;
-use super::explore::stopped;
 use crate::device::{Patience, simulated_within};
 use crate::program::Edits;
 use crate::report::{Progress, Report, Unknown, Verdict, Violation};
@@ -32,7 +31,7 @@ pub(super) fn look(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summa
     let begun = Instant::now();
     let until = begun + checker.time.map_or(TIME, |time| TIME.min(time.saturating_sub(report.elapsed)));
     for seed in 0..RUNS {
-        if Instant::now() >= until || stopped(&checker.limits(Some(until))).is_some() {
+        if Instant::now() >= until || checker.limits(Some(until)).reached().is_some() {
             break;
         }
         let device = simulated_within(seed, Patience { steps: STEPS, until });

@@ -9,11 +9,11 @@ use wattle_memory::{CAPABILITIES, Target};
 
 /// A kind of device for which kernels are built differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Variant {
-    /// How it deals indices out.
+pub struct DeviceVariant {
+    /// How the device deals indices out.
     pub layout: IndexLayout,
-    /// What it answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the size of
-    /// warps.
+    /// What the device answers to each property, by its place in [`DeviceProperty::ALL`]; nothing that counts for the
+    /// size of warps.
     answers: [u32; DeviceProperty::ALL.len()],
 }
 
@@ -44,7 +44,7 @@ impl Asked {
     }
 
     /// Whether two devices give the same answers to all that is asked.
-    pub fn is_answered_alike(self, one: Variant, other: Variant) -> bool {
+    pub fn is_answered_alike(self, one: DeviceVariant, other: DeviceVariant) -> bool {
         let alike = |property: &DeviceProperty| {
             self.properties & bit(*property) == 0 || one.answer(*property) == other.answer(*property)
         };
@@ -52,14 +52,14 @@ impl Asked {
     }
 
     /// The answers of a device, in words for a report; nothing where nothing is asked that devices differ in.
-    pub fn text(self, variant: Variant) -> String {
+    pub fn text(self, variant: DeviceVariant) -> String {
         Answers { asked: self, variant }.to_string()
     }
 }
 
 struct Answers {
     asked: Asked,
-    variant: Variant,
+    variant: DeviceVariant,
 }
 
 impl fmt::Display for Answers {
@@ -83,10 +83,10 @@ fn bit(property: DeviceProperty) -> u16 {
     1 << property as u16
 }
 
-impl Variant {
+impl DeviceVariant {
     /// A device of which these are the answers.
-    fn of(layout: IndexLayout, answers: impl Fn(DeviceProperty) -> u32) -> Variant {
-        Variant { layout, answers: DeviceProperty::ALL.map(answers) }
+    fn of(layout: IndexLayout, answers: impl Fn(DeviceProperty) -> u32) -> DeviceVariant {
+        DeviceVariant { layout, answers: DeviceProperty::ALL.map(answers) }
     }
 
     /// The answer to what a kernel asks; `None` to what is known when it runs.
@@ -96,9 +96,9 @@ impl Variant {
 }
 
 /// The devices of a target, of which each is tried that answers differently what a scenario's kernels ask.
-pub fn variants(target: Target) -> Vec<Variant> {
-    let on_host = |layout| Variant::of(layout, |property| property.on_host(1));
-    let cuda = |sm| Variant::of(IndexLayout::Strided, move |property| property.on_cuda(sm));
+pub fn variants(target: Target) -> Vec<DeviceVariant> {
+    let on_host = |layout| DeviceVariant::of(layout, |property| property.on_host(1));
+    let cuda = |sm| DeviceVariant::of(IndexLayout::Strided, move |property| property.on_cuda(sm));
     match target {
         Target::Host => vec![on_host(IndexLayout::Contiguous)],
         Target::Ptx { sm } => vec![cuda(sm)],
@@ -112,10 +112,10 @@ pub fn variants(target: Target) -> Vec<Variant> {
 }
 
 /// Vulkan's devices: each of the features that are optional there is there or not, whatever the others are.
-fn vulkan() -> Vec<Variant> {
-    let mut variants = vec![Variant::of(IndexLayout::Strided, DeviceProperty::on_vulkan)];
+fn vulkan() -> Vec<DeviceVariant> {
+    let mut variants = vec![DeviceVariant::of(IndexLayout::Strided, DeviceProperty::on_vulkan)];
     for optional in DeviceProperty::ALL.into_iter().filter(|property| property.on_vulkan() != 0) {
-        let without = |variant: &Variant| {
+        let without = |variant: &DeviceVariant| {
             let mut without = *variant;
             without.answers[optional as usize] = 0;
             without

@@ -3,6 +3,10 @@
 //! Nothing here runs by itself. What is enqueued on a non-blocking queue waits until a thread waits: for a queue, for
 //! an event, for a copy to the host. Then the launches at the heads of all queues run together, interleaved as the seed
 //! decides, on the thread that waits. So a program that enqueues and waits in one thread gives the same run every time.
+//!
+//! This device and the checker refer to each other, for two reasons: where the search has no answer the checker looks
+//! at some runs of this device, and both hand launches of modules to the same readers of modules, as the checker
+//! describes such launches ([`BatchLaunch`](crate::checker::BatchLaunch)).
 
 mod launches;
 mod memory;

@@ -23,7 +23,7 @@ const WORD: usize = 4;
 /// The memory that kernels of modules can reach.
 #[derive(Default)]
 pub(super) struct Reachable {
-    /// By the numbers of their ranges of addresses.
+    /// The buffers and variables, by the numbers of their ranges of addresses.
     buffers: Vec<Known>,
     /// The numbers of each module's variables.
     variables: Vec<(Arc<ModuleCode>, Vec<usize>)>,

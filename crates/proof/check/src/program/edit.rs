@@ -33,16 +33,16 @@ impl Strength {
     }
 }
 
-/// The edits of one instruction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The edits of an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// The new order and scope, if any.
     pub strength: Option<Strength>,
-    /// A fence added right before it.
+    /// The fence added right before the instruction.
     pub fence_before: Option<(FenceOrder, Scope)>,
-    /// A fence added right after it.
+    /// The fence added right after the instruction.
     pub fence_after: Option<(FenceOrder, Scope)>,
-    /// Whether the block's barrier is added right before it.
+    /// Whether the block's barrier is added right before the instruction.
     pub barrier_before: bool,
 }
 
@@ -84,7 +84,7 @@ pub struct Edits {
 }
 
 impl Edits {
-    /// Whether nothing is edited.
+    /// Whether the programs are left as they are.
     pub fn is_empty(&self) -> bool {
         self.instructions.is_empty() && self.barriers.is_empty()
     }

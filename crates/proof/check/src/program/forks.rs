@@ -6,11 +6,11 @@ use wattle_ir::{Access, Kernel, ParamKind, Place, Site, Stmt};
 /// A branch or loop in which threads touch memory that those of a block share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// Its number among the kernel's branches and loops, in the order of the code.
+    /// The number of the branch or loop among the kernel's, in the order of the code.
     pub number: u32,
     /// The line where it stands; of a branch that of the first statement within.
     pub site: Site,
-    /// Whether it is a loop.
+    /// Whether this is a loop, not a branch.
     pub is_loop: bool,
 }
 

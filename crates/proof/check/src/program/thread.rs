@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use wattle_ir::Place;
-use wattle_ir::warp::evaluate;
-use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
-use wattle_memory::{NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder, stop};
+use wattle_machine::{Deferred, Position, Request, Thread};
+use wattle_memory::{ThreadId, stop};
 
 use super::world::{HIDDEN, LaunchWorld, World};
-use super::{Edit, Strength};
-use crate::search::{AccessTarget, Action, Address, Change, Exchange, Process};
+use crate::search::{Action, Address, Process};
 
 mod meetings;
+mod requests;
 mod rest;
 
-use meetings::WARP_BARRIERS;
-use rest::{Held, Rest};
+use rest::Rest;
 
 /// A thread of a launch.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -76,7 +74,7 @@ impl KernelThread {
         self.thread.position()
     }
 
-    /// The same thread, which is never scheduled again after its first `writes` writes.
+    /// Makes the thread one that is never scheduled again after its first `writes` writes.
     pub fn halting_after(self, writes: u32) -> KernelThread {
         KernelThread { halts_after: Some(writes), ..self }
     }
@@ -103,205 +101,6 @@ impl KernelThread {
             }
             Place::Local(_) => None,
         }
-    }
-
-    fn target(&self, launch: &LaunchWorld, location: &Location<Deferred>) -> Option<AccessTarget> {
-        let index = location.index?;
-        let bytes = location.element.size() as u8;
-        let address = match location.place {
-            Place::Param(_) => {
-                let view = launch.environment.view(location.place)?;
-                Address { memory: view.memory as u32, element: view.element(index) }
-            }
-            Place::Shared(id) => {
-                let element = launch.program.shared_element(id, index);
-                Address { memory: World::shared_memory(launch, self.block, id.0), element }
-            }
-            Place::Local(_) => return None,
-        };
-        Some(AccessTarget { address, bytes, reference: address.memory })
-    }
-
-    /// The action of a request, or `None` for one that the search need not see.
-    fn act(&mut self, world: &World, request: Request<Deferred>) -> Result<Option<Action>, NoScope> {
-        let launch = self.launch(world);
-        let (number, at) = (launch.number, self.thread.at());
-        let source = World::source(self.launch, at);
-        let edit = world.edits.of(number, at).cloned().unwrap_or_default();
-        let held = |action: Held| Rest::Action(Box::new(action));
-        if let Some((order, scope)) = edit.fence_after {
-            self.push_fence(launch, order, scope, source)?;
-        }
-        let first = self.rest.len();
-        let plain = |place: Place, write: bool| {
-            let (storage, shared) = (place.memory_class(), launch.is_shared_by_threads(place) && !world.host_is_plain);
-            let relaxed = world.plain_as_relaxed && launch.is_shared_by_threads(place);
-            let atomic = edit.plain(relaxed.then_some(Scope::Device));
-            match (atomic, write) {
-                (Some(scope), false) => launch.lowering.atomic_read(ReadOrder::Relaxed, scope, storage),
-                (Some(scope), true) => launch.lowering.atomic_write(WriteOrder::Relaxed, scope, storage),
-                (None, false) => Ok(launch.lowering.read(storage, shared)),
-                (None, true) => Ok(launch.lowering.write(storage, shared)),
-            }
-        };
-        let action = match request {
-            Request::Load(location) => {
-                self.awaited = Awaited::Value;
-                let (target, label) = (self.target(launch, &location), plain(location.place, false)?);
-                Action::Read { target, label, source }
-            }
-            Request::LoadLanes { location, lanes } => {
-                self.lanes.clear();
-                let (label, bytes) = (plain(location.place, false)?, location.element.size() as u8);
-                let first = self.target(launch, &location);
-                let stride = launch.environment.view(location.place).map_or(1, |view| view.strides[0]);
-                for lane in (0..lanes as u64).rev() {
-                    let address =
-                        first.map(|first| Address { element: first.address.element + lane * stride, ..first.address });
-                    self.rest.push(Rest::Lane { address, bytes, label, source });
-                }
-                self.awaited = Awaited::Lane { of: lanes };
-                return Ok(self.resume(world));
-            }
-            Request::Store { location, value } => {
-                let (target, label) = (self.target(launch, &location), plain(location.place, true)?);
-                Action::Write { target, value: value.known(), label, source }
-            }
-            // Each element is a write of its own.
-            Request::StoreLanes { location, values } => {
-                let label = plain(location.place, true)?;
-                for (lane, value) in values.into_iter().enumerate().rev() {
-                    let (target, value) = (self.target(launch, &location.behind(lane as u32)), value.known());
-                    self.rest.push(held(Held::Write { target, value, label, source }));
-                }
-                if let Some((order, scope)) = edit.fence_before {
-                    self.push_fence(launch, order, scope, source)?;
-                }
-                if edit.barrier_before {
-                    let instance = self.added_instance(world, launch);
-                    self.rest.push(held(Held::Barrier { label: launch.lowering.barrier(), instance, source }));
-                }
-                return Ok(self.resume(world));
-            }
-            Request::AtomicLoad { location, order, scope } => {
-                self.awaited = Awaited::Value;
-                let (order, scope) = edit.load(order, scope);
-                let label = launch.lowering.atomic_read(order, scope, location.place.memory_class())?;
-                Action::Read { target: self.target(launch, &location), label, source }
-            }
-            Request::AtomicStore { location, value, order, scope } => {
-                let (order, scope) = edit.store(order, scope);
-                let label = launch.lowering.atomic_write(order, scope, location.place.memory_class())?;
-                Action::Write { target: self.target(launch, &location), value: value.known(), label, source }
-            }
-            Request::AtomicUpdate { location, op, operand, order, scope } => {
-                let change = Change::Apply { op, ty: location.element, operand: operand.known() };
-                self.update(launch, &edit, location, change, (order, scope), source)?
-            }
-            Request::CompareExchange { location, expected, desired, order, scope } => {
-                let change = Change::CompareExchange {
-                    expected: expected.known(),
-                    desired: desired.known(),
-                    writes_back: launch.lowering.failed_exchange_writes(),
-                    succeeded: None,
-                };
-                self.update(launch, &edit, location, change, (order, scope), source)?
-            }
-            // What depends on the clock was refused before, or is said in the report.
-            Request::Clock { .. } => {
-                self.thread.answer(Deferred::default());
-                return Ok(self.resume(world));
-            }
-            Request::Fence { order, scope, .. } => {
-                if edit.strength == Some(Strength::FenceAsBarrier) {
-                    let instance = self.added_instance(world, launch);
-                    return Ok(Some(self.barrier(launch, launch.lowering.barrier(), instance, source)));
-                }
-                if let Some((order, scope)) = edit.fence(order, scope) {
-                    self.push_fence(launch, order, scope, source)?;
-                }
-                return Ok(self.resume(world));
-            }
-            Request::Barrier { iterations, .. } => {
-                if edit.strength == Some(Strength::Barrier(false)) {
-                    return Ok(self.resume(world));
-                }
-                let instance = world.barrier_instance((number, at, iterations));
-                self.barrier(launch, launch.lowering.barrier(), instance, source)
-            }
-            Request::WarpBarrier { iterations, .. } => {
-                if edit.strength == Some(Strength::Barrier(false)) {
-                    return Ok(self.resume(world));
-                }
-                let instance = world.barrier_instance((number, at, iterations));
-                self.warp_barrier(launch, instance, source)
-            }
-            Request::Warp { op, ty, value, operand, iterations, .. } => {
-                // A lane that meets nobody is after the operation as it was before, so that a loop of it may wait.
-                if self.is_alone(launch) {
-                    let alone = |value, operand: u64| evaluate(op, ty, &[value], &[operand as u32])[0];
-                    self.thread.answer(value.binary(operand, alone));
-                    return Ok(self.resume(world));
-                }
-                let instance = world.barrier_instance((number, at, iterations));
-                let barrier = self.meeting(launch, instance);
-                self.awaited = Awaited::Value;
-                let exchange = Exchange { op, ty, value: value.known(), operand: operand.known() };
-                Action::Exchange { barrier, exchange, source }
-            }
-            Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
-            Request::BackEdge { label, .. } => {
-                let (waits, ends) = (launch.program.exits_on_memory(label), launch.program.ends(label));
-                return Ok(Some(Action::BackEdge { label: label.0, source, waits, ends }));
-            }
-            Request::NeedsValue | Request::OutOfFuel => return Ok(Some(Action::NeedsValue)),
-            Request::Fault(fault) => return Ok(Some(Action::Fault { fault: world.fault_number(fault), source })),
-            Request::Done => return Ok(Some(Action::Done)),
-        };
-        if edit.fence_before.is_none() && !edit.barrier_before {
-            return Ok(Some(action));
-        }
-        // The action is kept until the fence is done.
-        match action {
-            Action::Read { target, label, source } => {
-                self.rest.insert(first, held(Held::Read { target, label, source }))
-            }
-            Action::Write { target, value, label, source } => {
-                self.rest.insert(first, held(Held::Write { target, value, label, source }));
-            }
-            // A fence before a warp's barrier is not advised either.
-            Action::Barrier { ref barrier, .. } if barrier.instance > WARP_BARRIERS => return Ok(Some(action)),
-            Action::Barrier { label, source, barrier } => {
-                self.barriers -= 1;
-                let instance = barrier.converges.map_or(0, |converges| converges.instance);
-                self.rest.insert(first, held(Held::Barrier { label, instance, source }));
-            }
-            // A fence before an update is not advised: the update's own order says the same.
-            other => return Ok(Some(other)),
-        }
-        if let Some((order, scope)) = edit.fence_before {
-            self.push_fence(launch, order, scope, source)?;
-        }
-        if edit.barrier_before {
-            let instance = self.added_instance(world, launch);
-            self.rest.push(held(Held::Barrier { label: launch.lowering.barrier(), instance, source }));
-        }
-        Ok(self.resume(world))
-    }
-
-    fn update(
-        &mut self,
-        launch: &LaunchWorld,
-        edit: &Edit,
-        location: Location<Deferred>,
-        change: Change,
-        (order, scope): (UpdateOrder, Scope),
-        source: u32,
-    ) -> Result<Action, NoScope> {
-        self.awaited = Awaited::Value;
-        let (order, scope) = edit.update(order, scope);
-        let (read, write) = launch.lowering.update(order, scope, location.place.memory_class())?;
-        Ok(Action::Update { target: self.target(launch, &location), change, read, write, source })
     }
 
     /// The next action of a thread that is scheduled.
@@ -339,7 +138,7 @@ impl Process for KernelThread {
         }
         let before = self.clone();
         let action = self.go_on(world);
-        if matches!(action, Action::Write { .. } | Action::Update { .. }) {
+        if action.parts().writes {
             if self.writes == most {
                 // The thread stops before this write, now and whenever it is asked again.
                 *self = before;

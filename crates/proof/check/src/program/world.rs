@@ -23,13 +23,13 @@ pub struct LaunchWorld {
     pub program: Arc<Program>,
     /// The kernel's number: launches of one kernel have the same.
     pub number: u32,
-    /// Its shape and its arguments, whose memories have their numbers in [`World::memories`].
+    /// The shape and the arguments of the launch; memories have their numbers in [`World::memories`].
     pub environment: Environment,
     /// How its memory operations are lowered.
     pub lowering: Lowering,
     /// What is special about the device that the kernel is built for, in words, if the kernel asks it.
     pub variant: String,
-    /// Whether it runs on the host: one thread.
+    /// Whether the launch runs on the host: one thread.
     pub host: bool,
     /// The number of the device that it runs on, if that is not the host.
     pub device: u32,
@@ -94,8 +94,7 @@ impl World {
         }
     }
 
-    /// The threads of all launches. `started` gives for each launch the number of its blocks that ever begin, if not
-    /// all do.
+    /// The threads of all launches, each before its first statement.
     ///
     /// # Errors
     /// The target lacks a scope that some launch uses.

@@ -27,7 +27,7 @@ pub enum Verdict {
     Holds,
     /// The scenario does not hold in some execution.
     Violated,
-    /// Nothing wrong was found, but the search was incomplete: see [`Report::unknown`].
+    /// No violation was found, but the search was incomplete: see [`Report::unknown`].
     Unknown,
 }
 
@@ -306,9 +306,9 @@ pub struct Report {
     pub covered: Option<f64>,
     /// Whether equal threads were treated as interchangeable.
     pub symmetric: bool,
-    /// The number of searches, and of those among them whose results were kept from an earlier run.
+    /// The number of searches.
     pub searches: u32,
-    /// See [`Report::searches`].
+    /// The number of searches whose results were kept from an earlier run.
     pub kept: u32,
     /// The number of runs of the scenario's function.
     pub runs: u64,

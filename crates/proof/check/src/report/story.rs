@@ -39,7 +39,7 @@ pub struct Column {
 /// A step of a thread: what it does at one source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its events.
+    /// The events of the step, in program order.
     pub events: Vec<EventId>,
     /// The row: steps of different threads in one row go together.
     pub row: usize,

@@ -2,8 +2,7 @@
 
 use wattle_memory::{EventId, Label, Model};
 
-use super::exchange::Exchange;
-use super::process::{AccessTarget, Address, Change};
+use super::process::{AccessTarget, Address, Change, Exchange};
 use super::state::SearchState;
 
 /// An action of a thread, as far as all its completions agree on it.
@@ -78,7 +77,7 @@ impl Act {
         }
     }
 
-    /// Whether it writes.
+    /// Whether the action is a store or an update.
     fn is_write(&self) -> bool {
         match self {
             Act::Store { .. } | Act::Update { .. } => true,
@@ -86,7 +85,7 @@ impl Act {
         }
     }
 
-    /// Whether it is known where it goes and what it does there.
+    /// Whether it is known which cell the action accesses and what it does there.
     pub fn is_known(&self) -> bool {
         match self {
             Act::Store { target, value, .. } => target.is_some() && value.is_some(),
@@ -98,7 +97,7 @@ impl Act {
         }
     }
 
-    /// Whether it writes, and it is not known where or what.
+    /// Whether the action writes, and it is not known where or what.
     pub fn is_open(&self) -> bool {
         self.is_write() && !self.is_known()
     }

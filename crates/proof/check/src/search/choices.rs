@@ -3,11 +3,9 @@
 use wattle_memory::{Analysis, EventId, Kind, Level, Set, ThreadId};
 
 use super::Setup;
-use super::feasibility::Feasible;
-use super::gates::open_gate;
 use super::process::{Action, Written};
 use super::searcher::Search;
-use super::state::{SearchState, Status};
+use super::state::SearchState;
 
 /// A pending read, and the sources of its value.
 pub(super) struct Choice {
@@ -16,8 +14,8 @@ pub(super) struct Choice {
     pub sources: Vec<EventId>,
     /// Sources that only send the thread back to the head of its loop.
     pub spinning: Vec<EventId>,
-    /// Whether it is the first pending read of its thread.
-    first: bool,
+    /// Whether the read is the first pending one of its thread.
+    pub first: bool,
 }
 
 impl Choice {
@@ -25,50 +23,6 @@ impl Choice {
     pub fn goes_on(&self) -> bool {
         !self.sources.is_empty()
     }
-}
-
-/// The read to branch on, of those that may be.
-///
-/// One for which no further write can come goes first: every branch of it has a source that is there, and none waits in
-/// vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are still to come. Of those
-/// a read-modify-write, whose place in the order of writes decides most; but in a loop the first of its thread, since
-/// only an iteration whose reads have values can turn out to change nothing.
-pub(super) fn best<'c>(
-    setup: &Setup<'_>,
-    state: &SearchState<'_>,
-    analysis: &Analysis,
-    choices: &'c [Choice],
-    may_be: impl Fn(&Choice) -> bool,
-) -> Option<&'c Choice> {
-    if let [only] = choices {
-        return Some(only).filter(|only| may_be(only));
-    }
-    let gate = open_gate(state).is_some();
-    let group = |choice: &Choice| {
-        let in_loop = !choice.first && !state.runners[choice.thread].heads.is_empty();
-        (!choice.goes_on(), in_loop)
-    };
-    let place = |choice: &Choice| {
-        let ended = state.runners[choice.thread].status == Status::Done;
-        let update = state.graph.other_half(choice.read).is_some();
-        (ended, !update, !choice.first, choice.sources.len())
-    };
-    let mut order: Vec<&Choice> = choices.iter().filter(|choice| may_be(choice)).collect();
-    order.sort_by_key(|choice| (group(choice), place(choice)));
-    let first = *order.first()?;
-    let going = choices.iter().filter(|choice| choice.goes_on()).count();
-    // To ask whether a write can come takes longer than all else.
-    let mut feasible = Feasible::new(setup, state, analysis, choices);
-    let mut may_come = |choice: &Choice| {
-        let others = gate || going > usize::from(choice.goes_on());
-        choice.goes_on() && others && feasible.later(choice.read, gate)
-    };
-    let mut of_group = order.iter().copied().take_while(|choice| group(choice) == group(first));
-    let best = of_group.find(|choice| !may_come(choice)).unwrap_or(first);
-    // A plain read has one source once all that comes before it is decided.
-    let comes_before = |other: &&Choice| analysis.happens_before.has(other.read, best.read);
-    let is_plain = setup.assume_race_free && !state.graph.event(best.read).label.atomic;
-    Some(order.into_iter().filter(|_| is_plain).find(comes_before).unwrap_or(best))
 }
 
 impl Search<'_, '_> {
@@ -190,7 +144,7 @@ fn would_spin(state: &SearchState<'_>, thread: ThreadId, read: EventId, value: u
             Written::Unknown => false,
         },
         (None, None) => true,
-        _ => false,
+        (Some(_), None) | (None, Some(_)) => false,
     };
     let Some(head) = runner.heads.last().filter(|head| simple && idle && !head.effect) else { return false };
     let known = runner.returns.borrow().iter().find(|(of, _)| *of == value).map(|&(_, returns)| returns);
@@ -199,7 +153,17 @@ fn would_spin(state: &SearchState<'_>, thread: ThreadId, read: EventId, value: u
         process.answer(Some(value));
         let returns = match process.advance() {
             Action::BackEdge { label, .. } => label == head.label && !process.any_pending() && process == head.process,
-            _ => false,
+            Action::Read { .. }
+            | Action::Write { .. }
+            | Action::Update { .. }
+            | Action::Fence { .. }
+            | Action::Barrier { .. }
+            | Action::Exchange { .. }
+            | Action::LoopHead { .. }
+            | Action::NeedsValue
+            | Action::Fault { .. }
+            | Action::Halt
+            | Action::Done => false,
         };
         runner.returns.borrow_mut().push((value, returns));
         returns

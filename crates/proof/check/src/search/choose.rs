@@ -1,29 +1,65 @@
 //! The branching of the search: the next read that gets a source, and the possible sources.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use wattle_memory::{Analysis, Set, ThreadId};
 
 use super::Stopped;
-use super::choices::{Choice, best, may_wait};
+use super::choices::{Choice, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
 use super::gates::open_gate;
 use super::ignored::may_ignore;
 use super::leaf::{cut_off, leaf};
 use super::searcher::{Halt, Known, Open, Search};
+use super::selection::best;
 use super::state::{Runner, SearchState, Status};
 use super::symmetry::{alike, exclude_alike};
 
 /// The most events of an execution that is cut off.
 const MOST_CUT_OFF_EVENTS: usize = 1024;
 
+/// The threads of a state that are at the bounds of their loops.
+struct Bounds {
+    threads: Vec<ThreadId>,
+    /// Whether some loop of the state does not depend on memory and has come to its bound.
+    endless: bool,
+    /// Whether the branch ends there once nothing is left to read; otherwise the execution is cut off there.
+    ends: bool,
+}
+
+impl Bounds {
+    fn of(state: &SearchState<'_>, cuts_off: bool) -> Bounds {
+        let status = |&thread: &ThreadId| state.runners[thread].status;
+        let endless = (0..state.runners.len()).any(|thread| status(&thread) == Status::Endless);
+        // A thread that ran ahead to its bound behind a read, of which every source that is there sends it back, waits.
+        let waits = |thread: ThreadId| state.pending(thread).any(|read| state.spinning(read).is_some());
+        let threads: Vec<ThreadId> = (0..state.runners.len())
+            .filter(|&thread| matches!(status(&thread), Status::Bounded | Status::Endless) && !waits(thread))
+            .collect();
+        // A thread that still waits for a read may turn out not to exist.
+        let ends = !threads.is_empty() && !cuts_off;
+        Bounds { threads, endless, ends }
+    }
+
+    /// Whether some thread is at the bound of a loop.
+    fn are_reached(&self) -> bool {
+        !self.threads.is_empty()
+    }
+
+    /// Whether the execution has too many events to be cut off: a loop that only computes may have thousands of events
+    /// with the other lanes of its warp, too many to relate.
+    fn is_too_large(&self, state: &SearchState<'_>) -> bool {
+        self.are_reached() && !self.ends && state.graph.len() > MOST_CUT_OFF_EVENTS
+    }
+}
+
 impl<'w> Search<'_, 'w> {
-    /// Counts a branch that ends with these threads at the bounds of their loops, and reports the loops.
-    fn end_at_bound(&mut self, state: &SearchState<'_>, bounded: &[ThreadId], endless: bool) {
-        self.statistics.at_bound(endless);
-        let mut loops: Vec<u32> = bounded.iter().filter_map(|&thread| state.runners[thread].bounded_at).collect();
+    /// Counts a branch that ends with threads at the bounds of their loops, and reports the loops.
+    fn end_at_bounds(&mut self, state: &SearchState<'_>, bounds: &Bounds) {
+        self.statistics.at_bound(bounds.endless);
+        let mut loops: Vec<u32> =
+            bounds.threads.iter().filter_map(|&thread| state.runners[thread].bounded_at).collect();
         loops.sort_unstable();
         loops.dedup();
         let mut visitor = self.visitor();
@@ -40,13 +76,7 @@ impl<'w> Search<'_, 'w> {
         let Open { mut state, mut known } = open;
         self.count_step(state.graph.len())?;
         loop {
-            self.is_within_limits()?;
-            self.settle(&mut state)?;
-            let guess = determine(self.setup, &mut state, &self.shared.values, When::Early)?;
-            let contradicted = self.setup.private.is_some_and(|cells| cells.is_contradicted());
-            if contradicted || self.setup.most_events.is_some_and(|most| most.is_exceeded_by(state.graph.len())) {
-                return Err(Halt::BrokenOff);
-            }
+            let guess = self.run_on(&mut state)?;
             if std::mem::take(&mut state.renumbered) {
                 known = None;
             }
@@ -58,30 +88,18 @@ impl<'w> Search<'_, 'w> {
             if let Some(guess) = guess {
                 return self.branch_on_guess(state, &guess, stack);
             }
-            let status = |&thread: &ThreadId| state.runners[thread].status;
-            let endless = (0..state.runners.len()).any(|thread| status(&thread) == Status::Endless);
-            // A thread that ran ahead to its bound behind a read, of which every source that is there sends it back,
-            // waits.
-            let waits = |thread: ThreadId| state.pending(thread).any(|read| state.spinning(read).is_some());
-            let bounded: Vec<ThreadId> = (0..state.runners.len())
-                .filter(|&thread| matches!(status(&thread), Status::Bounded | Status::Endless) && !waits(thread))
-                .collect();
-            let at_bound = !bounded.is_empty();
-            // A thread that still waits for a read may turn out not to exist.
-            let ends = at_bound && !self.cuts_off();
-            // A loop that only computes may have thousands of events with the other lanes of its warp, too many to
-            // relate.
-            if at_bound && !ends && state.graph.len() > MOST_CUT_OFF_EVENTS {
+            let bounds = Bounds::of(&state, self.cuts_off());
+            if bounds.is_too_large(&state) {
                 return Ok(());
             }
-            if ends && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
-                self.end_at_bound(&state, &bounded, endless);
+            if bounds.ends && bounds.threads.iter().all(|&thread| state.pending(thread).next().is_none()) {
+                self.end_at_bounds(&state, &bounds);
                 return Ok(());
             }
             // Additions since then make nothing new possible, so the earlier analysis is enough for a step without a
             // choice; it cannot be wrong for long.
             if let Some(earlier) = &known
-                && !at_bound
+                && !bounds.are_reached()
                 && let Some((thread, read, source)) = self.forced(&state, &earlier.analysis)
             {
                 state.choose(read, source);
@@ -91,7 +109,7 @@ impl<'w> Search<'_, 'w> {
             if self.watch.exceeds_memory(state.graph.len()) {
                 return Err(Halt::Stopped(Stopped::Memory));
             }
-            let known_now = match known.take().filter(|known| known.is_of(&state)) {
+            let now = match known.take().filter(|known| known.is_of(&state)) {
                 Some(known) => known,
                 None => match self.analyse(&state)? {
                     Some(known) => known,
@@ -101,9 +119,8 @@ impl<'w> Search<'_, 'w> {
                     }
                 },
             };
-            let now = Arc::clone(&known_now.analysis);
-            known = Some(known_now.clone());
-            if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now) {
+            known = Some(now.clone());
+            if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now.analysis) {
                 continue;
             }
             // Plain reads have had the chance to read what happens before them, which needs no look ahead.
@@ -118,55 +135,86 @@ impl<'w> Search<'_, 'w> {
                 state.renumbered = false;
                 continue;
             }
-            let choices = self.choices(&state, &now);
-            let gate = open_gate(&state);
-            if ends && self.is_infeasible(&state, &now, &choices, gate.is_some()) {
-                self.statistics.abandoned += 1;
-                return Ok(());
+            match self.take_source(state, &now, &bounds, stack)? {
+                Some(next) => state = next,
+                None => return Ok(()),
             }
-            // At a bound only what its threads have read first, since they may turn out not to be there.
-            let may_be = |choice: &Choice| !at_bound || bounded.contains(&choice.thread) && choice.goes_on();
-            let mut chosen = best(self.setup, &state, &now, &choices, may_be);
-            if at_bound && !ends {
-                chosen = chosen.or_else(|| best(self.setup, &state, &now, &choices, |_| true));
-            }
-            if ends && chosen.is_none() {
-                self.end_at_bound(&state, &bounded, endless);
-                return Ok(());
-            }
-            self.was_not_ended_early()?;
-            let Some(choice) = chosen else {
-                match gate {
-                    Some((gate, quorum)) => self.open_gates(&state, gate, quorum, stack)?,
-                    None if self.branch_on_ignored(&state, stack)? => {}
-                    None => self.leaf(&state, &now)?,
-                }
-                return Ok(());
-            };
-            if !at_bound && self.is_infeasible(&state, &now, &choices, gate.is_some()) {
-                self.statistics.abandoned += 1;
-                return Ok(());
-            }
-            // Another thread may still write only if another thread can still go on.
-            let ignored = may_ignore(&state, choice.thread);
-            let others =
-                ignored || gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
-            let later = others && feasibility::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
-            let may_spin = !state.runners[choice.thread].heads.is_empty();
-            if let ([source], false, false) = (&choice.sources[..], later, may_spin) {
-                state.choose(choice.read, *source);
-                state.runners[choice.thread].status = Status::Ready;
-                continue;
-            }
-            // What its own thread may read later lets nobody else go on, but for lanes that wait for its values.
-            let elsewhere = |other: &Choice| {
-                other.read != choice.read
-                    && other.goes_on()
-                    && (other.thread != choice.thread || other.read < choice.read || state.exchanges(other.thread))
-            };
-            let others = ignored || gate.is_some() || choices.iter().any(elsewhere);
-            return self.branch(state, &known_now, choice, (later, others), stack);
         }
+    }
+
+    /// Runs all threads as far as they go, and adds what they are sure to do; returns what one of them may be sure to
+    /// do. Fails where the search is broken off or a limit is reached.
+    fn run_on(&mut self, state: &mut SearchState<'w>) -> Result<Option<Guess>, Halt> {
+        self.is_within_limits()?;
+        self.settle(state)?;
+        let guess = determine(self.setup, state, &self.shared.values, When::Early)?;
+        let contradicted = self.setup.private.is_some_and(|cells| cells.is_contradicted());
+        if contradicted || self.setup.most_events.is_some_and(|most| most.is_exceeded_by(state.graph.len())) {
+            return Err(Halt::BrokenOff);
+        }
+        Ok(guess)
+    }
+
+    /// Gives a read a source. Returns the state if the source is the only one; else pushes the branches on the stack,
+    /// or ends the branch where no read can have a source.
+    fn take_source(
+        &mut self,
+        mut state: SearchState<'w>,
+        now: &Known,
+        bounds: &Bounds,
+        stack: &mut Vec<Open<'w>>,
+    ) -> Result<Option<SearchState<'w>>, Halt> {
+        let analysis = &*now.analysis;
+        let choices = self.choices(&state, analysis);
+        let gate = open_gate(&state);
+        if bounds.ends && self.is_infeasible(&state, analysis, &choices, gate.is_some()) {
+            self.statistics.abandoned += 1;
+            return Ok(None);
+        }
+        // At a bound only what its threads have read first, since they may turn out not to be there.
+        let may_be =
+            |choice: &Choice| !bounds.are_reached() || bounds.threads.contains(&choice.thread) && choice.goes_on();
+        let mut chosen = best(self.setup, &state, analysis, &choices, may_be);
+        if bounds.are_reached() && !bounds.ends {
+            chosen = chosen.or_else(|| best(self.setup, &state, analysis, &choices, |_| true));
+        }
+        if bounds.ends && chosen.is_none() {
+            self.end_at_bounds(&state, bounds);
+            return Ok(None);
+        }
+        self.was_not_ended_early()?;
+        let Some(choice) = chosen else {
+            match gate {
+                Some((gate, quorum)) => self.open_gates(&state, gate, quorum, stack)?,
+                None if self.branch_on_ignored(&state, stack)? => {}
+                None => self.leaf(&state, analysis)?,
+            }
+            return Ok(None);
+        };
+        if !bounds.are_reached() && self.is_infeasible(&state, analysis, &choices, gate.is_some()) {
+            self.statistics.abandoned += 1;
+            return Ok(None);
+        }
+        // Another thread may still write only if another thread can still go on.
+        let ignored = may_ignore(&state, choice.thread);
+        let others =
+            ignored || gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
+        let later = others && feasibility::later(self.setup, &state, analysis, &choices, choice.read, gate.is_some());
+        let may_spin = !state.runners[choice.thread].heads.is_empty();
+        if let ([source], false, false) = (&choice.sources[..], later, may_spin) {
+            state.choose(choice.read, *source);
+            state.runners[choice.thread].status = Status::Ready;
+            return Ok(Some(state));
+        }
+        // What its own thread may read later lets nobody else go on, but for lanes that wait for its values.
+        let elsewhere = |other: &Choice| {
+            other.read != choice.read
+                && other.goes_on()
+                && (other.thread != choice.thread || other.read < choice.read || state.exchanges(other.thread))
+        };
+        let others = ignored || gate.is_some() || choices.iter().any(elsewhere);
+        self.branch(state, now, choice, (later, others), stack)?;
+        Ok(None)
     }
 
     /// Counts a state in which several threads wait for reads on which stores of theirs depend.

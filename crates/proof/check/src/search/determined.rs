@@ -111,7 +111,8 @@ fn exclude_present(state: &mut SearchState<'_>, thread: ThreadId) {
     }
 }
 
-/// Adds a guess.
+/// Adds the actions of a guess, which the thread is assumed to perform. The read for which it waits can no longer take
+/// its value from the writes that are there.
 pub(super) fn assume(
     setup: &Setup<'_>,
     state: &mut SearchState<'_>,

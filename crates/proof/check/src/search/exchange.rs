@@ -14,29 +14,11 @@ use wattle_ir::warp::{WarpKind, evaluate};
 use wattle_ir::{Type, WarpOp};
 use wattle_memory::{EventId, ThreadId};
 
-use super::gates::Gate;
-use super::process::Members;
+use super::gate::Gate;
+use super::process::{Exchange, Members};
 use super::state::{SearchState, Status};
 
-/// What a lane brings to an operation of its warp. An unknown value is `None`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// The operation.
-    pub op: WarpOp,
-    /// The type of the values.
-    pub ty: Type,
-    /// The lane's value.
-    pub value: Option<u64>,
-    /// The second operand; 0 where there is none.
-    pub operand: Option<u64>,
-}
-
 impl Exchange {
-    /// Whether all of it is known.
-    pub(super) fn is_known(&self) -> bool {
-        self.value.is_some() && self.operand.is_some()
-    }
-
     /// The lanes whose values the result of this one depends on.
     fn needs(&self, lane: usize, operand: u32, lanes: usize) -> Range<usize> {
         match self.op.kind() {
@@ -213,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Those that have ended are no lanes of a vote, a reduction or a scan, have no bit in a ballot, and give nothing.
+    /// Lanes that have ended do not count in a vote, a reduction or a scan, have no bit in a ballot, and give nothing.
     #[test]
     fn lanes_that_have_ended_take_no_part() {
         let values = [Some(4), None, Some(6), None];

@@ -42,11 +42,11 @@ use super::state::{Fault, SearchState};
 const MOST_TURNS: u32 = 1 << 20;
 
 /// A location, and the name that an access goes through.
-type Place = (LocationId, u32);
+type NamedLocation = (LocationId, u32);
 
 /// An event of an iteration, before it is put into a graph.
 #[derive(Clone)]
-struct Step {
+struct IterationStep {
     label: Label,
     source: u32,
     /// The cell of an access, and the name that it goes through.
@@ -54,14 +54,14 @@ struct Step {
     /// The location of the cell, where the execution has it.
     location: Option<LocationId>,
     value: Option<u64>,
-    from: Option<From>,
-    /// Whether it finds unwritten memory, and that is an error.
+    from: Option<ReadFrom>,
+    /// Whether the step finds unwritten memory, and that is an error.
     misses: bool,
 }
 
 /// The source of a read in an iteration.
 #[derive(Clone, Copy)]
-enum From {
+enum ReadFrom {
     /// A write of the execution.
     Event(EventId),
     /// The write of an idle update of the same iteration, by its number there.
@@ -77,7 +77,7 @@ struct Iteration {
     before: EventId,
     /// Whether that event is the thread's own.
     followed: bool,
-    steps: Vec<Step>,
+    steps: Vec<IterationStep>,
     faults: Vec<Fault>,
 }
 
@@ -148,7 +148,7 @@ struct Beside {
     graph: Graph,
     len: usize,
     /// The events that were added, and whether each may race with one of the execution.
-    added: HashMap<(ThreadId, Label, Place), (EventId, bool), rustc_hash::FxBuildHasher>,
+    added: HashMap<(ThreadId, Label, NamedLocation), (EventId, bool), rustc_hash::FxBuildHasher>,
     /// The locations of cells that the execution does not have.
     untouched: FxHashMap<Address, LocationId>,
 }
@@ -160,7 +160,7 @@ impl Beside {
     }
 
     /// The event that stands for an access of a thread's iterations, and whether it may race with one of the execution.
-    fn event(&mut self, thread: ThreadId, step: &Step) -> Option<(EventId, bool)> {
+    fn event(&mut self, thread: ThreadId, step: &IterationStep) -> Option<(EventId, bool)> {
         let Beside { model, graph, len, added, untouched } = self;
         let (address, reference) = step.cell?;
         let unknown = || *untouched.entry(address).or_insert_with(|| graph.add_location(0, false));
@@ -219,13 +219,13 @@ impl Beside {
     }
 }
 
-impl From {
-    /// Whether it is memory that has never been written.
+impl ReadFrom {
+    /// Whether the read finds memory that has never been written.
     fn is_unwritten(self, graph: &Graph) -> bool {
         match self {
-            From::Event(write) => graph.event(write).label.unwritten,
-            From::Untouched { unwritten } => unwritten,
-            From::Own(_) => false,
+            ReadFrom::Event(write) => graph.event(write).label.unwritten,
+            ReadFrom::Untouched { unwritten } => unwritten,
+            ReadFrom::Own(_) => false,
         }
     }
 }

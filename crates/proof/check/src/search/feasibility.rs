@@ -9,12 +9,11 @@ use wattle_memory::{Analysis, EventId, Kind, LocationId, Set, ThreadId, stop};
 use rustc_hash::FxHashMap;
 
 use super::Setup;
-use super::choices::{Choice, best, may_wait};
-use super::gates::open_gate;
-use super::ignored::{ignorable, may_ignore};
+use super::choices::{Choice, may_wait};
+use super::ignored::ignorable;
 use super::process::Change;
 use super::searcher::Search;
-use super::state::{Runner, SearchState, Status};
+use super::state::{SearchState, Status};
 
 /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
 pub(super) fn later(
@@ -29,30 +28,6 @@ pub(super) fn later(
 }
 
 impl Search<'_, '_> {
-    /// A read that has one source, while no other can still come.
-    pub(super) fn forced(&self, state: &SearchState<'_>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
-        let choices = self.choices(state, analysis);
-        let choice = best(self.setup, state, analysis, &choices, |_| true)?;
-        // A thread whose completions have not been compared may be sure to write, unless it continues anyway.
-        let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
-        let open = |(thread, runner): (ThreadId, &Runner<'_>)| {
-            runner.waiting.is_some() && !runner.compared && !goes_on(thread)
-        };
-        if state.runners.iter().enumerate().any(open) {
-            return None;
-        }
-        let [source] = choice.sources[..] else { return None };
-        let others = may_ignore(state, choice.thread)
-            || choices.iter().any(|other| other.read != choice.read && other.goes_on());
-        let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
-        choice.spinning.iter().for_each(|&write| spinning.insert(write));
-        if may_wait(self.setup, state, analysis, choice.read, &spinning) || open_gate(state).is_some() {
-            return None;
-        }
-        let may_come = others && later(self.setup, state, analysis, &choices, choice.read, false);
-        (!may_come).then_some((choice.thread, choice.read, source))
-    }
-
     /// Whether some read has no source and can never have one.
     pub(super) fn is_infeasible(
         &self,

@@ -16,7 +16,7 @@ pub(super) struct Stored {
 #[derive(Clone, Copy)]
 pub(super) struct Forwarded {
     pub value: u64,
-    /// If the thread has run ahead to it.
+    /// The event of the store, if the thread has run ahead to it.
     pub event: Option<EventId>,
 }
 

@@ -38,7 +38,7 @@ use super::state::{SearchState, Status};
 use super::values::Values;
 pub(super) use circles::Fences;
 use circles::{Link, Stored, Waiter, begins_circle, is_in_circle, without_covered};
-pub(super) use reads::CircleReads;
+pub(super) use reads::circle_reads;
 
 /// The most threads among which circles are looked for; of more, whatever one may store is taken for a part of one.
 const MOST_THREADS: usize = 6;

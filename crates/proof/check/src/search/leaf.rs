@@ -8,7 +8,7 @@ use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences, ordered, other_endings, unordered};
 use super::failed::failed_iterations;
-use super::gates::Gate;
+use super::gate::Gate;
 use super::searcher::Search;
 use super::state::{Runner, SearchState, Status};
 use super::{Setup, Stuck, Why};

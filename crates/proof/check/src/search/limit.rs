@@ -19,6 +19,13 @@ pub struct Limits {
     pub cancelled: Option<Arc<AtomicBool>>,
 }
 
+impl Limits {
+    /// The limit that has been reached, if one has.
+    pub(crate) fn reached(&self) -> Option<Stopped> {
+        Watch::new(self).check()
+    }
+}
+
 /// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Stopped {

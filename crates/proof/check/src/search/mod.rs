@@ -30,20 +30,25 @@ mod execution;
 mod failed;
 mod feasibility;
 mod forwarding;
+mod gate;
 mod gates;
+mod head;
 mod ignored;
 mod interleaving;
 mod leaf;
 mod limit;
+mod own;
 mod possible;
 mod private;
 mod process;
 mod promises;
 mod race_free;
+mod root;
 mod rounds;
 mod run;
 mod same_stores;
 mod searcher;
+mod selection;
 mod settle;
 mod share;
 mod single;
@@ -59,13 +64,15 @@ use std::sync::Arc;
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use counted::{Answers, Counted, counted_runs};
+pub use exchange::FROM_NOBODY;
 pub(crate) use exchange::of_remaining;
-pub use exchange::{Exchange, FROM_NOBODY};
 pub use execution::last_values;
 pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
-pub use private::{Own, PrivateCells, SharedCells, keeping};
+pub use own::Own;
+pub use private::{PrivateCells, SharedCells, keeping};
 pub use process::{
-    AccessTarget, Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Written,
+    AccessTarget, Action, ActionParts, Address, Barrier, Change, Convergence, Exchange, Initial, Members, Memory,
+    Process, Written,
 };
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use same_stores::Lanes;
@@ -136,7 +143,7 @@ pub struct Setup<'w> {
     /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
     /// them from running at the same time.
     pub system: Vec<(ThreadId, ThreadId)>,
-    /// Which dependencies count.
+    /// The dependencies between operations of a thread that executions keep.
     pub dependencies: Dependencies,
     /// Under [`Dependencies::Ignored`]: values that reads are tried with, besides those that the program's writes give
     /// their places. An execution in which a read returns one has a write of it, which may exist only since the read
@@ -153,7 +160,8 @@ pub struct Setup<'w> {
     pub most_events: Option<&'w MostEvents>,
     /// The limits at which the search stops.
     pub limits: Limits,
-    /// Where it shows how far it is, if anyone watches. The finished executions are for the visitor to count.
+    /// The meter on which the search shows how far it is, if anyone watches. The visitor counts the finished
+    /// executions.
     pub meter: Option<Arc<Meter>>,
 }
 
@@ -180,7 +188,7 @@ impl<'w> Setup<'w> {
         }
     }
 
-    /// The same search with more threads, of one world.
+    /// Adds threads of one world to the search.
     pub fn with_threads<P: Process>(mut self, world: &'w P::World, threads: Vec<Spawn<P>>) -> Setup<'w> {
         self.threads.extend(threads.into_iter().map(|Spawn { placement, process, after }| Spawn {
             placement,
@@ -239,9 +247,9 @@ pub struct Stuck {
 /// The reason why a thread is stuck.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It waits for a value that no thread will write: the repeated reads, and the writes from which they read.
+    /// The thread waits for a value that no thread will write: the repeated reads, and the writes from which they read.
     Spins(Vec<(EventId, EventId)>),
-    /// It waits at a barrier that some thread of its block will never reach.
+    /// The thread waits at a barrier that some thread of its block will never reach.
     Barrier(EventId),
 }
 
@@ -391,7 +399,8 @@ pub enum End {
     Problem(Problem),
 }
 
-/// Searches all executions.
+/// Builds the executions of a program and passes each to the visitor, until all are built, the visitor ends the search,
+/// or a limit is reached.
 pub fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Statistics) {
     workers::search(setup, visitor)
 }

@@ -19,10 +19,11 @@ use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use wattle_core::lock;
 use wattle_memory::{Label, ThreadId};
 
+use super::own::Own;
 use super::process::{AccessTarget, Action, Address, Memory};
 use super::thread::{Erased, Thread};
 
@@ -132,26 +133,6 @@ impl<'w> PrivateCells<'w> {
     }
 }
 
-/// The private cells of one thread.
-#[derive(Clone, Debug, Default)]
-pub struct Own {
-    /// The cells that it has written, with values as far as they are known.
-    pub cells: FxHashMap<Address, Option<u64>>,
-    /// Whether it has written to a place that is not known.
-    clouded: bool,
-    /// The number of its writes, of which some may be to one cell.
-    pub writes: u32,
-    /// The cells that it has read: a cell that another thread writes is no private one of either.
-    read: FxHashSet<Address>,
-}
-
-impl Own {
-    /// Whether threads with these cells do the same from here on.
-    fn is_same(&self, other: &Own) -> bool {
-        self.clouded == other.clouded && self.cells == other.cells
-    }
-}
-
 /// A thread that keeps private cells in its own state.
 struct Keeping<'w> {
     inner: Thread<'w>,
@@ -160,7 +141,7 @@ struct Keeping<'w> {
     own: Arc<Own>,
 }
 
-/// The same thread, with its private cells in its own state.
+/// Wraps a thread so that its private cells are in its own state, and its accesses of them are no actions.
 pub fn keeping<'w>(inner: Thread<'w>, thread: ThreadId, cells: &'w PrivateCells<'w>) -> Thread<'w> {
     Thread::erased(Arc::new(Keeping { inner, thread, cells, own: Arc::default() }))
 }

@@ -4,10 +4,8 @@
 use std::hash::Hash;
 use std::sync::Arc;
 
-use wattle_ir::{AtomicOp, Type, eval};
+use wattle_ir::{AtomicOp, Type, WarpOp, eval};
 use wattle_memory::{Label, ThreadId};
-
-use super::exchange::Exchange;
 
 /// A memory cell: the number of its memory, and of the element in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,13 +67,21 @@ pub enum Change {
 pub enum Written {
     /// The result is not known yet.
     Unknown,
-    /// It writes nothing.
+    /// The read-modify-write writes nothing.
     Nothing,
-    /// It writes this value.
+    /// The read-modify-write writes this value.
     Value(u64),
 }
 
 impl Change {
+    /// The operands, as far as they are known: of a compare-exchange what is compared with, then what is written.
+    pub fn operands(self) -> [Option<u64>; 2] {
+        match self {
+            Change::Apply { operand, .. } => [operand, None],
+            Change::CompareExchange { expected, desired, .. } => [expected, desired],
+        }
+    }
+
     /// Whether its operands are known.
     pub fn is_known(self) -> bool {
         match self {
@@ -130,10 +136,10 @@ pub enum Members {
     Threads(Arc<[ThreadId]>),
     /// All of these threads but those that have ended.
     Remaining(Arc<[ThreadId]>),
-    /// This number of threads of the block, whichever arrive first; later ones pass at once.
+    /// As many threads of the block as the number, whichever arrive first; later ones pass at once.
     Quorum(u32),
-    /// This number of groups, whichever arrive first; later ones wait for others. A group has arrived once all of its
-    /// threads have that have not ended.
+    /// As many groups as `count`, whichever arrive first; later ones wait for others. A group has arrived once all of
+    /// its threads have that have not ended.
     Groups {
         /// The threads of all groups.
         of: Arc<[ThreadId]>,
@@ -156,8 +162,8 @@ pub struct Barrier {
     pub members: Members,
     /// Whether the thread waits; otherwise it only arrives.
     pub waits: bool,
-    /// Which threads must be at the same dynamic instance of the same statement as this one; `None` if any barrier of
-    /// the resource matches.
+    /// The statement instance at which the threads of a group must be together; `None` if any barrier of the resource
+    /// matches.
     pub converges: Option<Convergence>,
 }
 
@@ -169,6 +175,26 @@ pub struct Convergence {
     pub group: u32,
     /// The instance: equal for the same statement in the same iterations of the loops around it.
     pub instance: u64,
+}
+
+/// What a lane brings to an operation of its warp. An unknown value is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The operation.
+    pub op: WarpOp,
+    /// The type of the values.
+    pub ty: Type,
+    /// The lane's value.
+    pub value: Option<u64>,
+    /// The second operand; 0 where there is none.
+    pub operand: Option<u64>,
+}
+
+impl Exchange {
+    /// Whether the value and the operand are known.
+    pub(super) fn is_known(&self) -> bool {
+        self.value.is_some() && self.operand.is_some()
+    }
 }
 
 /// The next action of a thread. `source` is the statement, by a number that the process assigns. A target or value that
@@ -191,9 +217,9 @@ pub enum Action {
     Exchange { barrier: Barrier, exchange: Exchange, source: u32 },
     /// A loop that may go on for ever is about to begin. The process now holds only values that it will use again.
     LoopHead { label: u32 },
-    /// Such a loop is about to begin again. If its exit depends on memory, it `waits`: other threads may prolong it
-    /// without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever memory holds:
-    /// then they may prolong it as far as that.
+    /// A loop that may go on for ever is about to begin again. If its exit depends on memory, it `waits`: other threads
+    /// may prolong it without limit, so the loop bound applies to it, unless it `ends` by itself in the end, whatever
+    /// memory holds: then they may prolong it as far as that.
     BackEdge { label: u32, source: u32, waits: bool, ends: bool },
     /// The thread cannot continue before a value that it was not given is known. The next call repeats the attempt.
     NeedsValue,
@@ -203,6 +229,53 @@ pub enum Action {
     Halt,
     /// The thread has ended.
     Done,
+}
+
+/// What an action is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ActionParts {
+    /// The labels of the events that the action is.
+    pub labels: [Option<Label>; 2],
+    /// What the action writes, combines, compares or brings, as far as that is known; of a compare-exchange first the
+    /// value that is compared with.
+    pub operands: [Option<u64>; 2],
+    /// Whether the action may write memory.
+    pub writes: bool,
+    /// Whether the action expects [`Process::answer`].
+    pub is_answered: bool,
+}
+
+impl Action {
+    /// What the action is made of.
+    pub fn parts(&self) -> ActionParts {
+        let none = ActionParts { labels: [None; 2], operands: [None; 2], writes: false, is_answered: false };
+        match *self {
+            Action::Read { target: _, label, source: _ } => {
+                ActionParts { labels: [Some(label), None], is_answered: true, ..none }
+            }
+            Action::Write { target: _, value, label, source: _ } => {
+                ActionParts { labels: [Some(label), None], operands: [value, None], writes: true, ..none }
+            }
+            Action::Update { target: _, change, read, write, source: _ } => ActionParts {
+                labels: [Some(read), Some(write)],
+                operands: change.operands(),
+                writes: true,
+                is_answered: true,
+            },
+            Action::Exchange { barrier: _, exchange, source: _ } => {
+                ActionParts { operands: [exchange.value, exchange.operand], is_answered: true, ..none }
+            }
+            Action::Fence { label, source: _ } | Action::Barrier { barrier: _, label, source: _ } => {
+                ActionParts { labels: [Some(label), None], ..none }
+            }
+            Action::LoopHead { label: _ }
+            | Action::BackEdge { label: _, source: _, waits: _, ends: _ }
+            | Action::NeedsValue
+            | Action::Fault { fault: _, source: _ }
+            | Action::Halt
+            | Action::Done => none,
+        }
+    }
 }
 
 /// The memory before all threads.
@@ -227,13 +300,13 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
         self.answer(world, Some(word));
     }
 
-    /// Whether it takes along what the read at which it stands finds in unwritten memory, and reports a fault where
-    /// that matters. Of others the read is the error.
+    /// Whether the thread takes along what the read at which it stands finds in unwritten memory, and reports a fault
+    /// where that matters. Of others the read is the error.
     fn carries_unwritten(&self, _world: &Self::World) -> bool {
         false
     }
 
-    /// Whether it will do the same as another thread of another position, given the same answers. Both wait for an
+    /// Whether the thread will do the same as another of another position, given the same answers. Both wait for an
     /// answer.
     fn is_alike(&self, _world: &Self::World, other: &Self) -> bool {
         self == other
@@ -263,15 +336,15 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// `None` where they are too many.
     fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;
 
-    /// Whether it holds a value that is not known.
+    /// Whether the thread holds a value that is not known.
     fn any_pending(&self) -> bool;
 
     /// Marks the values that are not known, each with another mark, so that it is the same value wherever the mark is
     /// found again: it has only been kept or copied.
     fn mark_pending(&mut self) {}
 
-    /// Whether it holds a value that is not known and has no mark: it may be another one than that of a state which is
-    /// equal otherwise.
+    /// Whether the thread holds a value that is not known and has no mark: it may be another one than that of a state
+    /// which is equal otherwise.
     fn any_unmarked(&self) -> bool {
         self.any_pending()
     }

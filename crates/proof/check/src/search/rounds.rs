@@ -23,38 +23,14 @@
 use wattle_memory::{Analysis, EventId, Graph, Kind, Model, ThreadId};
 
 use super::Thread;
+use super::head::{Head, Round};
 use super::process::{Address, Members};
-use super::state::{Head, SearchState, Status};
+use super::state::{SearchState, Status};
 
 /// How many rounds of a loop are built: one for each side of a race.
 pub(super) const MOST_ROUNDS: u32 = 2;
 
-/// What a thread has done in an iteration, if threads may repeat it together.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Round {
-    /// The gates that it has come to.
-    pub gates: Vec<usize>,
-    /// The thread's arrival at the last of its gates.
-    pub arrival: Option<EventId>,
-    /// The reads of the iteration.
-    pub reads: Vec<EventId>,
-    /// The writes of updates that have written back what they read.
-    pub idle: Vec<EventId>,
-    /// Its stores, none of which is atomic.
-    pub writes: Vec<EventId>,
-}
-
 impl Round {
-    /// The numbers of its events.
-    pub fn events(&mut self) -> impl Iterator<Item = &mut EventId> {
-        self.reads.iter_mut().chain(&mut self.idle).chain(&mut self.writes).chain(&mut self.arrival)
-    }
-
-    /// Its reads, and the writes of its idle updates.
-    pub fn looks(&self) -> impl Iterator<Item = EventId> + '_ {
-        self.reads.iter().chain(&self.idle).copied()
-    }
-
     /// Whether each store has written what the cell held when the iteration began, which is known where its thread
     /// alone has written the cell.
     pub fn leaves_memory(&self, state: &SearchState<'_>, thread: ThreadId) -> bool {

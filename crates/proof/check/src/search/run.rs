@@ -3,11 +3,11 @@
 use wattle_memory::{EventId, Label, Level, ThreadId, stop};
 
 use super::contents::{locate, provide, write_half};
-use super::exchange::Exchange;
-use super::process::{AccessTarget, Action, Address, Barrier, Change};
+use super::head::Head;
+use super::process::{AccessTarget, Action, Address, Barrier, Change, Exchange};
 use super::promises::{take_back, take_early, take_or_insert};
 use super::rounds::{MOST_ROUNDS, comes_round, meet, note};
-use super::state::{Fault, Head, SearchState, Status};
+use super::state::{Fault, SearchState, Status};
 use super::{Problem, Setup, Thread};
 
 /// The most iterations of loops that end, whatever memory holds, before they count as those of others do.
@@ -85,7 +85,7 @@ fn begin<'w>(state: &mut SearchState<'w>, thread: ThreadId) -> Run<'w> {
     run
 }
 
-/// Runs one thread.
+/// Runs a thread to its end, or to where it stops, and records its status.
 pub(super) fn run<'w>(
     setup: &Setup<'_>,
     state: &mut SearchState<'w>,
@@ -436,7 +436,7 @@ fn changed(run: &mut Run<'_>, state: &SearchState<'_>, read: EventId) {
     let mixed = state.is_mixed(state.graph.event(read).location);
     let idle = match (state.graph.event(read).value, state.graph.event(write).value) {
         (Some(old), Some(new)) => old == new && state.graph.event(write).label.atomic && !mixed,
-        _ => false,
+        (None, _) | (_, None) => false,
     };
     for head in &mut run.heads {
         head.effect |= !idle;

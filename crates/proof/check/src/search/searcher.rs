@@ -8,13 +8,12 @@ use rustc_hash::FxHashSet;
 use wattle_core::lock;
 use wattle_memory::{Analysis, stop};
 
-use super::ignored::CircleReads;
 use super::limit::Watch;
 use super::process::Address;
 use super::settle::settle;
 use super::state::{MixedCells, SearchState};
 use super::values::Values;
-use super::{Dependencies, Problem, Setup, Statistics, Stopped, Visitor};
+use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
 /// The reason why the search stops.
 pub(super) enum Halt {
@@ -91,19 +90,6 @@ impl Known {
     /// Whether the state's graph has not changed since.
     pub fn is_of(&self, state: &SearchState<'_>) -> bool {
         self.revision == state.graph.revision()
-    }
-}
-
-impl<'w> Open<'w> {
-    /// The initial state.
-    pub fn root(setup: &Setup<'w>, global: &Global<'_>) -> Self {
-        let values = || global.values.get_or_init(|| Values::find(setup));
-        let ignores = setup.dependencies == Dependencies::Ignored;
-        let circle_reads = ignores.then(|| Arc::new(CircleReads::find(setup, values())));
-        Open {
-            state: SearchState { mixed: global.mixed.clone(), circle_reads, ..SearchState::new(setup) },
-            known: None,
-        }
     }
 }
 

@@ -39,7 +39,7 @@ impl Meter {
         }
     }
 
-    /// Another search begins: the counts go on, the share is 0.
+    /// Begins another search: the counts go on, the share is 0.
     pub fn begin(&self) {
         self.share.store(0, Ordering::Relaxed);
     }

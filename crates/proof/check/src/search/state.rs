@@ -8,64 +8,36 @@ use rustc_hash::FxHashSet;
 use wattle_memory::{Event, EventId, Graph, Kind, Label, Level, LocationId, Model, Placement, Set, ThreadId};
 
 use super::boundaries::placements;
-use super::gates::Gate;
-use super::ignored::CircleReads;
+use super::gate::Gate;
+use super::head::{Head, Round};
 use super::process::{AccessTarget, Address, Change, Members, Memory, Written};
-use super::rounds::Round;
 use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Status {
-    /// It can run.
+    /// The thread can run.
     Ready,
-    /// It has not begun, and waits for other threads to end.
+    /// The thread has not begun, and waits for other threads to end.
     NotStarted,
-    /// It needs the value of a read whose source is not chosen.
+    /// The thread needs the value of a read whose source is not chosen.
     Needs,
-    /// It waits at the barrier with this number in [`SearchState::gates`].
+    /// The thread waits at the barrier with this number in [`SearchState::gates`].
     AtBarrier(usize),
-    /// It has come back to the head of a loop and nothing has changed.
+    /// The thread has come back to the head of a loop and nothing has changed.
     Spins,
-    /// It has come back to the head of a loop, and has changed nothing but what the threads see that it met at
+    /// The thread has come back to the head of a loop, and has changed nothing but what the threads see that it met at
     /// barriers: where they have come back too, all of them spin ([`super::rounds`]).
     GoesRound,
-    /// It has iterated a loop more often than the loop bound allows.
+    /// The thread has iterated a loop more often than the loop bound allows.
     Bounded,
-    /// It has iterated a loop that does not depend on memory more often than [`MOST_TURNS`](super::MOST_TURNS) allows.
+    /// The thread has iterated a loop that does not depend on memory more often than [`MOST_TURNS`](super::MOST_TURNS)
+    /// allows.
     Endless,
-    /// It is never scheduled again.
+    /// The thread is never scheduled again.
     Halted,
-    /// It has ended.
+    /// The thread has ended.
     Done,
-}
-
-/// An open loop, with the thread as it was when the current iteration began.
-#[derive(Clone)]
-pub(super) struct Head<'w> {
-    pub label: u32,
-    pub process: Thread<'w>,
-    pub iterations: u32,
-    /// The iterations in a row that have neither looked nor done anything that others see.
-    pub idle: u32,
-    /// The first event of the current iteration.
-    pub first: Option<EventId>,
-    /// Whether the current iteration has done something that other threads can see.
-    pub effect: bool,
-    /// Whether it has read memory that threads race on.
-    pub looked: bool,
-    /// What it has done, if threads may repeat it together.
-    pub round: Option<Round>,
-    /// How often the loop has been repeated so.
-    pub rounds: u32,
-}
-
-impl<'w> Head<'w> {
-    /// The head of a loop at which this process is.
-    pub fn new(label: u32, process: Thread<'w>) -> Self {
-        let round = Some(Round::default());
-        Head { label, process, iterations: 0, idle: 0, first: None, effect: false, looked: false, round, rounds: 0 }
-    }
 }
 
 /// The state of a thread. Everything before `waiting` is decided; `trail` holds the events to which it has run ahead
@@ -79,7 +51,7 @@ pub(super) struct Runner<'w> {
     pub ahead: Thread<'w>,
     /// The first read whose value is not known.
     pub waiting: Option<EventId>,
-    /// Whether it only returns to the head of its loop with a value of that read, for values that were tried.
+    /// Whether the thread only returns to the head of its loop with a value of that read, for values that were tried.
     pub returns: RefCell<Vec<(u64, bool)>>,
     pub trail: Vec<EventId>,
     /// If `waiting` is a read-modify-write: its write, and the change.
@@ -94,17 +66,17 @@ pub(super) struct Runner<'w> {
     pub depends: bool,
     /// Whether some of its completions are longer than the limit, so that this is not decided.
     pub cut: bool,
-    /// Whether it has come to a loop without a bound.
+    /// Whether the thread has come to a loop without a bound.
     pub loops: bool,
     /// The jump back at which it stopped, of a loop at its bound.
     pub bounded_at: Option<u32>,
-    /// If it spins, the first event of the iteration that changed nothing.
+    /// If the thread spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// The iteration of the loop, if it goes round.
     pub round: Option<Round>,
     /// The reads, and the writes of idle updates, of iterations that threads have repeated together.
     pub repeated: Vec<EventId>,
-    /// Its arrivals at barriers, in program order, each with the number of its gate.
+    /// The thread's arrivals at barriers, in program order, each with the number of its gate.
     pub arrivals: Vec<(EventId, usize)>,
     /// The faults since `waiting`; they are found again when the thread is run again.
     pub faults: Vec<Fault>,
@@ -178,8 +150,22 @@ pub(super) struct SearchState<'w> {
     pub ignored: Vec<(u32, u32)>,
     /// The cells whose idle updates count as effects.
     pub mixed: MixedCells,
-    /// Where dependencies are ignored: the reads for which a thread may wait that does something early.
+    /// The reads for which a thread may wait that does something early, where dependencies are ignored.
     pub circle_reads: Option<Arc<CircleReads>>,
+}
+
+/// The reads at which a thread may wait as a part of a circle ([`super::ignored`]).
+#[derive(Debug)]
+pub(super) struct CircleReads(
+    /// The reads by their threads and statements; `None` where all may be.
+    pub Option<FxHashSet<(ThreadId, u32)>>,
+);
+
+impl CircleReads {
+    /// Whether a thread that waits for a read of this statement may be part of a circle.
+    pub fn contains(&self, thread: ThreadId, source: u32) -> bool {
+        self.0.as_ref().is_none_or(|some| some.contains(&(thread, source)))
+    }
 }
 
 /// Cells that have accesses which atomicity does not order with an idle update of theirs ([`super::failed`]).

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 
-use super::private::Own;
+use super::own::Own;
 use super::process::{Action, Address, Process};
 
 /// A process in its world. Copies share it until one of them runs on: a search keeps many states, and most of their
@@ -115,7 +115,8 @@ pub trait Erased: Send + Sync {
     fn any_unmarked(&self) -> bool;
     fn mark_pending(&mut self);
     fn forget_dead(&mut self);
-    /// See [`Process::widen`]; threads with private cells of their own are not widened.
+    /// Widens the thread as [`Process::widen`] does; `false` by default, since threads with private cells of their own
+    /// are not widened.
     fn widen(&mut self, _other: &Thread<'_>, _together: bool) -> bool {
         false
     }

@@ -21,14 +21,14 @@ const MOST_VALUES: usize = 24;
 /// The possible values of each place that some thread reads or writes.
 #[derive(Debug)]
 pub(super) struct Values {
-    places: HashMap<Source, Place>,
+    places: HashMap<Source, PlaceValues>,
     /// Whether all values were found.
     complete: bool,
-    /// The same, but for values that come of those which nothing but themselves brings about.
+    /// Whether all values were found, but for those that nothing but themselves brings about.
     whole: bool,
 }
 
-/// Where a value comes from.
+/// The origin of a value that a thread receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Source {
     Memory(Address),
@@ -77,9 +77,9 @@ impl Values {
 
 /// The values found for a place.
 #[derive(Debug)]
-struct Place {
+struct PlaceValues {
     values: Vec<u64>,
-    /// Whether it can have any value.
+    /// Whether the place can have any value.
     open: bool,
     /// Whether some store of a value that is computed from what is read is to it.
     computed: bool,
@@ -90,9 +90,9 @@ struct Node<'w> {
     process: Thread<'w>,
     from: Source,
     change: Option<Change>,
-    /// How many of the place's values it has been answered with.
+    /// How many of the place's values the thread has been answered with.
     given: usize,
-    /// Whether it has been answered with an unknown value.
+    /// Whether the thread has been answered with an unknown value.
     opened: bool,
 }
 
@@ -122,14 +122,14 @@ struct Finder<'a, 'w> {
     tried: HashSet<Source>,
     /// Whether a store was left out, since its place is not known.
     left_out: bool,
-    places: HashMap<Source, Place>,
+    places: HashMap<Source, PlaceValues>,
     nodes: Vec<Node<'w>>,
     seen: Seen<'w>,
     left: u32,
 }
 
 impl<'w> Finder<'_, 'w> {
-    fn place(&mut self, from: Source) -> &mut Place {
+    fn place(&mut self, from: Source) -> &mut PlaceValues {
         let setup = self.setup;
         let tried: &[u64] = if self.tried.contains(&from) { &setup.tried_values } else { &[] };
         self.places.entry(from).or_insert_with(|| {
@@ -139,7 +139,7 @@ impl<'w> Finder<'_, 'w> {
             };
             let others: Vec<u64> = tried.iter().filter(|value| !values.contains(value)).copied().collect();
             values.extend(others);
-            Place { values, open: false, computed: false }
+            PlaceValues { values, open: false, computed: false }
         })
     }
 

@@ -4,7 +4,7 @@ use wattle_memory::{Classes, FenceOrder, Label, Level, Scope};
 
 use super::bytes::{Piece, Pieces};
 use super::finding::Finding;
-use super::gates::{Arrival, Meets};
+use super::gate::{Arrival, Meets};
 use super::history::{Event, Extent};
 use super::machine::Machine;
 use super::module::{ModuleRun, Role};
@@ -12,11 +12,11 @@ use super::running::Running;
 use super::shadow::Passing;
 use super::simulator::Simulator;
 use super::steps::Over;
-use crate::search::{AccessTarget, Action, Written};
+use crate::search::{AccessTarget, Action, Change, Written};
 
 /// An access to memory by a thread of a module.
 #[derive(Clone, Copy)]
-struct Access<'r> {
+struct ByteAccess<'r> {
     run: &'r ModuleRun,
     target: AccessTarget,
     pieces: Pieces,
@@ -54,35 +54,9 @@ impl Simulator {
             }
             Action::Update { target: Some(target), change, read, write, source } => {
                 let access = self.access(thread, run, target, source);
-                let (old, unwritten) = self.value_of(thread, &access);
-                if unwritten != 0 {
-                    self.report_unwritten(thread, &access);
-                }
-                self.look_for_copies(thread, &access, true);
-                let new = match change.written(Some(old)) {
-                    Written::Value(new) => Some(new),
-                    Written::Nothing => None,
-                    Written::Unknown => return Some(Over::Unjudged(NOT_KNOWN.into())),
-                };
-                self.take_part(thread, &access, change.read_label(read, Some(old)), Some(write), new.is_some());
-                if let Some(new) = new {
-                    self.set_value(&access, new, true);
-                }
-                thread.machine.answer(old);
-                self.mix(target.address.element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
+                return self.update(thread, &access, change, [read, write]);
             }
-            Action::Fence { label, .. } => {
-                self.mix(1);
-                if let Some(order) = fence_order(&label) {
-                    let Running { sync, block_sync, .. } = thread;
-                    if block_sync.is_none() || label.semantics.includes(Classes::BUFFER) {
-                        sync.fence(order, scope(label.level), &mut self.fences);
-                    }
-                    if let Some(sync) = block_sync.as_mut().filter(|_| label.semantics.includes(Classes::BLOCK)) {
-                        sync.fence(order, scope(label.level), &mut self.fences);
-                    }
-                }
-            }
+            Action::Fence { label, .. } => self.pass_fence(thread, &label),
             Action::Barrier { barrier, label, source } => {
                 return Some(Over::Gate(Arrival::new(thread, barrier, Meets::Barrier(label), run.module.site(source))));
             }
@@ -116,10 +90,51 @@ impl Simulator {
         None
     }
 
-    fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: AccessTarget, source: u32) -> Access<'r> {
+    /// Does a read-modify-write, and answers it with the old value; returns why the run of steps is over, if it is.
+    fn update(
+        &mut self,
+        thread: &mut Running,
+        access: &ByteAccess<'_>,
+        change: Change,
+        [read, write]: [Label; 2],
+    ) -> Option<Over> {
+        let (old, unwritten) = self.value_of(thread, access);
+        if unwritten != 0 {
+            self.report_unwritten(thread, access);
+        }
+        self.look_for_copies(thread, access, true);
+        let new = match change.written(Some(old)) {
+            Written::Value(new) => Some(new),
+            Written::Nothing => None,
+            Written::Unknown => return Some(Over::Unjudged(NOT_KNOWN.into())),
+        };
+        self.take_part(thread, access, change.read_label(read, Some(old)), Some(write), new.is_some());
+        if let Some(new) = new {
+            self.set_value(access, new, true);
+        }
+        thread.machine.answer(old);
+        let element = access.target.address.element;
+        self.mix(element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
+        None
+    }
+
+    /// Passes a fence, in each class of memory that it orders.
+    fn pass_fence(&mut self, thread: &mut Running, label: &Label) {
+        self.mix(1);
+        let Some(order) = fence_order(label) else { return };
+        let Running { sync, block_sync, .. } = thread;
+        if block_sync.is_none() || label.semantics.includes(Classes::BUFFER) {
+            sync.fence(order, scope(label.level), &mut self.fences);
+        }
+        if let Some(sync) = block_sync.as_mut().filter(|_| label.semantics.includes(Classes::BLOCK)) {
+            sync.fence(order, scope(label.level), &mut self.fences);
+        }
+    }
+
+    fn access<'r>(&self, thread: &Running, run: &'r ModuleRun, target: AccessTarget, source: u32) -> ByteAccess<'r> {
         let block = self.blocks.get(thread.block as usize).and_then(Option::as_ref);
         let pieces = run.pieces(target, block.map_or(&[], |block| &block.shared));
-        Access { run, target, pieces, source, role: run.module.role(source) }
+        ByteAccess { run, target, pieces, source, role: run.module.role(source) }
     }
 
     fn wrong(&mut self, thread: &Running, what: String, site: wattle_ir::Site) {
@@ -131,7 +146,7 @@ impl Simulator {
 
     /// The value that an access reads, and which of its bytes nobody has written: the lowest bit is the lowest byte's,
     /// and all bits are set where none of them is written.
-    fn value_of(&mut self, thread: &mut Running, access: &Access<'_>) -> (u64, u8) {
+    fn value_of(&mut self, thread: &mut Running, access: &ByteAccess<'_>) -> (u64, u8) {
         // Bytes that are none of an element's are padding of a struct.
         let all = u8::MAX >> (8 - access.target.bytes.min(8));
         let (mut unwritten, mut value) = (all, 0);
@@ -151,7 +166,7 @@ impl Simulator {
     }
 
     /// Reports an access that has found unwritten memory.
-    fn report_unwritten(&mut self, thread: &Running, access: &Access<'_>) {
+    fn report_unwritten(&mut self, thread: &Running, access: &ByteAccess<'_>) {
         if let Some(launch) = self.launches.get_mut(thread.launch) {
             let finding = Finding::Unwritten {
                 actor: launch.actor(thread.sync.member.thread),
@@ -164,7 +179,7 @@ impl Simulator {
         }
     }
 
-    fn set_value(&mut self, access: &Access<'_>, value: u64, is_written: bool) {
+    fn set_value(&mut self, access: &ByteAccess<'_>, value: u64, is_written: bool) {
         for piece in access.pieces.iter() {
             let Some(allocation) = self.memories.at(piece.address) else { continue };
             let element = piece.address.element as usize;
@@ -192,12 +207,12 @@ impl Simulator {
     fn take_part(
         &mut self,
         thread: &mut Running,
-        access: &Access<'_>,
+        access: &ByteAccess<'_>,
         label: Label,
         update: Option<Label>,
         writes: bool,
     ) {
-        let Access { run, pieces, .. } = *access;
+        let ByteAccess { run, pieces, .. } = *access;
         let in_block = run.is_shared(access.target.address.memory);
         if in_block {
             thread.exchange_classes();
@@ -265,7 +280,7 @@ impl Simulator {
     fn record_access(
         &mut self,
         thread: &Running,
-        access: &Access<'_>,
+        access: &ByteAccess<'_>,
         label: Label,
         scope: Option<Scope>,
         write: bool,
@@ -312,7 +327,7 @@ impl Simulator {
 
     /// Adds a finding where an access meets an asynchronous copy that is not complete: the target of one may be
     /// accessed again only after the wait that completes it.
-    fn look_for_copies(&mut self, thread: &Running, access: &Access<'_>, writes: bool) {
+    fn look_for_copies(&mut self, thread: &Running, access: &ByteAccess<'_>, writes: bool) {
         if !access.run.is_shared(access.target.address.memory) || access.role == Role::BeginsCopy {
             return;
         }
@@ -341,7 +356,7 @@ impl Simulator {
 /// What a thread would need to go on, where that is not known.
 const NOT_KNOWN: &str = "it depends on a value that is not known";
 
-impl Access<'_> {
+impl ByteAccess<'_> {
     fn place(&self) -> String {
         let AccessTarget { address, .. } = self.target;
         self.run.module.place(address.memory, address.element)

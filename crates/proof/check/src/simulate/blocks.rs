@@ -3,9 +3,8 @@
 use super::clock::Clock;
 use super::machine::Code;
 use super::memory::{Address, Init};
-use super::running::{Block, READS, RunState, Running};
+use super::running::{Block, Meetings, READS, RunState, Running};
 use super::simulator::Simulator;
-use super::spin::Meetings;
 use super::sync::{Member, ThreadSync};
 
 impl Simulator {

@@ -1,11 +1,19 @@
 //! The bytes that modules address, as parts of the elements of memories.
 
 use super::history::Extent;
-use super::memory::{Address, Memories, MemoryError};
-use super::module::ModuleBuffer;
+use super::memory::{Address, Memories, MemoryError, MemoryId};
 
 /// The most bytes of one access, and so the most elements that it touches.
 const WIDEST: usize = 8;
+
+/// A buffer that a module's kernel can reach: a range of its addresses.
+#[derive(Clone, Debug)]
+pub struct ModuleBuffer {
+    /// The memories that hold it: of each its identifier, and the offset of its first number in an element.
+    pub memories: Vec<(MemoryId, u32)>,
+    /// The size of an element in bytes.
+    pub stride: u64,
+}
 
 /// A range of bytes that memories hold: the elements of a buffer, or of each number of them where they are structs.
 #[derive(Clone, Debug)]

@@ -17,9 +17,9 @@ pub struct Actor {
     pub launch: String,
     /// The number of dimensions of the launch.
     pub rank: usize,
-    /// Its block and its index there.
+    /// The block of the thread in its launch, and its index in the block.
     pub position: Position,
-    /// Whether it runs on the device, not on the host.
+    /// Whether the thread runs on the device, not on the host.
     pub on_device: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Actor {
 pub struct AccessSite {
     /// The thread.
     pub actor: Actor,
-    /// Whether it wrote.
+    /// Whether the access wrote.
     pub write: bool,
     /// The scope of an atomic access; `None` for a plain one.
     pub scope: Option<Scope>,
@@ -58,29 +58,29 @@ pub struct Waiting {
     pub actor: Actor,
     /// The last source line that it passed.
     pub site: Site,
-    /// What it does at that line.
+    /// What the thread does at that line.
     pub why: Why,
 }
 
 /// What a thread does at its last line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It waits at a barrier.
+    /// The thread waits at a barrier.
     Barrier,
-    /// It waits at an operation of its warp.
+    /// The thread waits at an operation of its warp.
     Warp,
-    /// It repeats a loop in which nothing can change any more.
+    /// The thread repeats a loop in which nothing can change any more.
     Spinning,
-    /// It could continue.
+    /// The thread could continue.
     Running,
 }
 
 /// The reason why a launch was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Its threads reached this limit on their statements together.
+    /// The threads of the launch together reached this limit on their statements.
     StepLimit(u64),
-    /// Its time limit was reached.
+    /// The time limit of the launch was reached.
     Deadline,
     /// The stop flag was set.
     Interrupted,
@@ -105,7 +105,7 @@ pub enum Finding {
     Wrong {
         /// The thread.
         actor: Actor,
-        /// What it did, in words.
+        /// What the thread did, in words.
         what: String,
         /// The source line.
         site: Site,
@@ -114,7 +114,7 @@ pub enum Finding {
     Unjudged {
         /// The thread.
         actor: Actor,
-        /// What it did, and why that cannot be judged.
+        /// What the thread did, and why that cannot be judged.
         what: String,
         /// The source line.
         site: Site,
@@ -125,7 +125,7 @@ pub enum Finding {
         actor: Actor,
         /// The view or shared array; of a module's access with the index there.
         place: String,
-        /// Whether it is the block's shared memory.
+        /// Whether the place is in the block's shared memory.
         shared: bool,
         /// The index there; empty where the place has it.
         index: Vec<u64>,
@@ -143,7 +143,7 @@ pub enum Finding {
         ended: Actor,
         /// The last line of the ended thread.
         last: Site,
-        /// Whether it is an operation of the warp.
+        /// Whether the threads meet at an operation of the warp.
         in_warp: bool,
     },
     /// The threads of a block wait at different barriers, or the lanes of a warp at different operations.
@@ -159,7 +159,7 @@ pub enum Finding {
         /// Whether both are one statement, in different iterations of the loops around it. If not and the lines are
         /// equal, the statement was reached through different calls of its function.
         one_statement: bool,
-        /// Whether they are lanes of a warp, one of which waits at an operation of it.
+        /// Whether the threads are lanes of a warp, one of which waits at an operation of it.
         in_warp: bool,
     },
     /// The first data race of the launch.
@@ -224,9 +224,9 @@ impl fmt::Display for Actor {
 }
 
 /// A place in memory: its name, and the index there where the name does not have it.
-struct Place<'a>(&'a str, &'a [u64]);
+struct ElementName<'a>(&'a str, &'a [u64]);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ElementName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.1.is_empty() { f.write_str(self.0) } else { write!(f, "`{}` at index {}", self.0, Index(self.1)) }
     }
@@ -312,7 +312,7 @@ impl fmt::Display for Finding {
                 } else {
                     "initialise the buffer, or let the kernel write it first"
                 };
-                let place = Place(place, index);
+                let place = ElementName(place, index);
                 write!(f, "{place} was read, and nobody wrote it: {actor} at {site}; {advice}")
             }
             Finding::BarrierMissed { waiting, barrier, ended, last, in_warp } => {
@@ -328,7 +328,7 @@ impl fmt::Display for Finding {
                 "data race on {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
                  or store) and the other acquire what it wrote, at scopes that include both, or put a barrier between \
                  them, or {}",
-                Place(&race.place, &race.index),
+                ElementName(&race.place, &race.index),
                 race.first,
                 race.second,
                 // Atomics race where one's scope does not include the other's thread, or their sizes differ.

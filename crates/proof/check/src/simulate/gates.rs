@@ -9,45 +9,17 @@ use wattle_memory::{Classes, Label};
 
 use super::clock::Clock;
 use super::finding::Finding;
+use super::gate::{Arrival, Gate, Meets};
 use super::machine::Code;
 use super::running::{Block, RunState, Running};
 use super::simulator::Simulator;
 use crate::search::{Barrier, Convergence, Members, of_remaining};
 
-/// The arrivals that belong together.
-pub(super) struct Gate {
-    instance: u64,
-    members: Members,
-    arrivals: Vec<Arrival>,
-    /// What those pass on that have passed, where later ones pass at once.
-    passed: Option<[Clock; 2]>,
-}
-
-/// A thread's arrival.
-pub(super) struct Arrival {
-    /// The thread's number in its block.
-    number: u32,
-    site: Site,
-    barrier: Barrier,
-    meets: Meets,
-    /// What it passes on: of all memory, or of buffers and of the block's memory where they are ordered each by itself.
-    gives: [Clock; 2],
-}
-
-/// What threads meet for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Meets {
-    /// A barrier, which orders memory as far as it acquires and releases.
-    Barrier(Label),
-    /// An operation of a warp with the lane's value and operand, which orders nothing.
-    Exchange { op: WarpOp, ty: Type, value: u64, operand: u32 },
-}
-
 /// What has come of the arrivals at a gate.
-enum Found {
-    /// It waits for others.
+enum GateState {
+    /// The gate waits for further arrivals.
     Waits,
-    /// These arrivals pass.
+    /// The gate opens, and these arrivals pass.
     Opens(Vec<usize>),
     /// The first arrival waits for a thread of that number, which has ended.
     Missed(u32),
@@ -92,7 +64,7 @@ const FIRST_OF_WARPS: u64 = 16;
 impl Gate {
     /// What has come of the arrivals. `first` is the number of the block's first thread among those of its launch, and
     /// `lives` says whether a thread of the block has not ended.
-    fn look(&self, first: usize, lives: &dyn Fn(u32) -> bool) -> Found {
+    fn look(&self, first: usize, lives: &dyn Fn(u32) -> bool) -> GateState {
         let in_block = |thread: &usize| (thread - first) as u32;
         let has_come = |thread: u32| self.arrivals.iter().any(|arrival| arrival.number == thread);
         match &self.members {
@@ -101,12 +73,12 @@ impl Gate {
                     return self.converge((0..self.arrivals.len()).collect());
                 }
                 let mut missing = of.iter().map(in_block).filter(|&thread| !has_come(thread));
-                missing.find(|&thread| !lives(thread)).map_or(Found::Waits, Found::Missed)
+                missing.find(|&thread| !lives(thread)).map_or(GateState::Waits, GateState::Missed)
             }
             Members::Remaining(of) => {
                 let is_missing = |&thread: &u32| lives(thread) && !has_come(thread);
                 if of.iter().map(in_block).any(|thread| is_missing(&thread)) {
-                    Found::Waits
+                    GateState::Waits
                 } else {
                     self.converge((0..self.arrivals.len()).collect())
                 }
@@ -115,7 +87,7 @@ impl Gate {
                 if self.arrivals.len() >= *quorum as usize {
                     self.converge((0..self.arrivals.len()).collect())
                 } else {
-                    Found::Waits
+                    GateState::Waits
                 }
             }
             Members::Groups { of, size, count } => {
@@ -125,10 +97,10 @@ impl Gate {
                 });
                 let mut arrived: Vec<Vec<usize>> = groups.flatten().collect();
                 if arrived.len() < *count as usize {
-                    return Found::Waits;
+                    return GateState::Waits;
                 }
                 arrived.truncate(*count as usize);
-                Found::Opens(arrived.concat())
+                GateState::Opens(arrived.concat())
             }
         }
     }
@@ -145,10 +117,10 @@ impl Gate {
         (0..whole).map(nth).take_while(|who| self.apart(who).is_none()).collect()
     }
 
-    fn converge(&self, who: Vec<usize>) -> Found {
+    fn converge(&self, who: Vec<usize>) -> GateState {
         match self.apart(&who) {
-            Some((one, other)) => Found::Apart(one, other),
-            None => Found::Opens(who),
+            Some((one, other)) => GateState::Apart(one, other),
+            None => GateState::Opens(who),
         }
     }
 
@@ -226,8 +198,8 @@ impl Simulator {
         let first = block.number as usize * block.threads.len();
         let lives = |thread: u32| block.threads.get(thread as usize).is_some_and(Option::is_some);
         match gate.look(first, &lives) {
-            Found::Waits => {}
-            Found::Opens(who) => {
+            GateState::Waits => {}
+            GateState::Opens(who) => {
                 let is_of_groups = matches!(gate.members, Members::Groups { .. });
                 self.open_gate(block_key, place, &who);
                 if is_of_groups {
@@ -235,8 +207,8 @@ impl Simulator {
                     self.look_at_gate(block_key, place);
                 }
             }
-            Found::Missed(ended) => self.miss_gate(block_key, place, ended),
-            Found::Apart(one, other) => self.meet_apart(block_key, place, [one, other]),
+            GateState::Missed(ended) => self.miss_gate(block_key, place, ended),
+            GateState::Apart(one, other) => self.meet_apart(block_key, place, [one, other]),
         }
     }
 

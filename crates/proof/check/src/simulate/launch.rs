@@ -29,12 +29,16 @@ pub enum Agent {
     Host,
 }
 
+/// The identifier of a launch of a simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaunchId(pub(super) u64);
+
 /// A launch request.
 #[derive(Clone, Debug)]
 pub struct LaunchRequest {
     /// The kernel.
     pub program: Arc<Program>,
-    /// Its blocks and threads.
+    /// The blocks and threads of the launch.
     pub shape: LaunchShape,
     /// The arguments, one for each parameter.
     pub arguments: Vec<Argument>,

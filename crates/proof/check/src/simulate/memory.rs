@@ -110,7 +110,7 @@ impl Written {
         }
     }
 
-    /// Takes bytes away.
+    /// Marks bytes as not written.
     pub fn remove(&mut self, bytes: Range<usize>) {
         bytes.into_iter().for_each(|byte| self.0 &= !(1 << byte));
     }
@@ -119,7 +119,7 @@ impl Written {
 pub(super) struct Allocation {
     pub element: Type,
     pub values: Vec<u64>,
-    /// Which bytes of each element have been written, as the bits of [`Written`].
+    /// The bytes of each element that have been written, as the bits of [`Written`].
     pub written: Vec<Written>,
     serial: u32,
     shadows: Vec<Option<Box<Shadow>>>,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use wattle_ir::{Site, Type};
 use wattle_machine::LaunchShape;
 
-use super::bytes::{ByteMemory, Pieces};
+use super::bytes::{ByteMemory, ModuleBuffer, Pieces};
 use super::launch::{Agent, LaunchError, MAX_BLOCK, MAX_THREADS, MAX_WORDS};
 use super::memory::{Init, Memories, MemoryId};
 use crate::search::{AccessTarget, Action, Address};
@@ -35,7 +35,7 @@ pub trait SimulatedModule: fmt::Debug + Send + Sync {
     /// What a statement's accesses are besides their labels.
     fn role(&self, source: u32) -> Role;
 
-    /// A fault in words.
+    /// The text of a fault, by the number that the thread reported.
     fn fault(&self, fault: u32) -> String;
 
     /// The name of a byte of a range, or behind the last range of the block's shared memory, as reports show it.
@@ -82,7 +82,7 @@ pub trait SimulatedThread: Any + Send {
     /// Whether it will do what it did from an earlier time on, given the same answers.
     fn repeats(&self, earlier: &dyn SimulatedThread) -> bool;
 
-    /// The same thread once more.
+    /// A copy of the thread, in the same state.
     fn copy(&self) -> Box<dyn SimulatedThread>;
 }
 
@@ -91,30 +91,21 @@ pub trait SimulatedThread: Any + Send {
 pub struct SharedVariable {
     /// The address of its first byte.
     pub address: u64,
-    /// Its first contents, byte by byte; `None` where it has none.
+    /// The initial contents, byte by byte; `None` for a byte that has none.
     pub initial: Vec<Option<u8>>,
 }
 
 /// What the accesses of a statement are besides their labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing else.
+    /// The accesses are what their labels say.
     Usual,
-    /// It begins a copy: what it writes are marks, which only its own thread's wait may read.
+    /// The statement begins a copy: what it writes are marks, which only its own thread's wait may read.
     BeginsCopy,
-    /// It waits for copies: what it reads in shared memory must be the marks of its own thread.
+    /// The statement waits for copies: what it reads in shared memory must be the marks of its own thread.
     EndsCopy,
-    /// Its reads need memory that is read-only while the kernel runs.
+    /// The statement reads memory that must be read-only while the kernel runs.
     ReadsReadOnly,
-}
-
-/// A buffer that a module's kernel can reach: a range of its addresses.
-#[derive(Clone, Debug)]
-pub struct ModuleBuffer {
-    /// The memories that hold it: of each its identifier, and the offset of its first number in an element.
-    pub memories: Vec<(MemoryId, u32)>,
-    /// The size of an element in bytes.
-    pub stride: u64,
 }
 
 /// A request for a launch of a module's kernel.
@@ -126,7 +117,7 @@ pub struct ModuleRequest {
     pub kernel: Arc<str>,
     /// The number of dimensions of the launch.
     pub rank: usize,
-    /// Its blocks and threads, with the last dimension varying fastest.
+    /// The blocks and threads of the launch, with the last dimension varying fastest.
     pub shape: LaunchShape,
     /// The buffers, by the numbers of their ranges.
     pub buffers: Vec<ModuleBuffer>,

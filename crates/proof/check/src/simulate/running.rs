@@ -8,11 +8,10 @@ use wattle_machine::{Environment, LaunchShape, Program};
 
 use super::clock::Clock;
 use super::finding::{Actor, Finding};
-use super::gates::Gate;
+use super::gate::Gate;
+use super::launch::LaunchId;
 use super::machine::{Code, Machine};
 use super::memory::{Address, MemoryId};
-use super::simulator::LaunchId;
-use super::spin::Meetings;
 use super::sync::ThreadSync;
 
 /// How many of a thread's latest reads are kept, so that the elements a spinning thread waits for are known.
@@ -22,8 +21,8 @@ pub(super) const READS: usize = 8;
 pub(super) struct Running {
     pub machine: Machine,
     pub sync: ThreadSync,
-    /// Where buffers and the memory of blocks are ordered each by itself, as Vulkan has it, what is known of the
-    /// latter; `sync` is about buffers then.
+    /// What is known of the memory of blocks, under a model that orders buffers and that memory separately, as Vulkan
+    /// does; `sync` is about buffers then.
     pub block_sync: Option<Box<ThreadSync>>,
     /// The launch's position among those of this generation.
     pub launch: usize,
@@ -43,15 +42,15 @@ pub(super) struct Running {
 /// The state of a running thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RunState {
-    /// It can run; the number is its index in the list of runnable threads.
+    /// The thread can run; the number is its index in the list of runnable threads.
     Runnable(usize),
-    /// It waits at the barrier at that line, in those iterations of the loops around it.
+    /// The thread waits at the barrier at that line, in those iterations of the loops around it.
     Barrier(Site, Vec<u64>),
-    /// It waits at an operation of its warp.
+    /// The thread waits at an operation of its warp.
     Warp(AtWarp),
-    /// It waits at a barrier of a module, or at an operation of some lanes of its warp.
+    /// The thread waits at a barrier of a module, or at an operation of some lanes of its warp.
     Gate { in_warp: bool },
-    /// It repeats the same iteration until one of these elements changes; any memory, if the list is empty.
+    /// The thread repeats the same iteration until some element of these changes; any memory, if the list is empty.
     Spinning(Vec<Address>),
 }
 
@@ -73,6 +72,17 @@ pub(super) struct Snapshot {
     pub read_count: u64,
 }
 
+/// How often threads have met since a value changed, and how.
+#[derive(Default)]
+pub(super) struct Meetings {
+    /// The number of changes of memory so far.
+    pub changes: u64,
+    /// The number of meetings since the first after the last change.
+    pub count: u64,
+    /// The threads at the last of them whose number is a power of two.
+    pub threads: Vec<Machine>,
+}
+
 /// A block that has started.
 pub(super) struct Block {
     /// The launch's position among those of this generation.
@@ -88,8 +98,9 @@ pub(super) struct Block {
     pub at_warp: Vec<Vec<u32>>,
     /// The barriers and operations of warps to which threads of a module have come.
     pub gates: Vec<Gate>,
-    /// Their meetings at the barrier, and those of each warp at its operations.
+    /// The meetings of the block's threads at its barrier.
     pub met_at_barrier: Meetings,
+    /// The meetings of each warp's threads at its operations.
     pub met_in_warp: Vec<Meetings>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
@@ -133,13 +144,12 @@ pub(super) struct Launch {
 }
 
 impl Running {
+    /// Records a read, in the place of the oldest one that is kept.
     pub fn log_read(&mut self, address: Address) {
         self.reads[self.read_count as usize % READS] = address;
         self.read_count += 1;
     }
-}
 
-impl Running {
     /// Exchanges what is known of buffers and of the memory of blocks, where they are ordered each by itself.
     pub fn exchange_classes(&mut self) {
         if let Some(block_sync) = &mut self.block_sync {

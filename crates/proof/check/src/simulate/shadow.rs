@@ -51,7 +51,7 @@ pub(super) struct Write {
     /// The scope of an atomic one.
     scope: Option<Scope>,
     extent: Extent,
-    /// Whether it is the mark of a copy that is not complete.
+    /// Whether the value is the mark of a copy that is not complete.
     pub is_mark: bool,
 }
 

@@ -13,7 +13,7 @@ use wattle_machine::{Argument, LaunchShape, View};
 
 use super::clock::{ALIGNMENT, Clock};
 use super::finding::{Finding, Findings};
-use super::launch::{Agent, LaunchError, LaunchRequest, MAX_RESIDENT, MAX_WORDS, bind};
+use super::launch::{Agent, LaunchError, LaunchId, LaunchRequest, MAX_RESIDENT, MAX_WORDS, bind};
 use super::machine::Code;
 use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, Written, mask};
 use super::module::ModuleRequest;
@@ -53,10 +53,6 @@ struct Admitted {
     deadline: Option<Instant>,
     code: Code,
 }
-
-/// The identifier of a launch of a simulator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LaunchId(u64);
 
 /// A device whose threads are interleaved, pseudo-randomly, on one core.
 pub struct Simulator {

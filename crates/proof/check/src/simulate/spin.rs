@@ -15,25 +15,14 @@ use wattle_ir::Label;
 
 use super::machine::Machine;
 use super::memory::Address;
-use super::running::{Block, READS, RunState, Running, Snapshot};
+use super::running::{Block, Meetings, READS, RunState, Running, Snapshot};
 use super::simulator::Simulator;
 
 /// The maximum number of words of a thread that is checked: comparing larger ones at each back edge would cost too
 /// much.
 const MAX_WORDS: usize = 1 << 12;
-/// The same for all threads that meet.
+/// The maximum number of words of all threads that meet, taken together.
 const MAX_WORDS_TOGETHER: usize = 1 << 16;
-
-/// How often threads have met since a value changed, and how.
-#[derive(Default)]
-pub(super) struct Meetings {
-    /// The number of changes of memory so far.
-    changes: u64,
-    /// The number of meetings since the first after the last change.
-    count: u64,
-    /// The threads at the last of them whose number is a power of two.
-    threads: Vec<Machine>,
-}
 
 impl Simulator {
     /// Handles a back edge: returns the elements that the thread waits for, if it is spinning.

@@ -7,7 +7,7 @@ use rand_pcg::rand_core::Rng;
 use wattle_machine::Request;
 
 use super::finding::{Finding, StopReason, Waiting, Why};
-use super::gates::Arrival;
+use super::gate::Arrival;
 use super::machine::{Code, Machine};
 use super::running::{AtWarp, RunState};
 use super::simulator::Simulator;

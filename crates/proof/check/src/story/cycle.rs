@@ -31,9 +31,9 @@ impl Link {
     }
 }
 
-/// One link of a cycle.
+/// A link of a cycle, with the events that it connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct CycleStep {
     pub from: EventId,
     pub link: Link,
     pub to: EventId,
@@ -71,12 +71,12 @@ pub(super) fn links(witness: &Witness) -> Vec<Vec<(Link, EventId)>> {
 }
 
 /// The shortest cycle, if there is one. It begins with a from-reads link where it has any.
-pub(super) fn cycle(witness: &Witness) -> Option<Vec<Step>> {
+pub(super) fn cycle(witness: &Witness) -> Option<Vec<CycleStep>> {
     if witness.graph.len() > MOST_EVENTS {
         return None;
     }
     let links = links(witness);
-    let mut best: Option<(u32, Vec<Step>)> = None;
+    let mut best: Option<(u32, Vec<CycleStep>)> = None;
     for (from, all) in links.iter().enumerate() {
         for &(link, to) in all.iter().filter(|(link, _)| *link != Link::Po) {
             let limit = best.as_ref().map_or(u32::MAX, |&(cost, _)| cost);
@@ -84,7 +84,7 @@ pub(super) fn cycle(witness: &Witness) -> Option<Vec<Step>> {
                 continue;
             };
             if cost + link.cost() < limit {
-                steps.insert(0, Step { from, link, to });
+                steps.insert(0, CycleStep { from, link, to });
                 best = Some((cost + link.cost(), steps));
             }
         }
@@ -96,8 +96,8 @@ pub(super) fn cycle(witness: &Witness) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-fn shortest(links: &[Vec<(Link, EventId)>], from: EventId, to: EventId, limit: u32) -> Option<(u32, Vec<Step>)> {
-    let mut best: Vec<Option<(u32, Option<Step>)>> = vec![None; links.len()];
+fn shortest(links: &[Vec<(Link, EventId)>], from: EventId, to: EventId, limit: u32) -> Option<(u32, Vec<CycleStep>)> {
+    let mut best: Vec<Option<(u32, Option<CycleStep>)>> = vec![None; links.len()];
     let mut open = BinaryHeap::from([Reverse((0, from))]);
     best[from] = Some((0, None));
     while let Some(Reverse((cost, event))) = open.pop() {
@@ -110,7 +110,7 @@ fn shortest(links: &[Vec<(Link, EventId)>], from: EventId, to: EventId, limit: u
         for &(link, next) in &links[event] {
             let cost = cost + link.cost();
             if best[next].as_ref().is_none_or(|&(known, _)| cost < known) {
-                best[next] = Some((cost, Some(Step { from: event, link, to: next })));
+                best[next] = Some((cost, Some(CycleStep { from: event, link, to: next })));
                 open.push(Reverse((cost, next)));
             }
         }
@@ -126,8 +126,8 @@ fn shortest(links: &[Vec<(Link, EventId)>], from: EventId, to: EventId, limit: u
 }
 
 /// Joins neighbouring links of program order.
-fn joined(steps: Vec<Step>) -> Vec<Step> {
-    let mut joined: Vec<Step> = Vec::new();
+fn joined(steps: Vec<CycleStep>) -> Vec<CycleStep> {
+    let mut joined: Vec<CycleStep> = Vec::new();
     for step in steps {
         match joined.last_mut() {
             Some(last) if last.link == Link::Po && step.link == Link::Po => last.to = step.to,

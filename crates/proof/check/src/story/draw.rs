@@ -4,32 +4,72 @@ use std::collections::BTreeMap;
 
 use wattle_memory::{Clause, EventId, Kind, ThreadId};
 
-use super::explain::Draft;
+use super::draft::Draft;
 use super::names::Names;
 use super::rows::{At, arrange};
-use super::steps::columns;
-use super::{Edge, EdgeKind, End, Initial, Story};
+use super::steps::{Cast, columns};
+use super::{Column, Edge, EdgeKind, End, Initial, Story};
 
+/// Lays a draft out: the columns of the threads that are shown, their rows, and the edges between their steps.
 pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
     let graph = &names.witness.graph;
     draft.cast.causes.extend(draft.reasons.culprits.iter().copied());
     draft.cast.keep.extend(draft.reasons.culprits.iter().copied().filter(|&event| event < graph.len()));
     let cast = &draft.cast;
     let mut columns = columns(names, cast);
-    let mut at: BTreeMap<EventId, At> = BTreeMap::new();
+    let at = steps_of_events(&columns);
+    let place = |(a, b): (EventId, EventId)| Some((*at.get(&a)?, *at.get(&b)?));
+    let barriers: Vec<_> = graph.barrier_order().pairs().filter_map(place).filter(|(a, b)| a != b).collect();
+    let reads: Vec<_> = (0..graph.len()).filter_map(|read| place((graph.source(read)?, read))).collect();
+    let mut beside = barriers.clone();
+    beside.extend(cast.hops.iter().copied().filter_map(place));
+    arrange(&mut columns, &beside, &reads);
+
+    // Of the repeated reads of a waiting loop the last one is drawn.
+    let last: BTreeMap<(At, Option<usize>), EventId> = (0..graph.len())
+        .filter(|&event| graph.event(event).label.kind == Kind::Read && (cast.whole || cast.keep.contains(&event)))
+        .filter_map(|read| Some(((*at.get(&read)?, graph.event(read).location), read)))
+        .collect();
+    let shown: Vec<EventId> = last.into_values().collect();
+    let mut edges = between_steps(names, cast, &at, barriers, &shown);
+    let initials = initial_values(names, &at, &shown, &mut edges);
+    let files = names.files().into_iter().map(str::to_owned).collect();
+    Story {
+        files,
+        left_out: left_out(names, &cast.threads, cast.whole || cast.incomplete),
+        columns,
+        edges,
+        initials,
+        clauses: clauses(names, &draft),
+        headline: draft.headline,
+        reasons: draft.reasons.sentences,
+    }
+}
+
+/// The step in which each event is shown.
+type StepsOfEvents = BTreeMap<EventId, At>;
+
+fn steps_of_events(columns: &[Column]) -> StepsOfEvents {
+    let mut at = StepsOfEvents::new();
     for (column, of) in columns.iter().enumerate() {
         for (step, of) in of.steps.iter().enumerate() {
             at.extend(of.events.iter().map(|&event| (event, (column, step))));
         }
     }
+    at
+}
+
+/// The edges between steps, each once.
+fn between_steps(
+    names: &Names<'_>,
+    cast: &Cast,
+    at: &StepsOfEvents,
+    barriers: Vec<(At, At)>,
+    shown: &[EventId],
+) -> Vec<Edge> {
+    let graph = &names.witness.graph;
     let place = |(a, b): (EventId, EventId)| Some((*at.get(&a)?, *at.get(&b)?));
     let places = |pairs: &[(EventId, EventId)]| pairs.iter().copied().filter_map(place).collect::<Vec<_>>();
-    let barriers: Vec<_> = graph.barrier_order().pairs().filter_map(place).filter(|(a, b)| a != b).collect();
-    let reads: Vec<_> = (0..graph.len()).filter_map(|read| place((graph.source(read)?, read))).collect();
-    let mut beside = barriers.clone();
-    beside.extend(places(&cast.hops));
-    arrange(&mut columns, &beside, &reads);
-
     let mut edges = Vec::new();
     let mut add = |kind: EdgeKind, (a, b): (At, At)| {
         let edge = Edge { kind, from: End::Step(a.0, a.1), to: End::Step(b.0, b.1) };
@@ -38,12 +78,6 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
         }
     };
     let other = |&(a, b): &(At, At)| a.0 != b.0;
-    // Of the repeated reads of a waiting loop the last one is drawn.
-    let last: BTreeMap<(At, Option<usize>), EventId> = (0..graph.len())
-        .filter(|&event| graph.event(event).label.kind == Kind::Read && (cast.whole || cast.keep.contains(&event)))
-        .filter_map(|read| Some(((*at.get(&read)?, graph.event(read).location), read)))
-        .collect();
-    let shown: Vec<EventId> = last.into_values().collect();
     let from: Vec<_> = shown.iter().filter_map(|&read| place((graph.source(read)?, read))).collect();
     from.into_iter().filter(other).for_each(|pair| add(EdgeKind::ReadsFrom, pair));
     let through = |&&(write, read): &&(EventId, EventId)| graph.source(read) != Some(write);
@@ -54,7 +88,12 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
     places(&cast.coherence).into_iter().for_each(|pair| add(EdgeKind::Coherence, pair));
     places(&cast.from_reads).into_iter().for_each(|pair| add(EdgeKind::FromReads, pair));
     cast.missing.and_then(place).into_iter().for_each(|pair| add(EdgeKind::Missing, pair));
+    edges
+}
 
+/// The initial values that reads return, and adds an edge from each to the steps that read it.
+fn initial_values(names: &Names<'_>, at: &StepsOfEvents, shown: &[EventId], edges: &mut Vec<Edge>) -> Vec<Initial> {
+    let graph = &names.witness.graph;
     let mut initials: Vec<Initial> = Vec::new();
     // What a cell has where an excerpt begins, it need not have had before the launch.
     for &read in shown.iter().filter(|_| !names.witness.excerpt) {
@@ -72,6 +111,11 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
             }
         }
     }
+    initials
+}
+
+/// The clauses to quote: the definitions of the terms in the reasons, then the additional ones.
+fn clauses(names: &Names<'_>, draft: &Draft) -> Vec<Clause> {
     let mut clauses: Vec<Clause> = Vec::new();
     let defined = draft.reasons.terms.iter().filter_map(|&term| names.model.definition(term));
     for clause in defined.chain(draft.clauses.iter().copied()) {
@@ -80,17 +124,7 @@ pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
             clauses.push(clause);
         }
     }
-    let files = names.files().into_iter().map(str::to_owned).collect();
-    Story {
-        files,
-        left_out: left_out(names, &cast.threads, cast.whole || cast.incomplete),
-        columns,
-        edges,
-        initials,
-        headline: draft.headline,
-        reasons: draft.reasons.sentences,
-        clauses,
-    }
+    clauses
 }
 
 /// Summarizes the threads that are not shown.

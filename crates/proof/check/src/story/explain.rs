@@ -3,26 +3,18 @@
 use std::collections::BTreeSet;
 
 use wattle_core::Error;
-use wattle_memory::{Clause, EventId, Kind, Level, Model, Term};
+use wattle_memory::{EventId, Kind, Level, Model, Term};
 
 use super::cycle::{self, Link, cycle};
 use super::diagnose::{Reasons, capital, fences, hop, narrow, unfenced};
+use super::draft::Draft;
 use super::names::Names;
 use super::path::{By, Hop, path};
 use super::steps::Cast;
 use super::{Story, draw, stuck};
 use crate::report::{Progress, Violation, Witness};
 
-/// The content of a story before it is drawn.
-#[derive(Default)]
-pub(super) struct Draft {
-    pub cast: Cast,
-    pub headline: String,
-    pub reasons: Reasons,
-    /// Additional clauses to quote.
-    pub clauses: Vec<Clause>,
-}
-
+/// The story of a violation: what went wrong, and why the model permits it.
 pub(super) fn violation(violation: &Violation, model: Model, progress: Progress) -> Story {
     if let Violation::Module { story, .. } = violation {
         return (**story).clone();
@@ -320,13 +312,13 @@ fn assertion(names: &Names<'_>, error: &Error) -> Draft {
 }
 
 /// Explains loads that see stores which come after other loads.
-fn buffered(names: &Names<'_>, cycle: &[cycle::Step], draft: &mut Draft) {
+fn buffered(names: &Names<'_>, cycle: &[cycle::CycleStep], draft: &mut Draft) {
     let sentence = "Each thread reads what another writes only later: a store may go before an earlier load where nothing \
                     orders the two.";
     draft.reasons.say(sentence.into(), None);
     let segments: Vec<_> = cycle.iter().filter(|step| step.link == Link::Po).collect();
     for step in cycle.iter().filter(|step| step.link == Link::ReadsFrom) {
-        let segment = |holds: &dyn Fn(&cycle::Step) -> bool| segments.iter().find(|step| holds(step));
+        let segment = |holds: &dyn Fn(&cycle::CycleStep) -> bool| segments.iter().find(|step| holds(step));
         let before = segment(&|segment| segment.to == step.from).map_or(step.from, |segment| segment.from);
         let after = segment(&|segment| segment.from == step.to).map_or(step.to, |segment| segment.to);
         let one = Hop { before, from: step.from, to: step.to, after, by: By::Value(Vec::new()) };

@@ -93,7 +93,7 @@ pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Picture {
     let find = |end: End, near: End| match (end, near) {
         (End::Step(column, step), _) => of_step.get(column).and_then(|of| of.get(step)).copied(),
         (End::Initial(number), End::Step(column, _)) => of_initial.get(&(number, column)).copied(),
-        _ => None,
+        (End::Initial(_), End::Initial(_)) => None,
     };
     let ends = |edge: &Edge| Some((edge.kind, find(edge.from, edge.to)?, find(edge.to, edge.from)?));
     let ends: Vec<(EdgeKind, usize, usize)> = edges.iter().filter_map(ends).collect();

@@ -2,7 +2,7 @@
 //!
 //! [`tell`] makes a [`Story`] of a violation: the threads that matter, their source lines in an order that explains
 //! the outcome, and why nothing orders what should be ordered, with the clause that says so. A story is data; it is
-//! also text ([`Story::render`]) and a picture ([`svg`]). [`show`] does the same for an execution in which nothing is
+//! also text ([`Story::render`]) and a picture ([`svg()`]). [`show`] does the same for an execution in which nothing is
 //! wrong: people learn from those too.
 //!
 //! Judgement never belongs here: a story explains what the checker found.
@@ -10,6 +10,7 @@
 mod clause;
 mod cycle;
 mod diagnose;
+mod draft;
 mod draw;
 mod explain;
 mod layout;

@@ -1,7 +1,7 @@
 //! Names of threads, places, values and lines.
 
 use wattle_ir::{Param, ParamKind, Site, Type};
-use wattle_machine::{Action, Instruction};
+use wattle_machine::Instruction;
 use wattle_memory::{EventId, Kind, Level, Model, Placement, Scope, ThreadId};
 
 use super::source::Sources;
@@ -152,13 +152,7 @@ impl<'w> Names<'w> {
         let (launch, at) = World::statement(self.witness.graph.event(id).source);
         let program = &self.witness.world.launches.get(launch)?.program;
         let is_it = |one: &Instruction| one.at == at || one.seq_cst == Some(at);
-        match program.instructions().find(is_it)?.action {
-            Action::Fence { scope, .. }
-            | Action::Load { scope, .. }
-            | Action::Store { scope, .. }
-            | Action::Update { scope, .. } => Some(scope),
-            Action::Plain { .. } | Action::Barrier | Action::WarpBarrier => None,
-        }
+        program.instructions().find(is_it)?.action.scope()
     }
 
     fn made_up(&self, id: EventId) -> String {

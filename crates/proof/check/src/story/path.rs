@@ -13,7 +13,7 @@ use wattle_memory::{EventId, Graph, Kind};
 pub(super) enum By {
     /// A read reads what was written, through these read-modify-writes of others.
     Value(Vec<EventId>),
-    /// Both threads meet at a barrier.
+    /// The two threads meet at a barrier.
     Barrier,
     /// The system orders them: the end of a launch and the start of another.
     System,

@@ -37,7 +37,7 @@ impl Cast {
 
 /// The maximum number of steps of a thread that is shown completely.
 const MOST_STEPS: usize = 8;
-/// The same maximum for threads shown in full.
+/// The maximum number of steps that are shown of a thread in an execution that is shown whole.
 const WHOLE_STEPS: usize = 40;
 
 /// Builds the columns; the rows are not assigned yet.

@@ -4,8 +4,8 @@ use wattle_memory::{EventId, Kind, Term, ThreadId};
 
 use super::clause::{ALIGNED, SAME_INSTANCE};
 use super::diagnose::capital;
+use super::draft::Draft;
 use super::draw::listed;
-use super::explain::Draft;
 use super::names::Names;
 use crate::report::Progress;
 use crate::search::{Stuck, Why};

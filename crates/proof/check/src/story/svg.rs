@@ -126,7 +126,14 @@ impl Story {
                 .edges
                 .iter()
                 .any(|other| other.kind == EdgeKind::FromReads && other.to == edge.from && other.from == edge.to),
-            _ => true,
+            (
+                EdgeKind::ReadsFrom
+                | EdgeKind::Observes
+                | EdgeKind::Synchronizes
+                | EdgeKind::Coherence
+                | EdgeKind::FromReads,
+                _,
+            ) => true,
         };
         self.edges.iter().filter(shown).copied().collect()
     }

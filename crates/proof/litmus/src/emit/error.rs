@@ -17,7 +17,7 @@ pub enum EmitError {
         /// The requested dialect.
         dialect: Dialect,
     },
-    /// One launch follows another, without the scenario waiting in between.
+    /// A launch follows another, without the scenario waiting in between.
     #[error(
         "`{kernel}` begins when a launch before it has ended, and a litmus file's threads all run at once: wait \
          between the launches, and each becomes a file"

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::program::{Instruction, Operand, Operator, RegisterId, Update};
+use crate::ids::RegisterId;
+use crate::program::{Instruction, Operand, Operator, Update};
 
 /// The maximum number of combinations of values in a table.
 const MOST_ENTRIES: usize = 64;
@@ -168,7 +169,7 @@ pub(super) fn named(instruction: &Instruction) -> BTreeSet<RegisterId> {
 mod tests {
     use super::*;
 
-    /// Runs straight-line code.
+    /// Runs instructions without jumps on the registers.
     fn run(code: &[Instruction], registers: &mut [u64]) {
         let value = |registers: &[u64], operand: Operand| match operand {
             Operand::Register(register) => registers[register],

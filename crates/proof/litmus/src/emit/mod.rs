@@ -158,7 +158,14 @@ fn hold_barriers(threads: &mut [Thread]) {
     let instances = |thread: &Thread| -> Vec<u64> {
         let instance = |instruction: &Instruction| match instruction {
             Instruction::Barrier { instance, .. } => Some(*instance),
-            _ => None,
+            Instruction::Load { .. }
+            | Instruction::Store { .. }
+            | Instruction::Update { .. }
+            | Instruction::Fence(_)
+            | Instruction::Move { .. }
+            | Instruction::Compute { .. }
+            | Instruction::Branch { .. }
+            | Instruction::Goto(_) => None,
         };
         thread.code.iter().filter_map(instance).collect()
     };

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::trace::Node;
 use crate::condition::Comparison;
-use crate::program::{Instruction, JumpTarget, LabelId, Operand, RegisterId};
+use crate::ids::{LabelId, RegisterId};
+use crate::program::{Instruction, JumpTarget, Operand};
 
 /// Writes a graph as code with labels.
 pub(super) fn write(nodes: Vec<Node>, start: usize) -> (Vec<Instruction>, Vec<JumpTarget>) {

@@ -10,7 +10,8 @@ use wattle_memory::{Classes, Label, ThreadId};
 use super::function::{self, Variable, combinations};
 use super::seen::Seen;
 use super::{EmitError, litmus_type};
-use crate::program::{Dialect, Instruction, Operand, ReferenceId, RegisterId, Update};
+use crate::ids::{ReferenceId, RegisterId};
+use crate::program::{Dialect, Instruction, Operand, Update};
 
 /// The maximum number of combinations of values on which a state or a stored value may depend.
 const MOST_COMBINATIONS: usize = 4096;
@@ -61,7 +62,7 @@ impl TracedThread {
         let mut thread = self.base.clone();
         let mut given = self.given.iter();
         for _ in 0..self.actions {
-            if matches!(thread.next(launches), Action::Read { .. } | Action::Update { .. }) {
+            if thread.next(launches).parts().is_answered {
                 thread.answer(
                     launches,
                     match given.next() {
@@ -103,7 +104,7 @@ impl TracedThread {
         }
     }
 
-    /// The first unused register.
+    /// The lowest register that holds no open value.
     fn free(&self) -> RegisterId {
         (0..).find(|register| self.open.iter().all(|open| open.register != *register)).unwrap_or(0)
     }
@@ -281,51 +282,11 @@ impl<'t> Tracer<'t> {
                 code.push(Instruction::Load { to: state.free(), from: self.refer(target), label: self.label(*label) });
             }
             Action::Write { target: Some(target), label, source, .. } => {
-                let (value, _) = self.value(state, &mut code, temporary, *source, &|action| match action {
-                    Action::Write { value, .. } => *value,
-                    _ => None,
-                })?;
+                let (value, _) = self.value(state, &mut code, temporary, *source, 0)?;
                 code.push(Instruction::Store { to: self.refer(target), value, label: self.label(*label) });
             }
             Action::Update { target: Some(target), change, read, write, source } => {
-                let update = match change {
-                    Change::Apply { op, ty, .. } => {
-                        let operand = |action: &Action| match action {
-                            Action::Update { change: Change::Apply { operand, .. }, .. } => *operand,
-                            _ => None,
-                        };
-                        let (operand, values) = self.value(state, &mut code, temporary, *source, &operand)?;
-                        let (old, _) = self.seen.values(self.launches, target.address);
-                        let same = |old: u64, value: u64| {
-                            eval::atomic(*op, *ty, old, value) == eval::atomic(*op, litmus_type(*op), old, value)
-                        };
-                        if !old.iter().all(|&old| values.iter().all(|&value| same(old, value))) {
-                            let (operation, ty) = (format!("{op:?}").to_lowercase(), format!("{ty:?}").to_lowercase());
-                            return Err(EmitError::Arithmetic { site: self.site(*source), operation, ty });
-                        }
-                        Update::Apply(*op, operand)
-                    }
-                    Change::CompareExchange { .. } => {
-                        let part = |wanted: bool| {
-                            move |action: &Action| match action {
-                                Action::Update {
-                                    change: Change::CompareExchange { expected, desired, .. }, ..
-                                } => {
-                                    if wanted {
-                                        *desired
-                                    } else {
-                                        *expected
-                                    }
-                                }
-                                _ => None,
-                            }
-                        };
-                        let (expected, _) = self.value(state, &mut code, temporary, *source, &part(false))?;
-                        // A table needs three registers.
-                        let (desired, _) = self.value(state, &mut code, temporary + 3, *source, &part(true))?;
-                        Update::CompareExchange { expected, desired }
-                    }
-                };
+                let update = self.update(state, &mut code, target, *change, *source)?;
                 let (read, write) = (self.label(*read), self.label(*write));
                 let at = self.refer(target);
                 code.push(Instruction::Update { result: Some(state.free()), at, update, read, write });
@@ -358,16 +319,49 @@ impl<'t> Tracer<'t> {
         Ok(code)
     }
 
-    /// Code for an operand of the action, the operand that holds it, and the values that it can have.
+    /// Code for the operands of a read-modify-write, and the update. Fails where litmus files compute otherwise.
+    fn update(
+        &self,
+        state: &TracedThread,
+        code: &mut Vec<Instruction>,
+        target: &AccessTarget,
+        change: Change,
+        source: u32,
+    ) -> Result<Update, EmitError> {
+        let temporary = state.temporary();
+        match change {
+            Change::Apply { op, ty, .. } => {
+                let (operand, values) = self.value(state, code, temporary, source, 0)?;
+                let (old, _) = self.seen.values(self.launches, target.address);
+                let same = |old: u64, value: u64| {
+                    eval::atomic(op, ty, old, value) == eval::atomic(op, litmus_type(op), old, value)
+                };
+                if !old.iter().all(|&old| values.iter().all(|&value| same(old, value))) {
+                    let (operation, ty) = (format!("{op:?}").to_lowercase(), format!("{ty:?}").to_lowercase());
+                    return Err(EmitError::Arithmetic { site: self.site(source), operation, ty });
+                }
+                Ok(Update::Apply(op, operand))
+            }
+            Change::CompareExchange { .. } => {
+                let (expected, _) = self.value(state, code, temporary, source, 0)?;
+                // A table needs three registers.
+                let (desired, _) = self.value(state, code, temporary + 3, source, 1)?;
+                Ok(Update::CompareExchange { expected, desired })
+            }
+        }
+    }
+
+    /// Code for an operand of the action, by its number in [`wattle_check::search::ActionParts::operands`]; returns the
+    /// operand that holds it, and the values that it can have.
     fn value(
         &self,
         state: &TracedThread,
         code: &mut Vec<Instruction>,
         temporary: RegisterId,
         source: u32,
-        of: &dyn Fn(&Action) -> Option<u64>,
+        number: usize,
     ) -> Result<(Operand, Vec<u64>), EmitError> {
-        let says = |mut thread: KernelThread| of(&thread.next(self.launches));
+        let says = |mut thread: KernelThread| thread.next(self.launches).parts().operands[number];
         if let Some(known) = says(state.thread(self.launches, &|_| None)) {
             return Ok((Operand::Constant(known), vec![known]));
         }

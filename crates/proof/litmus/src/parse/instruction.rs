@@ -4,8 +4,9 @@ use wattle_memory::ThreadId;
 
 use super::Parser;
 use crate::error::{Place, Problem, Wrong};
+use crate::ids::ReferenceId;
 use crate::lex::Token;
-use crate::program::{Dialect, Instruction, Operand, ReferenceId, Update};
+use crate::program::{Dialect, Instruction, Operand, Update};
 use crate::words::{AtomicKind, PLAIN, Plain};
 
 /// A mnemonic split at its dots.

@@ -16,8 +16,9 @@ use std::collections::HashMap;
 use wattle_memory::{Level, Placement, ThreadId};
 
 use crate::error::{ParseError, Place, Problem, Wrong};
+use crate::ids::ReferenceId;
 use crate::lex::{Lexer, Token};
-use crate::program::{Dialect, Instruction, JumpTarget, Origin, Program, Reference, ReferenceId, Register, Thread};
+use crate::program::{Dialect, Instruction, JumpTarget, Origin, Program, Reference, Register, Thread};
 use crate::words::{DIALECTS, PTX_SCOPES, VULKAN_SCOPES};
 
 /// Reads a litmus file. `file` is its name in errors.
@@ -177,7 +178,7 @@ impl<'t> Parser<'t> {
         Ok(parser)
     }
 
-    /// Takes the next token.
+    /// Replaces the current token by the next of the text, and returns the old one.
     fn advance(&mut self) -> Result<Token, Wrong> {
         let (token, place) = self.lexer.token()?;
         self.place = place;

@@ -69,13 +69,13 @@ struct Rules {
 /// What scopes and orders alone tell about a read of what another thread wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Observed {
-    /// Nothing: no read orders anything, everything is ordered anyhow, or more decides it.
+    /// Scopes and orders tell nothing: no read orders anything, everything is ordered anyhow, or more decides it.
     Undecided,
     /// A release and an acquire in each other's scope synchronize, and so does whatever lets a weak read see a write
     /// without a race.
     Decided,
-    /// The same, but for a weak read of a strong write: that it does not race does not say that what comes before the
-    /// write comes before it.
+    /// A pair is decided as in [`Observed::Decided`], but for a weak read of a strong write: that it does not race does
+    /// not say that what comes before the write comes before it.
     DecidedExceptStrong,
 }
 
@@ -84,9 +84,9 @@ pub enum Observed {
 enum Races {
     /// No accesses race.
     Never,
-    /// They race, and it only means that the values of weak accesses are not certain.
+    /// Such accesses race, and it only means that the values of weak accesses are not certain.
     Allowed(Race),
-    /// They race, and a race is an error in itself.
+    /// Such accesses race, and a race is an error in itself.
     Forbidden(Race),
 }
 
@@ -275,7 +275,7 @@ impl Model {
             && !(race.except)(graph, a, b)
     }
 
-    /// Whether accesses can race.
+    /// Whether accesses can race under the model.
     pub fn has_races(self) -> bool {
         match self.rules().races {
             Races::Never => false,

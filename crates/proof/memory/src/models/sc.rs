@@ -29,8 +29,9 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     interleaving(graph, &order)
 }
 
-/// One order of all accesses that keeps `order` explains every read: acyclic(order ∪ rf ∪ co ∪ fr). In it nothing comes
-/// between the halves of a read-modify-write: `saturate` puts every write before or behind both.
+/// Analyses a graph under the axiom that an order of all accesses which keeps `order` explains every read:
+/// acyclic(order ∪ rf ∪ co ∪ fr). In that order nothing comes between the halves of a read-modify-write: `saturate`
+/// puts every write before or behind both.
 pub(super) fn interleaving(graph: &Graph, order: &Relation) -> Result<Analysis, Broken> {
     let rf = graph.rf();
     let mut before = (order | &rf).plus();

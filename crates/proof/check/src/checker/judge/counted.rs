@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use wattle_core::{Result, system};
 
-use super::super::run::{Memory, Outcome, Phase, Run};
+use super::super::outcomes::MAX_OUTCOMES;
+use super::super::run::{FinalValues, Outcome, Phase, Run};
 use super::super::schedule::schedules;
-use super::{MAX_OUTCOMES, MOST_EVENTS, is_visible, statements, visible};
+use super::{MOST_EVENTS, is_visible, statements, visible};
 use crate::program::World;
 use crate::search::{Address, Answers, Dependencies, Setup, counted_runs};
 
 /// The size of launches for which a few runs stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
-    /// They are large, or have many executions.
+    /// The launches are large, or have many executions.
     Large,
-    /// They are searched first, so that what they do can be shown.
+    /// The launches are searched first, so that what they do can be shown.
     Small,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn counted_runs_of(run: &Run, world: &Arc<World>, phase: &mut Phase) 
     if !open.is_empty() && !checker.leaves_open {
         return Ok(None);
     }
-    let memories: BTreeSet<Memory> = counted.memories.into_iter().map(visible).collect();
+    let memories: BTreeSet<FinalValues> = counted.memories.into_iter().map(visible).collect();
     if memories.len() > MAX_OUTCOMES {
         return Ok(None);
     }

@@ -1,17 +1,16 @@
 //! The checks on each execution that a search finds.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use wattle_memory::{Kind, LocationId, Model};
+use wattle_memory::{Kind, Model};
 
 use super::super::orders;
-use super::super::run::Memory;
+use super::super::outcomes::{MAX_OUTCOMES, last_memories};
 use super::super::schedule::Schedule;
-use super::{Judge, MAX_OUTCOMES};
+use super::Judge;
 use crate::program::{LaunchWorld, World};
 use crate::report::{Violation, Witness};
-use crate::search::{Address, Execution, Fault, Visitor};
+use crate::search::{Execution, Fault, Visitor};
 
 impl Judge<'_> {
     fn count_writes(&mut self, execution: &Execution<'_>) {
@@ -88,7 +87,7 @@ impl Judge<'_> {
     }
 }
 
-/// A fault, in words.
+/// The text of a fault: what failed, and its source line.
 pub(super) fn described(world: &World, fault: &Fault) -> String {
     let (launch, _) = World::statement(fault.source);
     match (world.fault(fault.fault), world.launches.get(launch)) {
@@ -203,35 +202,4 @@ impl Visitor for Judge<'_> {
         }
         self.show(wrong)
     }
-}
-
-/// The memories that an execution can leave: one, unless unordered writes leave several; `None` where they are more
-/// than are kept.
-pub(in super::super) fn last_memories(execution: &Execution<'_>) -> Option<BTreeSet<Memory>> {
-    let own = execution.threads.iter().filter_map(|thread| thread.private()).flat_map(|own| &own.cells);
-    let own = own.filter(|(address, _)| !World::is_shared(address.memory));
-    let own: Memory = own.filter_map(|(&address, &value)| Some((address, value?))).collect();
-    // A value that did not change does not make two memories different.
-    let is_visible = |&&(address, location): &&(Address, LocationId)| {
-        let initial = execution.graph.event(execution.graph.initial(location));
-        let is_hidden = World::is_shared(address.memory) || address.memory == u32::MAX;
-        !is_hidden && (!initial.label.unwritten || is_written(execution, location))
-    };
-    let cells: Vec<_> = execution.cells.iter().filter(is_visible).collect();
-    let locations: Vec<LocationId> = cells.iter().map(|(_, location)| *location).collect();
-    let memory = |end: Vec<u64>| {
-        let mut memory = own.clone();
-        memory.extend(cells.iter().zip(end).map(|((address, _), value)| (*address, value)));
-        memory.sort_unstable();
-        memory
-    };
-    Some(execution.ends(&locations, MAX_OUTCOMES)?.into_iter().map(memory).collect())
-}
-
-fn is_written(execution: &Execution<'_>, location: usize) -> bool {
-    execution
-        .graph
-        .events()
-        .iter()
-        .any(|event| event.thread.is_some() && event.label.kind == Kind::Write && event.location == Some(location))
 }

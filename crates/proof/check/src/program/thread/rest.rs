@@ -11,23 +11,17 @@ use crate::search::{AccessTarget, Action, Address, Change};
 /// A remaining action of a request.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Rest {
+    /// A fence with its label and its statement.
     Fence(Label, u32),
-    Hidden {
-        read: Label,
-        write: Label,
-        source: u32,
-    },
-    Lane {
-        address: Option<Address>,
-        bytes: u8,
-        label: Label,
-        source: u32,
-    },
+    /// An update of the hidden word, as a part of a fence.
+    Hidden { read: Label, write: Label, source: u32 },
+    /// A read of an element of a load of several.
+    Lane { address: Option<Address>, bytes: u8, label: Label, source: u32 },
     /// The action of the request itself.
     Action(Box<Held>),
 }
 
-/// An action kept for later.
+/// A request's own action, which may be kept for later.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Held {
     Read { target: Option<AccessTarget>, label: Label, source: u32 },
@@ -69,14 +63,19 @@ impl KernelThread {
                 let target = address.map(|address| AccessTarget { address, bytes, reference: address.memory });
                 Action::Read { target, label, source }
             }
-            Rest::Action(held) => match *held {
-                Held::Read { target, label, source } => {
-                    self.awaited = Awaited::Value;
-                    Action::Read { target, label, source }
-                }
-                Held::Write { target, value, label, source } => Action::Write { target, value, label, source },
-                Held::Barrier { label, instance, source } => self.barrier(self.launch(world), label, instance, source),
-            },
+            Rest::Action(held) => self.held(world, *held),
         })
+    }
+
+    /// The action of a request itself, which the thread comes to now.
+    pub(super) fn held(&mut self, world: &World, held: Held) -> Action {
+        match held {
+            Held::Read { target, label, source } => {
+                self.awaited = Awaited::Value;
+                Action::Read { target, label, source }
+            }
+            Held::Write { target, value, label, source } => Action::Write { target, value, label, source },
+            Held::Barrier { label, instance, source } => self.barrier(self.launch(world), label, instance, source),
+        }
     }
 }

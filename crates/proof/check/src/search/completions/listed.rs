@@ -7,7 +7,7 @@ use super::super::agreement::Agreement;
 use super::super::state::SearchState;
 use super::super::thread::Thread;
 use super::super::values::Values;
-use super::{Completions, Given, MOST, MOST_ACTIONS, Outcome, Path};
+use super::{CompletionPath, Completions, Given, MOST, MOST_ACTIONS, Outcome};
 
 /// The completions of a thread that waits for a read.
 pub(in super::super) struct Ways {
@@ -53,7 +53,7 @@ pub(super) fn without_dead<'w>(thread: &Thread<'w>) -> Thread<'w> {
 
 impl<'w> Completions<'_, 'w> {
     /// Whether no other path is the same from here on.
-    pub(super) fn is_new(&mut self, path: &mut Path<'w>) -> bool {
+    pub(super) fn is_new(&mut self, path: &mut CompletionPath<'w>) -> bool {
         match self.given {
             Given::Anything | Given::Present | Given::Possible(_) | Given::Merged(_) => return true,
             Given::Each { .. } => path.process.forget_dead(),
@@ -67,7 +67,7 @@ impl<'w> Completions<'_, 'w> {
     }
 
     /// Whether a thread that goes back to the head of a loop is what it was there, and has written nothing since.
-    pub(super) fn is_as_before(&self, path: &Path<'w>, label: u32) -> bool {
+    pub(super) fn is_as_before(&self, path: &CompletionPath<'w>, label: u32) -> bool {
         let before = path.heads.iter().find(|(of, ..)| *of == label).map(|(_, head, writes)| (head.clone(), *writes));
         let earlier = || self.runner.heads.iter().find(|head| head.label == label);
         let before = before.or_else(|| Some((without_dead(&earlier()?.process), 0)));

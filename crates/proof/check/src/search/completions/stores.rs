@@ -13,7 +13,7 @@ use super::MOST_ACTIONS;
 /// A store that a thread may make.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in super::super) struct MayStore {
-    /// Where it is to, if that does not depend on what the thread reads.
+    /// The cell that the store writes, if that does not depend on what the thread reads.
     pub cell: Option<Address>,
     pub label: Label,
     pub source: u32,
@@ -26,9 +26,9 @@ pub(in super::super) struct MayStore {
 pub(in super::super) struct MayRead<'w> {
     /// The thread as it waits for the answer.
     pub process: Thread<'w>,
-    /// Where it is from, if that does not depend on what the thread reads.
+    /// The cell that is read, if that does not depend on what the thread reads.
     pub cell: Option<Address>,
-    /// Its label; that of a compare-exchange as if it failed.
+    /// The label of the read; for a compare-exchange, the label of one that fails.
     pub label: Label,
     pub source: u32,
     /// The write, if it is a read-modify-write.

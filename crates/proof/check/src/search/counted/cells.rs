@@ -20,7 +20,7 @@ pub struct Cell<'w> {
     reference: u32,
     pub value: u64,
     unwritten: bool,
-    /// Where executions leave different values: who reads it ends the proof.
+    /// The values that executions leave in the cell, if they differ: a thread that reads it ends the proof.
     pub varies: Option<Values>,
     pub is_written: bool,
     /// The last write that is no addition; the clocks order all accesses before it, but for additions.

@@ -19,22 +19,6 @@ pub const MOST_ITERATIONS: u64 = 1 << 16;
 /// The number of actions between two looks at the limits.
 const ACTIONS_PER_LOOK: u64 = 4096;
 
-/// The labels of the events that an action is.
-pub fn labels(action: &Action) -> [Option<Label>; 2] {
-    match *action {
-        Action::Read { label, .. } | Action::Write { label, .. } | Action::Fence { label, .. } => [Some(label), None],
-        Action::Barrier { label, .. } => [Some(label), None],
-        Action::Update { read, write, .. } => [Some(read), Some(write)],
-        Action::LoopHead { .. }
-        | Action::BackEdge { .. }
-        | Action::Done
-        | Action::Exchange { .. }
-        | Action::NeedsValue
-        | Action::Fault { .. }
-        | Action::Halt => [None, None],
-    }
-}
-
 /// The operation and the operand of an update that commutes with others of its kind.
 pub fn commuting(change: Change, [read, write]: [Label; 2]) -> Option<(Commuting, u64)> {
     let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
@@ -76,7 +60,7 @@ impl<'w> Runs<'_, 'w> {
         loop {
             self.act()?;
             let action = state.runners[thread].advance()?;
-            if self.setup.model.has_classes() && !labels(&action).into_iter().flatten().all(orders_all) {
+            if self.setup.model.has_classes() && !action.parts().labels.into_iter().flatten().all(orders_all) {
                 return None;
             }
             match action {
@@ -92,41 +76,14 @@ impl<'w> Runs<'_, 'w> {
                 }
                 Action::Write { target, value, label, source } => {
                     self.executes(state, source);
-                    let (target, value) = (target?, value?);
-                    if label.atomic && !label.unwritten && state.may_commute(target.address) {
-                        let stores = Commuting::sets(value, label.level);
-                        state.commute(self, thread, target, stores, [None, Some(label)], |_| value)?;
-                    } else {
-                        state.write(self, thread, target, value, label)?;
-                    }
-                    state.has_effect(thread);
+                    self.write(state, thread, target?, value?, label)?;
                 }
                 Action::Update { target, change, read, write, source } => {
                     self.executes(state, source);
-                    let target = target?;
-                    let is_ticket = || {
-                        let is_addition = self.answers == Answers::Tickets && Addition::of_any(change).is_some();
-                        is_addition && looks_at_result(&state.runners[thread].process)
-                    };
-                    if Addition::of(change).is_none() && !is_ticket() {
-                        let (commuting, operand) = commuting(change, [read, write])?;
-                        let new = |old| commuting.applied(old, operand);
-                        state.commute(self, thread, target, commuting, [Some(read), Some(write)], new)?;
-                        state.has_effect(thread);
-                        state.runners[thread].leave_open();
-                        continue;
-                    }
-                    let addition = state.addition(self, thread, target, change, [read, write])?;
-                    state.has_effect(thread);
-                    let (acquire, release) = (read.acquire, write.release);
-                    if self.answers.are_given() {
-                        let (address, reduces) = (target.address, read.reduces);
-                        let adding = Adding { address, addition, acquire, release, reduces };
+                    if let Some(adding) = self.update(state, thread, target?, change, [read, write])? {
                         state.runners[thread].status = Status::Adds(adding);
                         return Some(());
                     }
-                    state.add(thread, target.address, addition, release)?;
-                    state.runners[thread].process.answer(None);
                 }
                 Action::Fence { label, source } => {
                     self.executes(state, source);
@@ -152,6 +109,60 @@ impl<'w> Runs<'_, 'w> {
                 Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
             }
         }
+    }
+
+    /// Does a store; one that may commute with others of its cell is done as an update of that kind.
+    fn write(
+        &mut self,
+        state: &mut CountedState<'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        value: u64,
+        label: Label,
+    ) -> Option<()> {
+        if label.atomic && !label.unwritten && state.may_commute(target.address) {
+            let stores = Commuting::sets(value, label.level);
+            state.commute(self, thread, target, stores, [None, Some(label)], |_| value)?;
+        } else {
+            state.write(self, thread, target, value, label)?;
+        }
+        state.has_effect(thread);
+        Some(())
+    }
+
+    /// Does an update: one that commutes with others of its cell, or an addition to a counter, which is returned if its
+    /// thread is to be given the result.
+    fn update(
+        &mut self,
+        state: &mut CountedState<'w>,
+        thread: ThreadId,
+        target: AccessTarget,
+        change: Change,
+        labels: [Label; 2],
+    ) -> Option<Option<Adding>> {
+        let [read, write] = labels;
+        let is_ticket = || {
+            let is_addition = self.answers == Answers::Tickets && Addition::of_any(change).is_some();
+            is_addition && looks_at_result(&state.runners[thread].process)
+        };
+        if Addition::of(change).is_none() && !is_ticket() {
+            let (commuting, operand) = commuting(change, labels)?;
+            let new = |old| commuting.applied(old, operand);
+            state.commute(self, thread, target, commuting, [Some(read), Some(write)], new)?;
+            state.has_effect(thread);
+            state.runners[thread].leave_open();
+            return Some(None);
+        }
+        let addition = state.addition(self, thread, target, change, labels)?;
+        state.has_effect(thread);
+        let (acquire, release) = (read.acquire, write.release);
+        if self.answers.are_given() {
+            let (address, reduces) = (target.address, read.reduces);
+            return Some(Some(Adding { address, addition, acquire, release, reduces }));
+        }
+        state.add(thread, target.address, addition, release)?;
+        state.runners[thread].process.answer(None);
+        Some(None)
     }
 
     /// Counts an action; `None` where a limit is reached.

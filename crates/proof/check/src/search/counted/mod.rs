@@ -132,7 +132,7 @@ impl Counted {
 /// What an addition to a counter returns to its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answers {
-    /// Nothing that is known: a thread that looks at the result ends the proof.
+    /// An unknown value: a thread that looks at the result ends the proof.
     Nothing,
     /// The value of its place in the chain of additions.
     Places,
@@ -211,11 +211,11 @@ struct CountedState<'w> {
     cells: FxHashMap<Address, Cell<'w>>,
     events: u64,
     /// The accesses of a quiet block while it is tried.
-    quiet: Option<Vec<Access>>,
+    quiet: Option<Vec<LoggedAccess>>,
 }
 
 /// An access of a quiet block: the thread, the cell, whether it writes, and the value.
-type Access = (ThreadId, Address, bool, u64);
+type LoggedAccess = (ThreadId, Address, bool, u64);
 
 #[derive(Clone)]
 struct Runner<'w> {
@@ -226,7 +226,7 @@ struct Runner<'w> {
     heads: Vec<Head<'w>>,
     arrival: Option<Barrier>,
     clock: Clock,
-    /// Its clock at its last release fence.
+    /// The clock of the thread at its last release fence.
     released: Option<Clock>,
     /// What its reads of counters have seen released, for its next acquire fence.
     observed: Clock,
@@ -237,9 +237,9 @@ enum Status {
     NotStarted,
     Ready,
     AtBarrier,
-    /// It reads a cell in a loop.
+    /// The thread reads a cell in a loop.
     Waits(Waiting),
-    /// It adds to a counter, and is to be given the result.
+    /// The thread adds to a counter and waits for the result.
     Adds(Adding),
     Done,
 }

@@ -5,7 +5,7 @@ use wattle_memory::ThreadId;
 
 use super::super::process::{Action, Address};
 use super::chain::{LoopRead, goes_back};
-use super::{Access, Adding, Answers, CountedState, Runs, Status, Waiting};
+use super::{Adding, Answers, CountedState, LoggedAccess, Runs, Status, Waiting};
 
 /// The maximum number of threads that add to a counter at a time.
 const MOST_ADDING: usize = 64;
@@ -130,7 +130,7 @@ impl<'w> Runs<'_, 'w> {
     }
 
     /// Runs the block of a thread to its end, with this result of the thread's addition; returns its accesses.
-    fn end_quietly(&mut self, state: &mut CountedState<'w>, thread: ThreadId, value: u64) -> Option<Vec<Access>> {
+    fn end_quietly(&mut self, state: &mut CountedState<'w>, thread: ThreadId, value: u64) -> Option<Vec<LoggedAccess>> {
         let runner = &mut state.runners[thread];
         runner.process.answer(Some(value));
         runner.status = Status::Ready;

@@ -11,11 +11,12 @@ pub struct Values(Option<BTreeSet<u64>>);
 
 /// What executions leave in a cell.
 pub enum Left {
-    /// The same value in each. If the flag is set, it stands for what is in memory that nobody has written.
+    /// This value in every execution. If the flag is set, the value stands for what is in memory that nobody has
+    /// written.
     One(u64, bool),
-    /// One of these values in each execution.
+    /// Some value of these in each execution.
     Several(Values),
-    /// One of these values, or what stood there before.
+    /// Some value of these, or what stood there before.
     Perhaps(Values),
 }
 

@@ -3,7 +3,7 @@
 use wattle_memory::{Analysis, EventId, Graph, Kind, LocationId, Model};
 
 use super::super::process::Address;
-use super::{From, Iteration};
+use super::{Iteration, ReadFrom};
 
 /// An execution with iterations in it, and which of its events are theirs.
 pub(super) struct Grown {
@@ -34,63 +34,10 @@ pub(super) fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations:
     for (number, iteration) in order.iter().enumerate() {
         // The iterations after it in the list were inserted before its place.
         let first = iteration.before + order[number + 1..].iter().map(|earlier| earlier.steps.len()).sum::<usize>();
-        let graph = &mut grown.graph;
-        for (at, step) in iteration.steps.iter().enumerate() {
-            let event = first + at;
-            graph.replace(event, step.label, step.source);
-            if let Some((address, reference)) = step.cell {
-                let known =
-                    |cells: &[(Address, LocationId)]| cells.iter().find(|cell| cell.0 == address).map(|cell| cell.1);
-                let location = step.location.or_else(|| known(&grown.cells)).unwrap_or_else(|| {
-                    let unwritten = matches!(step.from, Some(From::Untouched { unwritten: true }));
-                    let location = graph.add_location(step.value.unwrap_or(0), unwritten);
-                    grown.cells.push((address, location));
-                    location
-                });
-                graph.set_location(event, location, reference);
-                if let Some(From::Untouched { .. }) = step.from {
-                    graph.set_source(event, graph.initial(location));
-                }
-            }
-            if let Some(value) = step.value {
-                graph.set_value(event, value);
-            }
-            match step.from {
-                Some(From::Event(write)) => graph.set_source(event, moved(write)),
-                Some(From::Own(write)) => graph.set_source(event, first + write),
-                Some(From::Untouched { .. }) | None => {}
-            }
-            if step.label.kind == Kind::Write {
-                graph.join_halves(event - 1, event);
-            }
-        }
-        grown.parts.push((first..first + iteration.steps.len()).collect());
+        grown.fill(iteration, first, &moved);
     }
-    // Whatever read what an idle update found now reads what the update writes back, where it must: a later update, and
-    // everything after it.
-    for (iteration, part) in order.iter().zip(&grown.parts) {
-        for (step, &event) in iteration.steps.iter().zip(part) {
-            let Some(write) = grown.graph.other_half(event).filter(|_| step.label.kind == Kind::Read) else { continue };
-            let Some(From::Event(found)) = step.from else { continue };
-            // Another update of the iteration may have come right behind it.
-            let writes = |&other: &EventId| {
-                let other = grown.graph.event(other);
-                other.label.kind == Kind::Write && other.location == grown.graph.event(write).location
-            };
-            let write = part.iter().copied().rfind(writes).unwrap_or(write);
-            for read in (0..graph.len()).filter(|&read| graph.source(read) == Some(found)) {
-                let next = iteration.before;
-                let own = || read >= next && graph.same_thread(next, read);
-                let after = iteration.followed && (own() || analysis.causality.has(next, read));
-                let behind = || {
-                    let half = graph.other_half(read).filter(|&half| graph.event(half).location.is_some());
-                    half.is_some_and(|half| model.orders_writes(&grown.graph, write, moved(half)))
-                };
-                if after || behind() {
-                    grown.graph.set_source(moved(read), write);
-                }
-            }
-        }
+    for (number, iteration) in order.iter().enumerate() {
+        grown.read_again(number, iteration, (graph, analysis, model), &moved);
     }
     if let [first, second] = iterations {
         let part = |of: &Iteration| order.iter().position(|iteration| std::ptr::eq(*iteration, of));
@@ -99,6 +46,77 @@ pub(super) fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations:
         grown.chained = chain(&mut grown.graph, model, &before, &behind);
     }
     grown
+}
+
+impl Grown {
+    /// Gives the events from `first` on, which have been inserted for an iteration, what its steps do.
+    fn fill(&mut self, iteration: &Iteration, first: EventId, moved: &impl Fn(EventId) -> EventId) {
+        let graph = &mut self.graph;
+        for (at, step) in iteration.steps.iter().enumerate() {
+            let event = first + at;
+            graph.replace(event, step.label, step.source);
+            if let Some((address, reference)) = step.cell {
+                let known =
+                    |cells: &[(Address, LocationId)]| cells.iter().find(|cell| cell.0 == address).map(|cell| cell.1);
+                let location = step.location.or_else(|| known(&self.cells)).unwrap_or_else(|| {
+                    let unwritten = matches!(step.from, Some(ReadFrom::Untouched { unwritten: true }));
+                    let location = graph.add_location(step.value.unwrap_or(0), unwritten);
+                    self.cells.push((address, location));
+                    location
+                });
+                graph.set_location(event, location, reference);
+                if let Some(ReadFrom::Untouched { .. }) = step.from {
+                    graph.set_source(event, graph.initial(location));
+                }
+            }
+            if let Some(value) = step.value {
+                graph.set_value(event, value);
+            }
+            match step.from {
+                Some(ReadFrom::Event(write)) => graph.set_source(event, moved(write)),
+                Some(ReadFrom::Own(write)) => graph.set_source(event, first + write),
+                Some(ReadFrom::Untouched { .. }) | None => {}
+            }
+            if step.label.kind == Kind::Write {
+                graph.join_halves(event - 1, event);
+            }
+        }
+        self.parts.push((first..first + iteration.steps.len()).collect());
+    }
+
+    /// Lets whatever read what an idle update of the iteration found read what the update writes back, where it must: a
+    /// later update, and everything after it. `graph` is the execution without the iterations.
+    fn read_again(
+        &mut self,
+        number: usize,
+        iteration: &Iteration,
+        (graph, analysis, model): (&Graph, &Analysis, Model),
+        moved: &impl Fn(EventId) -> EventId,
+    ) {
+        let part = &self.parts[number];
+        for (step, &event) in iteration.steps.iter().zip(part) {
+            let Some(write) = self.graph.other_half(event).filter(|_| step.label.kind == Kind::Read) else { continue };
+            let Some(ReadFrom::Event(found)) = step.from else { continue };
+            // Another update of the iteration may have come right behind it.
+            let writes = |&other: &EventId| {
+                let other = self.graph.event(other);
+                other.label.kind == Kind::Write && other.location == self.graph.event(write).location
+            };
+            let write = part.iter().copied().rfind(writes).unwrap_or(write);
+            for read in (0..graph.len()).filter(|&read| graph.source(read) == Some(found)) {
+                let next = iteration.before;
+                let own = || read >= next && graph.same_thread(next, read);
+                let after = iteration.followed && (own() || analysis.causality.has(next, read));
+                let behind = || {
+                    let half = graph.other_half(read).filter(|&half| graph.event(half).location.is_some());
+                    half.is_some_and(|half| model.orders_writes(&self.graph, write, moved(half)))
+                };
+                if after || behind() {
+                    self.graph.set_source(moved(read), write);
+                }
+            }
+        }
+    }
 }
 
 /// Lets the updates of a part read what those of an earlier part write back, where both found the same write and

@@ -5,7 +5,7 @@ use wattle_memory::{Analysis, EventId, Graph, Kind, Label, Level, ThreadId};
 use super::super::process::{AccessTarget, Action, Change, Written};
 use super::super::state::{Fault, SearchState};
 use super::super::{Setup, Thread};
-use super::{From, Step};
+use super::{IterationStep, ReadFrom};
 
 /// The maximum number of ways of failing that are searched, for each time that a loop begins anew.
 const MOST: usize = 4096;
@@ -14,7 +14,7 @@ const MOST: usize = 4096;
 #[derive(Clone)]
 pub(super) struct Way<'w> {
     process: Thread<'w>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<IterationStep>,
     pub faults: Vec<Fault>,
     /// The loops inside that are open: the process at their heads, and whether an iteration of theirs has failed.
     inner: Vec<(u32, Thread<'w>, bool)>,
@@ -67,7 +67,8 @@ impl<'w> Ways<'_, 'w> {
                         let mut next = way.clone();
                         let unwritten = from.is_unwritten(self.graph);
                         let step = self.step(label, source, target, value, Some(from));
-                        next.steps.push(Step { misses: unwritten && !next.process.carries_unwritten(), ..step });
+                        next.steps
+                            .push(IterationStep { misses: unwritten && !next.process.carries_unwritten(), ..step });
                         next.process.answer_read(Some(value), unwritten);
                         open.push(next);
                     }
@@ -88,8 +89,15 @@ impl<'w> Ways<'_, 'w> {
                     return;
                 }
                 Action::Fence { label, source } => {
-                    let nowhere =
-                        Step { label, source, cell: None, location: None, value: None, from: None, misses: false };
+                    let nowhere = IterationStep {
+                        label,
+                        source,
+                        cell: None,
+                        location: None,
+                        value: None,
+                        from: None,
+                        misses: false,
+                    };
                     way.steps.push(nowhere);
                 }
                 Action::Fault { fault, source } => way.faults.push(Fault { thread: self.thread, fault, source }),
@@ -131,27 +139,34 @@ impl<'w> Ways<'_, 'w> {
         }
     }
 
-    fn step(&self, label: Label, source: u32, target: AccessTarget, value: u64, from: Option<From>) -> Step {
+    fn step(
+        &self,
+        label: Label,
+        source: u32,
+        target: AccessTarget,
+        value: u64,
+        from: Option<ReadFrom>,
+    ) -> IterationStep {
         let location = self.state.cells.get(&target.address).map(|cell| cell.location);
         let misses = from.is_some_and(|from| from.is_unwritten(self.graph));
         let cell = Some((target.address, target.reference));
-        Step { label, source, cell, location, value: Some(value), from, misses }
+        IterationStep { label, source, cell, location, value: Some(value), from, misses }
     }
 
     /// The sources of a read of the iteration, each with its value.
-    fn sources(&self, way: &Way<'w>, target: AccessTarget, label: Label) -> Vec<(From, u64)> {
-        let here = |step: &Step| {
+    fn sources(&self, way: &Way<'w>, target: AccessTarget, label: Label) -> Vec<(ReadFrom, u64)> {
+        let here = |step: &IterationStep| {
             step.label.kind == Kind::Write && step.cell.is_some_and(|(address, _)| address == target.address)
         };
         let own = way.steps.iter().rposition(here);
-        let own = own.and_then(|number| Some((From::Own(number), way.steps[number].value?)));
+        let own = own.and_then(|number| Some((ReadFrom::Own(number), way.steps[number].value?)));
         let Some(cell) = self.state.cells.get(&target.address) else {
             let initial = self.setup.memory.initial(target.address);
-            let first = (From::Untouched { unwritten: initial.unwritten }, initial.value);
+            let first = (ReadFrom::Untouched { unwritten: initial.unwritten }, initial.value);
             return own.into_iter().chain([first]).collect();
         };
         let writes = &self.state.writes[cell.location];
-        let there = |&write: &EventId| Some((From::Event(write), self.graph.event(write).value?));
+        let there = |&write: &EventId| Some((ReadFrom::Event(write), self.graph.event(write).value?));
         own.into_iter()
             .chain(
                 writes
@@ -167,13 +182,13 @@ impl<'w> Ways<'_, 'w> {
     /// "SC-per-Location"); of others nothing is claimed.
     fn is_past(&self, write: EventId, label: Label, way: &Way<'w>) -> bool {
         let reaches_all = |label: Label| label.atomic && label.level >= Level::Device;
-        let found = |step: &Step| match step.from {
-            Some(From::Event(found)) => {
+        let found = |step: &IterationStep| match step.from {
+            Some(ReadFrom::Event(found)) => {
                 reaches_all(step.label)
                     && reaches_all(self.graph.event(found).label)
                     && self.analysis.coherence.has(write, found)
             }
-            Some(From::Own(_) | From::Untouched { .. }) | None => false,
+            Some(ReadFrom::Own(_) | ReadFrom::Untouched { .. }) | None => false,
         };
         !self.setup.model.has_classes() && reaches_all(label) && way.steps.iter().any(found)
     }

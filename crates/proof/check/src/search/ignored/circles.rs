@@ -83,7 +83,7 @@ impl Fences {
     pub const NONE: Fences =
         Fences { released: Level::Thread, acquired: Level::Thread, acquired_before: Level::Thread };
 
-    /// Passes a fence.
+    /// Adds a fence that follows those so far in program order.
     pub fn pass(&mut self, fence: Label) {
         if fence.acquire {
             self.acquired = self.acquired.max(fence.level);

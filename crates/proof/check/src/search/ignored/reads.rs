@@ -5,6 +5,7 @@ use wattle_memory::{Level, Relation, Set, ThreadId, stop};
 
 use super::super::Setup;
 use super::super::completions::{MayRead, MayStore, Reach, reach};
+use super::super::state::CircleReads;
 use super::super::values::Values;
 use super::circles::{Fences, Link, Stored, Waiter, without_covered};
 
@@ -14,25 +15,6 @@ const MOST_ACTIONS: u32 = 1 << 17;
 /// The maximum number of links.
 const MOST_LINKS: usize = 1 << 10;
 
-/// The reads at which a thread may wait as a part of a circle.
-#[derive(Debug)]
-pub(in super::super) struct CircleReads {
-    /// Each by its thread and statement; `None` where all may be.
-    some: Option<FxHashSet<(ThreadId, u32)>>,
-}
-
-impl CircleReads {
-    /// Finds the reads of all threads.
-    pub fn find(setup: &Setup<'_>, values: &Values) -> CircleReads {
-        CircleReads { some: of_circles(setup, values) }
-    }
-
-    /// Whether a thread that waits for a read of this statement may be part of a circle.
-    pub fn contains(&self, thread: ThreadId, source: u32) -> bool {
-        self.some.as_ref().is_none_or(|some| some.contains(&(thread, source)))
-    }
-}
-
 /// A read of a thread, with what the thread may store behind it.
 struct Node<'w> {
     thread: ThreadId,
@@ -40,7 +22,11 @@ struct Node<'w> {
     stores: Vec<MayStore>,
 }
 
-/// The reads that may be part of circles; `None` where that is not found out within bounds.
+/// Finds the reads of all threads that may be part of circles; all may be where that is not found out within bounds.
+pub(in super::super) fn circle_reads(setup: &Setup<'_>, values: &Values) -> CircleReads {
+    CircleReads(of_circles(setup, values))
+}
+
 fn of_circles(setup: &Setup<'_>, values: &Values) -> Option<FxHashSet<(ThreadId, u32)>> {
     let mut left = MOST_ACTIONS;
     let mut nodes: Vec<Node<'_>> = Vec::new();

@@ -5,7 +5,7 @@ use wattle_memory::{Kind, Label, Level, ThreadId};
 
 use super::super::process::{AccessTarget, Change, Written};
 use super::commuting::with_sum;
-use super::wrong::Access;
+use super::wrong::ReachedAccess;
 use super::{Accesses, Cell, Commuting, Epoch, Past, Recent, Runner, Runs, Updates};
 
 impl Runs<'_, '_> {
@@ -126,7 +126,7 @@ impl Runs<'_, '_> {
         let mut cell = self.cell(thread, target, label)?;
         let ordered = self.are_stores_before(&cell, thread) && self.are_before(&cell.updates, thread, cell.class);
         if cell.apart || !ordered && !self.is_one_of_several(&cell, thread, label) {
-            return self.end_at(Access { thread, target, label, source, value: cell.value }, &cell);
+            return self.end_at(ReachedAccess { thread, target, label, source, value: cell.value }, &cell);
         }
         self.note_order(&mut cell, thread, label);
         self.add(&mut cell.reads, thread, cell.class, label.atomic);
@@ -162,7 +162,7 @@ impl Runs<'_, '_> {
             return Some(());
         }
         if cell.apart || !self.is_exclusive(&cell, thread) && !self.is_one_of_several(&cell, thread, label) {
-            return self.end_at(Access { thread, target, label, source, value }, &cell);
+            return self.end_at(ReachedAccess { thread, target, label, source, value }, &cell);
         }
         self.note_order(&mut cell, thread, label);
         self.overwrite(&mut cell, thread, value, label);
@@ -254,7 +254,7 @@ impl Runs<'_, '_> {
         }
         let old = cell.value;
         if cell.apart {
-            return self.end_at(Access { thread, target, label: write, source, value: old }, &cell);
+            return self.end_at(ReachedAccess { thread, target, label: write, source, value: old }, &cell);
         }
         let commuting = match self.updates {
             Updates::Conflict | Updates::OneOfSeveral => None,
@@ -269,7 +269,7 @@ impl Runs<'_, '_> {
             Written::Nothing => None,
             Written::Value(value) => Some(value),
         };
-        let access = Access { thread, target, label: write, source, value: written.unwrap_or(old) };
+        let access = ReachedAccess { thread, target, label: write, source, value: written.unwrap_or(old) };
         match (commuting, written) {
             (Some(_), Some(value)) => {
                 let alone = self.are_stores_before(&cell, thread) && self.are_before(&cell.reads, thread, cell.class);

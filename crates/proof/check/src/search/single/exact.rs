@@ -45,7 +45,7 @@ impl Exact {
         Exact { format: self.format, grain: Some(grain), total }.bounded()
     }
 
-    /// These addends, if the sum of every part of them is a normal number of the format.
+    /// Returns the addends if the sum of every part of them is a normal number of the format, else `None`.
     fn bounded(self) -> Option<Exact> {
         let (length, grain) = (u64::BITS - self.total.leading_zeros(), self.grain.unwrap_or(0));
         let (digits, least, beyond) = (self.format.digits(), self.format.least_exponent(), self.format.end_exponent());

@@ -2,8 +2,8 @@
 
 use wattle_memory::{Label, Level, ThreadId};
 
-use super::super::exchange::{Exchange, of_remaining};
-use super::super::process::{Barrier, Members};
+use super::super::exchange::of_remaining;
+use super::super::process::{Barrier, Exchange, Members};
 use super::barriers::{Meeting, converge};
 use super::{Runs, Status};
 

@@ -35,6 +35,7 @@
 
 mod access;
 mod barriers;
+mod cell;
 mod commuting;
 mod exact;
 mod fences;
@@ -50,12 +51,11 @@ use rustc_hash::FxBuildHasher;
 use wattle_memory::{Analysis, Classes, EventId, Graph, LocationId, ThreadId};
 
 use super::boundaries::placements;
-use super::exchange::Exchange;
-use super::process::{Action, Address, Barrier};
+use super::process::{Action, Address, Barrier, Exchange};
 use super::{Fault, Setup, Thread, Watch};
 pub(super) use barriers::{Meeting, converge, families};
+use cell::{Accesses, Cell, Epoch, Past, Recent};
 pub(super) use commuting::Commuting;
-use exact::Exact;
 use fences::{Acquired, Fenced};
 use order::Order;
 pub use wrong::{Wrong, WrongRun, always_faults};
@@ -154,74 +154,6 @@ pub fn single_or_commuting_run(setup: &Setup<'_>) -> Result<SingleRun, Option<Bo
 
 /// The number of storage classes that a set of them may have.
 const CLASSES: usize = u8::BITS as usize;
-
-/// When an access happened: the thread, and the number of barriers about its memory that it had passed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Epoch {
-    thread: ThreadId,
-    phase: u32,
-    /// The number of barriers of its group that it had passed.
-    round: u32,
-    /// The statement.
-    source: u32,
-    /// Whether the access is atomic.
-    atomic: bool,
-}
-
-/// Accesses of the threads of one block, the last of those that nothing orders.
-#[derive(Clone, Copy, Debug)]
-struct Recent {
-    last: Epoch,
-    /// The last one of another thread in the same phase.
-    other: Option<Epoch>,
-    /// Whether all of them are of one thread, or of threads of one group.
-    together: bool,
-}
-
-/// The accesses of a cell since its last write, or its updates: one entry for each block.
-type Accesses = Vec<(usize, Recent)>;
-
-/// The accesses of a cell before its last store: those before them come before them too.
-struct Past {
-    writer: Option<Epoch>,
-    alike: Accesses,
-    reads: Accesses,
-    updates: Accesses,
-}
-
-/// A cell, with its last accesses.
-struct Cell {
-    bytes: u8,
-    reference: u32,
-    value: u64,
-    unwritten: bool,
-    /// The number of its storage class.
-    class: usize,
-    /// Whether some access is private (Vulkan).
-    private: bool,
-    /// The thread that alone has accessed the cell; `None` once there are several.
-    owner: Option<ThreadId>,
-    /// Whether private accesses of several threads are to be ordered, which barriers do not do.
-    apart: bool,
-    writer: Option<Epoch>,
-    /// Other stores of its value that nothing orders with the last one.
-    alike: Accesses,
-    /// What was before the first of these stores, where there may be several.
-    past: Option<Box<Past>>,
-    reads: Accesses,
-    /// Whether all reads since the last write are atomic.
-    reads_atomic: bool,
-    /// The thread that first accessed it atomically.
-    accessor: Option<ThreadId>,
-    /// The updates since the last write, if they commute.
-    updates: Accesses,
-    commuting: Option<Commuting>,
-    /// What they have added up, where that is floats.
-    sum: Option<Exact>,
-    location: LocationId,
-    /// The event of the last write.
-    written: EventId,
-}
 
 /// A thread that is run.
 struct Runner<'w> {

@@ -30,7 +30,7 @@ pub enum Wrong {
 pub struct WrongRun {
     /// The graph.
     pub graph: Graph,
-    /// Its analysis.
+    /// The analysis of the graph under the model.
     pub analysis: Analysis,
     /// What is wrong.
     pub wrong: Wrong,
@@ -68,7 +68,7 @@ pub fn always_faults(setup: &Setup<'_>) -> bool {
 
 /// An access that a run has come to.
 #[derive(Clone, Copy)]
-pub(super) struct Access {
+pub(super) struct ReachedAccess {
     pub thread: ThreadId,
     pub target: AccessTarget,
     pub label: Label,
@@ -79,7 +79,7 @@ pub(super) struct Access {
 
 impl Runs<'_, '_> {
     /// Ends the run at an access that may race with an earlier one of its cell. It is shown where the run has no graph.
-    pub(super) fn end_at<T>(&mut self, access: Access, cell: &Cell) -> Option<T> {
+    pub(super) fn end_at<T>(&mut self, access: ReachedAccess, cell: &Cell) -> Option<T> {
         let is_long = self.graph.is_none() || self.updates == Updates::OneOfSeveral;
         if is_long && !self.order.is_uncertain() {
             let race = self.earlier(access, cell).and_then(|earlier| self.between(earlier, access, cell));
@@ -109,8 +109,8 @@ impl Runs<'_, '_> {
     }
 
     /// An earlier access of the cell that conflicts with one, and that nothing orders before it.
-    fn earlier(&self, access: Access, cell: &Cell) -> Option<(Kind, Epoch)> {
-        let Access { thread, label, .. } = access;
+    fn earlier(&self, access: ReachedAccess, cell: &Cell) -> Option<(Kind, Epoch)> {
+        let ReachedAccess { thread, label, .. } = access;
         let unordered = |epoch: Epoch| epoch.thread != thread && !self.is_before(epoch, thread, cell.class);
         let among = |accesses: &Accesses| {
             let mut all = accesses.iter().flat_map(|(_, recent)| [Some(recent.last), recent.other]).flatten();
@@ -123,8 +123,8 @@ impl Runs<'_, '_> {
     }
 
     /// The race between two accesses, if the model says so.
-    fn between(&self, (kind, earlier): (Kind, Epoch), access: Access, cell: &Cell) -> Option<Box<WrongRun>> {
-        let Access { thread, target, label, source, value: after } = access;
+    fn between(&self, (kind, earlier): (Kind, Epoch), access: ReachedAccess, cell: &Cell) -> Option<Box<WrongRun>> {
+        let ReachedAccess { thread, target, label, source, value: after } = access;
         // Of an atomic access before it no more is known, and whatever its scope is, a plain one races with it.
         let before = Label {
             kind,

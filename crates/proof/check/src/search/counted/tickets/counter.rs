@@ -119,7 +119,7 @@ impl Counter {
         }
     }
 
-    /// Makes more tickets.
+    /// Lengthens the chain of additions by `more` places; `None` if the counter has no chain, or it would be too long.
     pub fn extend(&mut self, more: usize) -> Option<()> {
         let Given::Steps(values, after) = &mut self.given else { return None };
         for _ in 0..more {

@@ -4,11 +4,11 @@ use rustc_hash::FxHashMap;
 use wattle_ir::AtomicLaw;
 use wattle_memory::{Label, ThreadId};
 
-use super::super::super::process::{Action, Address, Barrier, Change};
+use super::super::super::process::{AccessTarget, Action, Address, Barrier, Change};
 use super::super::super::single::{Commuting, Meeting, converge};
 use super::super::chain::Addition;
 use super::super::clock::Clock;
-use super::super::going::{MOST_ITERATIONS, commuting, labels};
+use super::super::going::{MOST_ITERATIONS, commuting};
 use super::super::{Adding, CountedState, Runs, Thread, orders_all};
 
 /// Threads that run together: one, or those of a block of which one takes the tickets.
@@ -30,7 +30,7 @@ pub struct Member<'w> {
     pub turns: Vec<u32>,
 }
 
-/// Where a thread of a unit stands.
+/// The point at which a thread of a unit stands.
 #[derive(Clone, PartialEq)]
 pub enum At {
     Ready,
@@ -42,14 +42,14 @@ pub enum At {
 /// What a segment does to a cell.
 #[derive(Default)]
 pub struct Touch {
-    /// Whether it reads what was there before.
+    /// Whether the segment reads what was there before.
     pub finds: bool,
-    /// What it leaves there.
+    /// What the segment leaves in the cell.
     pub leaves: Option<Stored>,
     /// The operands of its updates, which commute; `None` for one that depends on earlier tickets.
     pub changes: Option<(Commuting, Vec<Option<u64>>)>,
     /// The threads that access it, each behind a number of barriers of the segment.
-    pub accesses: Vec<Access>,
+    pub accesses: Vec<UnitAccess>,
 }
 
 /// What is stored in a cell.
@@ -62,14 +62,14 @@ pub enum Stored {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub struct Access {
+pub struct UnitAccess {
     pub thread: ThreadId,
     pub behind: u32,
-    pub kind: Kind,
+    pub kind: UnitAccessKind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum UnitAccessKind {
     Read,
     Write,
     /// An update that commutes with the others of the cell.
@@ -87,11 +87,11 @@ pub struct Segment<'w> {
 impl Touch {
     /// Adds an access; `None` where it is not ordered with one of another thread of the unit, between the same two
     /// barriers.
-    fn add(&mut self, access: Access) -> Option<()> {
-        let is_mixed = (access.kind == Kind::Change) != self.changes.is_some();
-        let conflicts = |other: &Access| {
+    fn add(&mut self, access: UnitAccess) -> Option<()> {
+        let is_mixed = (access.kind == UnitAccessKind::Change) != self.changes.is_some();
+        let conflicts = |other: &UnitAccess| {
             let together = other.thread != access.thread && other.behind == access.behind;
-            together && (other.kind != access.kind || access.kind == Kind::Write)
+            together && (other.kind != access.kind || access.kind == UnitAccessKind::Write)
         };
         if (is_mixed && !self.accesses.is_empty()) || self.accesses.iter().any(conflicts) {
             return None;
@@ -168,6 +168,8 @@ impl<'w> Runs<'_, 'w> {
         Some(run)
     }
 
+    /// Runs a member to its next addition whose result it looks at, to a barrier or to its end. `None` where it does
+    /// what is not the same in all executions.
     fn run_member(
         &mut self,
         state: &mut CountedState<'w>,
@@ -177,98 +179,158 @@ impl<'w> Runs<'_, 'w> {
     ) -> Option<()> {
         let thread = unit.members[member];
         let clock = if run.barriers == 0 { &unit.clocks[member] } else { &unit.joined };
-        let mut heads: Vec<(u32, Thread<'w>)> = Vec::new();
-        let mut iterations: u64 = 0;
+        let mut turn = Turn { state, run, member, thread, clock, heads: Vec::new(), iterations: 0 };
         loop {
             self.act()?;
-            let action = run.members[member].process.advance();
-            if self.setup.model.has_classes() && !labels(&action).into_iter().flatten().all(orders_all) {
+            let action = turn.process().advance();
+            if self.setup.model.has_classes() && !action.parts().labels.into_iter().flatten().all(orders_all) {
                 return None;
             }
-            let access = |kind| Access { thread, behind: run.barriers, kind };
-            match action {
+            let ended = match action {
                 Action::Read { target, source, .. } => {
-                    self.executes(state, source);
-                    let target = target?;
-                    let touch = run.cells.entry(target.address).or_default();
-                    touch.add(access(Kind::Read))?;
-                    let found = match touch.leaves {
-                        Some(left) => state.is_of_one_kind(self, thread, target).then_some(left)?,
-                        None => {
-                            let (value, unwritten) = state.find(self, thread, target, clock)?;
-                            Stored::Value(value, unwritten)
-                        }
-                    };
-                    touch.finds |= touch.leaves.is_none();
-                    let process = &mut run.members[member].process;
-                    match found {
-                        Stored::Value(_, true) if !process.carries_unwritten() => return None,
-                        Stored::Value(value, unwritten) => process.answer_read(Some(value), unwritten),
-                        Stored::Unknown => process.answer(None),
-                    }
+                    self.executes(turn.state, source);
+                    turn.read(self, target?)?;
+                    None
                 }
                 Action::Write { target, value, label, source } => {
-                    self.executes(state, source);
-                    let target = target?;
-                    state.may_write(self, thread, target, clock)?;
-                    let touch = run.cells.entry(target.address).or_default();
-                    touch.add(access(Kind::Write))?;
-                    touch.leaves = Some(value.map_or(Stored::Unknown, |value| Stored::Value(value, label.unwritten)));
+                    self.executes(turn.state, source);
+                    turn.write(self, target?, value, label)?;
+                    None
                 }
                 Action::Update { target, change, read, write, source } => {
-                    self.executes(state, source);
-                    let target = target?;
-                    if Addition::of_any(change).is_some() && looks_at_result(&run.members[member].process) {
-                        let addition = state.addition(self, thread, target, change, [read, write])?;
-                        let (acquire, release, reduces) = (read.acquire, write.release, read.reduces);
-                        let adding = Adding { address: target.address, addition, acquire, release, reduces };
-                        run.members[member].at = At::Addition(adding);
-                        return Some(());
-                    }
-                    let (commuting, operand) = changing(change, [read, write])?;
-                    state.may_change(self, thread, target, commuting, [read, write], clock)?;
-                    let touch = run.cells.entry(target.address).or_default();
-                    let changes = touch.changes.get_or_insert_with(|| (commuting, Vec::new()));
-                    if changes.0 != commuting {
-                        return None;
-                    }
-                    changes.1.push(operand);
-                    touch.add(access(Kind::Change))?;
-                    run.members[member].process.answer(None);
+                    self.executes(turn.state, source);
+                    turn.update(self, target?, change, [read, write])?
                 }
-                Action::Fence { source, .. } => self.executes(state, source),
+                Action::Fence { source, .. } => {
+                    self.executes(turn.state, source);
+                    None
+                }
                 Action::Barrier { barrier, label, source } => {
-                    self.executes(state, source);
+                    self.executes(turn.state, source);
                     if !self.is_of_whole_block(thread, &barrier, label) {
                         return None;
                     }
-                    run.members[member].at = At::Barrier(barrier);
-                    return Some(());
+                    Some(At::Barrier(barrier))
                 }
-                Action::LoopHead { label } => heads.retain(|(known, _)| *known != label),
+                Action::LoopHead { label } => {
+                    turn.heads.retain(|(known, _)| *known != label);
+                    None
+                }
                 Action::BackEdge { label, .. } => {
-                    iterations += 1;
-                    if unit.members.len() > 1 {
-                        run.members[member].turns.push(label);
-                    }
-                    let process = &run.members[member].process;
-                    let known = heads.iter_mut().find(|(known, _)| *known == label);
-                    let comes_again = known.as_ref().is_some_and(|(_, before)| process.repeats(before));
-                    if comes_again || iterations > MOST_ITERATIONS {
-                        return None;
-                    }
-                    match known {
-                        Some(head) => head.1 = process.clone(),
-                        None => heads.push((label, process.clone())),
-                    }
+                    turn.repeat(label, unit.members.len() > 1)?;
+                    None
                 }
-                Action::Done => {
-                    run.members[member].at = At::End;
-                    return Some(());
-                }
+                Action::Done => Some(At::End),
                 Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
+            };
+            if let Some(at) = ended {
+                turn.run.members[member].at = at;
+                return Some(());
             }
         }
+    }
+}
+
+/// A member of a unit while it runs. Each of its actions returns `None` where it is not the same in all executions.
+struct Turn<'t, 'w> {
+    state: &'t mut CountedState<'w>,
+    run: &'t mut Segment<'w>,
+    member: usize,
+    thread: ThreadId,
+    /// What the member knows of: the accesses that happen before what it does now.
+    clock: &'t Clock,
+    /// The open loops by their labels, each with the thread at the last jump back.
+    heads: Vec<(u32, Thread<'w>)>,
+    iterations: u64,
+}
+
+impl<'w> Turn<'_, 'w> {
+    fn process(&mut self) -> &mut Thread<'w> {
+        &mut self.run.members[self.member].process
+    }
+
+    fn access(&self, kind: UnitAccessKind) -> UnitAccess {
+        UnitAccess { thread: self.thread, behind: self.run.barriers, kind }
+    }
+
+    /// Answers a read with what the unit has left in the cell, or with what was there before.
+    fn read(&mut self, runs: &mut Runs<'_, 'w>, target: AccessTarget) -> Option<()> {
+        let access = self.access(UnitAccessKind::Read);
+        let touch = self.run.cells.entry(target.address).or_default();
+        touch.add(access)?;
+        touch.finds |= touch.leaves.is_none();
+        let found = match touch.leaves {
+            Some(left) => self.state.is_of_one_kind(runs, self.thread, target).then_some(left)?,
+            None => {
+                let (value, unwritten) = self.state.find(runs, self.thread, target, self.clock)?;
+                Stored::Value(value, unwritten)
+            }
+        };
+        let process = self.process();
+        match found {
+            Stored::Value(_, true) if !process.carries_unwritten() => return None,
+            Stored::Value(value, unwritten) => process.answer_read(Some(value), unwritten),
+            Stored::Unknown => process.answer(None),
+        }
+        Some(())
+    }
+
+    /// Leaves a value in a cell.
+    fn write(&mut self, runs: &mut Runs<'_, 'w>, target: AccessTarget, value: Option<u64>, label: Label) -> Option<()> {
+        self.state.may_write(runs, self.thread, target, self.clock)?;
+        let access = self.access(UnitAccessKind::Write);
+        let touch = self.run.cells.entry(target.address).or_default();
+        touch.add(access)?;
+        touch.leaves = Some(value.map_or(Stored::Unknown, |value| Stored::Value(value, label.unwritten)));
+        Some(())
+    }
+
+    /// Does an update that commutes with others, without a result; returns the addition that takes the next ticket, if
+    /// the member looks at the result.
+    fn update(
+        &mut self,
+        runs: &mut Runs<'_, 'w>,
+        target: AccessTarget,
+        change: Change,
+        labels: [Label; 2],
+    ) -> Option<Option<At>> {
+        let [read, write] = labels;
+        if Addition::of_any(change).is_some() && looks_at_result(self.process()) {
+            let addition = self.state.addition(runs, self.thread, target, change, labels)?;
+            let (acquire, release, reduces) = (read.acquire, write.release, read.reduces);
+            return Some(Some(At::Addition(Adding { address: target.address, addition, acquire, release, reduces })));
+        }
+        let (commuting, operand) = changing(change, labels)?;
+        self.state.may_change(runs, self.thread, target, commuting, labels, self.clock)?;
+        let access = self.access(UnitAccessKind::Change);
+        let touch = self.run.cells.entry(target.address).or_default();
+        let changes = touch.changes.get_or_insert_with(|| (commuting, Vec::new()));
+        if changes.0 != commuting {
+            return None;
+        }
+        changes.1.push(operand);
+        touch.add(access)?;
+        self.process().answer(None);
+        Some(None)
+    }
+
+    /// Begins a loop again; `None` where the member waits in it, or goes on for too long.
+    fn repeat(&mut self, label: u32, is_one_of_several: bool) -> Option<()> {
+        self.iterations += 1;
+        let member = &mut self.run.members[self.member];
+        if is_one_of_several {
+            member.turns.push(label);
+        }
+        let known = self.heads.iter_mut().find(|(known, _)| *known == label);
+        let comes_again = known.as_ref().is_some_and(|(_, before)| member.process.repeats(before));
+        if comes_again || self.iterations > MOST_ITERATIONS {
+            return None;
+        }
+        match known {
+            Some(head) => head.1 = member.process.clone(),
+            None => self.heads.push((label, member.process.clone())),
+        }
+        Some(())
     }
 }
 

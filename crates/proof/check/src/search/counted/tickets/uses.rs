@@ -8,7 +8,7 @@ use super::super::super::process::Address;
 use super::super::super::single::Commuting;
 use super::super::CountedState;
 use super::super::varying::{Left, Values};
-use super::segment::{Access, Kind, Segment, Stored, Touch, Unit};
+use super::segment::{Segment, Stored, Touch, Unit, UnitAccess, UnitAccessKind};
 
 /// A ticket: the number of its counter, and what it has of it: from the value that the addition returns to the one that
 /// it leaves, without that. Two tickets of one counter that are given in one execution have nothing in common.
@@ -45,7 +45,7 @@ enum Common {
     Nobody,
     /// The part of the counter that is in all of the tickets: no two of them are given in one execution.
     Part(Ticket),
-    /// They have nothing in common.
+    /// The tickets have nothing in common.
     Nothing,
 }
 
@@ -184,9 +184,9 @@ impl Use {
             changes.operands.add(operands);
             changes.segments += 1;
         }
-        for Access { thread, behind, kind } in touch.accesses {
-            self.is_accessed |= kind != Kind::Change;
-            let threads = if kind == Kind::Read { &mut self.readers } else { &mut self.writers };
+        for UnitAccess { thread, behind, kind } in touch.accesses {
+            self.is_accessed |= kind != UnitAccessKind::Change;
+            let threads = if kind == UnitAccessKind::Read { &mut self.readers } else { &mut self.writers };
             if threads.last() != Some(&thread) {
                 threads.push(thread);
             }
@@ -197,7 +197,7 @@ impl Use {
             if is_late {
                 self.late.add(thread);
             }
-            self.writes_at_ends |= kind != Kind::Read && (behind == 0 || is_late);
+            self.writes_at_ends |= kind != UnitAccessKind::Read && (behind == 0 || is_late);
         }
     }
 
