@@ -203,7 +203,7 @@ fn is_atomic(x: &Expr) -> bool {
 fn is_of_others(x: &Expr) -> bool {
     let is_view = |x: &Expr| matches!(&x.kind, ExprKind::Local(local) if local.is_view);
     match &x.kind {
-        ExprKind::Method { .. } => is_atomic(x),
+        ExprKind::Method { receiver, name, .. } => is_atomic(x) || (name == "lanes" && is_view(receiver)),
         ExprKind::Index(base, _) => is_view(base),
         ExprKind::Call { arguments, .. } => arguments.iter().any(is_view),
         _ => false,

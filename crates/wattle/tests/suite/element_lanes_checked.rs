@@ -1,6 +1,8 @@
 //! Lanes of a store, and elements of a tile, are memory of their own for the checker and the simulated device.
 #![forbid(unsafe_code)]
 
+use std::time::Duration;
+
 use wattle::prelude::*;
 
 /// Two threads write four elements each, which overlap if `OVERLAP`.
@@ -90,4 +92,29 @@ fn elements_of_a_tile_have_their_index() {
     assert!(report.contains("tile[0, 2]") || report.contains("tile[1, 2]"), "{report}");
     let error = turned::<false>(&Device::simulated(1)).unwrap_err().to_string();
     assert!(error.contains("`tile` at index (0, 2)") || error.contains("`tile` at index (1, 2)"), "{error}");
+}
+
+/// Each thread of a block writes a cell, and reads both with one access.
+#[kernel]
+fn gathers(acc: &Acc, cells: Shared<u32>, sums: Shared<u32>) {
+    let t = acc.thread_in_block();
+    cells[t] = t + 1;
+    let [a, b] = cells.lanes::<2>(0);
+    sums[t] = a + b;
+}
+
+#[test]
+fn a_barrier_before_a_load_of_lanes_is_advised() {
+    let scenario = |device: &Device| -> Result<()> {
+        let queue = device.queue()?;
+        let (cells, sums) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(2)?);
+        queue.launch(ThreadSpec::new(1, 2), gathers(&cells, &sums))?;
+        assert_eq!(sums.read(&queue)?, [3, 3]);
+        Ok(())
+    };
+    let checker = Checker::new(Model::Portable);
+    let report = checker.check(scenario).unwrap();
+    let advice = checker.advise(scenario, &report, Duration::from_secs(20));
+    let texts: Vec<&str> = advice.fixes.iter().map(|change| change.text.as_str()).collect();
+    assert_eq!(texts, ["sync_block() before this line"], "{advice:?}");
 }

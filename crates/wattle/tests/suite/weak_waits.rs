@@ -94,3 +94,24 @@ fn a_weak_load_sees_what_is_ordered_before_it() {
     });
     assert_eq!(report.verdict, Verdict::Holds, "{report}");
 }
+
+/// The first thread of a block waits for the second one, by a load of lanes.
+#[kernel]
+fn by_lanes(acc: &Acc, flag: Shared<u32>, seen: Shared<u32>) {
+    if acc.thread_in_block() == 0 {
+        while flag.lanes::<1>(0)[0] == 0 {}
+        seen[0] = 1;
+    } else {
+        flag[0] = 1;
+    }
+}
+
+#[test]
+fn a_wait_by_a_load_of_lanes_lets_the_other_threads_of_a_block_go_on_on_the_host() {
+    for device in [Device::host(), Device::host_serial()] {
+        let queue = device.queue().unwrap();
+        let (flag, seen) = (device.alloc_zeroed::<u32>(1).unwrap(), device.alloc_zeroed::<u32>(1).unwrap());
+        queue.launch(ThreadSpec::new(1, 2), by_lanes(&flag, &seen)).unwrap();
+        assert_eq!(seen.read(&queue).unwrap(), [1], "{}", device.name());
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use wattle_core::{Device, LaunchOptions, Result, Shape, Summary, lock};
+use wattle_core::{Device, Error, LaunchOptions, Result, Shape, Summary, lock};
 
 use super::Checker;
 use super::frames::{Choice, Frames, OpenWarps, Resolved, text};
@@ -13,6 +13,7 @@ use super::run::{Shared, note};
 use super::runs::{LeftToDevices, Runs};
 use super::seeds;
 use super::variants::{Asked, variants};
+use crate::keep::Keeper;
 use crate::report::{Report, Unknown, Verdict};
 use crate::search::Statistics;
 
@@ -23,17 +24,21 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
     let (mut report, mut shared) = check_once(checker, scenario)?;
     let looks = shared.looks_at_open.load(Ordering::Relaxed);
     let checker = &Checker { leaves_open: checker.leaves_open && !looks, ..checker.clone() };
-    if looks {
+    // What is explored once more has the time that is left.
+    let again = |keeper: Option<Arc<dyn Keeper>>| {
         let time = checker.time.map(|time| time.saturating_sub(began.elapsed()));
-        (report, shared) = check_once(&Checker { time, ..checker.clone() }, scenario)?;
-        report.elapsed = began.elapsed();
+        let (report, shared) = check_once(&Checker { keeper, time, ..checker.clone() }, scenario)?;
+        Ok::<_, Error>((Report { elapsed: began.elapsed(), ..report }, shared))
+    };
+    if looks {
+        (report, shared) = again(checker.keeper.clone())?;
     }
     if report.verdict == Verdict::Holds {
         for (key, result) in std::mem::take(&mut *lock(&shared.to_keep)) {
             checker.keeper.iter().for_each(|keeper| keeper.keep(&key, &result));
         }
     } else if report.kept > 0 {
-        report = check_once(&Checker { keeper: None, ..checker.clone() }, scenario)?.0;
+        report = again(None)?.0;
     }
     seeds::look(checker, scenario, &mut report);
     Ok(report)

@@ -6,6 +6,7 @@
 use rspirv::spirv::{Capability, Decoration, MemoryAccess, Op, Scope};
 
 use super::instruction::{Id, Instruction};
+use super::lower::atomic::read_modify_write;
 use super::module::Spirv;
 use crate::refused::Refused;
 
@@ -79,7 +80,8 @@ fn operands(op: Op) -> Option<(Orders, usize, usize)> {
         Op::ControlBarrier => (Orders::Barrier, 1, 2),
         Op::AtomicLoad => (Orders::Load, 1, 2),
         Op::AtomicStore => (Orders::Store, 1, 2),
-        op if format!("{op:?}").starts_with("Atomic") && op != Op::AtomicFlagClear => (Orders::Update, 1, 2),
+        Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak | Op::AtomicFlagTestAndSet => (Orders::Update, 1, 2),
+        op if read_modify_write(op).is_some() => (Orders::Update, 1, 2),
         _ => return None,
     })
 }

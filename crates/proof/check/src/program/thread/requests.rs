@@ -153,9 +153,9 @@ impl KernelThread {
         for lane in (0..lanes as u64).rev() {
             let address =
                 first.map(|first| Address { element: first.address.element + lane * stride, ..first.address });
-            self.rest.push(Rest::Lane { address, bytes, label, source });
+            self.rest.push(Rest::Lane { of: lanes, address, bytes, label, source });
         }
-        self.awaited = Awaited::Lane { of: lanes };
+        self.push_added(statement)?;
         Ok(self.resume(world))
     }
 

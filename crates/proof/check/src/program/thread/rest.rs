@@ -15,8 +15,8 @@ pub(super) enum Rest {
     Fence(Label, u32),
     /// An update of the hidden word, as a part of a fence.
     Hidden { read: Label, write: Label, source: u32 },
-    /// A read of an element of a load of several.
-    Lane { address: Option<Address>, bytes: u8, label: Label, source: u32 },
+    /// A read of an element of a load of `of` elements.
+    Lane { of: u32, address: Option<Address>, bytes: u8, label: Label, source: u32 },
     /// The action of the request itself.
     Action(Box<Held>),
 }
@@ -59,7 +59,8 @@ impl KernelThread {
                 let change = Change::Apply { op, ty: Type::U32, operand: Some(0) };
                 Action::Update { target: Some(target), change, read, write, source }
             }
-            Rest::Lane { address, bytes, label, source } => {
+            Rest::Lane { of, address, bytes, label, source } => {
+                self.awaited = Awaited::Lane { of };
                 let target = address.map(|address| AccessTarget { address, bytes, reference: address.memory });
                 Action::Read { target, label, source }
             }

@@ -43,7 +43,7 @@ impl Lowering<'_> {
             Opcode::AtomicLoad | Opcode::AtomicStore => self.atomic_access(instruction)?,
             Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => self.compare_exchange(instruction)?,
             Opcode::AtomicFlagTestAndSet | Opcode::AtomicFlagClear => self.flag(instruction)?,
-            _ => match update(instruction.op) {
+            _ => match read_modify_write(instruction.op) {
                 Some(how) => self.update(instruction, how)?,
                 None => return Ok(false),
             },
@@ -141,7 +141,7 @@ impl Lowering<'_> {
 }
 
 /// The operation of an atomic instruction that reads, changes and writes.
-fn update(op: Opcode) -> Option<Rmw> {
+pub(in crate::spirv) fn read_modify_write(op: Opcode) -> Option<Rmw> {
     Some(match op {
         Opcode::AtomicExchange => Rmw::Exchange,
         Opcode::AtomicIIncrement | Opcode::AtomicIDecrement | Opcode::AtomicIAdd | Opcode::AtomicISub => Rmw::Add,

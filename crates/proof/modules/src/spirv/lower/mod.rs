@@ -5,7 +5,7 @@
 //! calls. A phi is moves on the edges that lead to it. A function's variable that is only loaded and stored whole is
 //! registers ([`whole`]).
 
-mod atomic;
+pub(super) mod atomic;
 mod composite;
 mod compute;
 mod control;
