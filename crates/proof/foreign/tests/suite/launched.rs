@@ -76,6 +76,26 @@ fn the_size_of_subgroups_is_left_to_devices() {
 }
 
 #[test]
+fn an_operation_of_a_subgroup_that_not_all_threads_come_to_is_refused_with_its_own_reason() {
+    let alone = "%first = OpIEqual %bool %thread %0\nOpSelectionMerge %end None\n\
+                 OpBranchConditional %first %end %others\n%others = OpLabel\n\
+                 %all = OpGroupNonUniformIAdd %uint %3 Reduce %thread\nOpBranch %end\n%end = OpLabel";
+    let text = module(alone, "")
+        .replace("OpCapability Shader", "OpCapability Shader\nOpCapability GroupNonUniformArithmetic")
+        .replace("%threads =", "%bool = OpTypeBool\n%3 = OpConstant %uint 3\n%threads =");
+    let options = LaunchOptions::new().warp_size(2);
+    let answer = Checker::new(Model::Vulkan).check(|device| {
+        let count = Module::spirv(text.clone())?.kernel("count")?;
+        let (queue, counter) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+        let mut out = device.alloc_zeroed::<u32>(2)?;
+        queue.launch_with(options, ThreadSpec::new(1, 2), count.args((&counter, &mut out, 1u32, 0.5f32)))
+    });
+    let answer = answer.map_or_else(|error| error.to_string(), |report| report.to_string());
+    let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(answer.contains("a subgroup that not all of its threads come to is not supported"), "{answer}");
+}
+
+#[test]
 fn what_does_not_fit_is_an_error_that_says_so() {
     let text = module(ATOMIC, "");
     let signature =

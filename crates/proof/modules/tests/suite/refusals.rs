@@ -42,6 +42,17 @@ fn a_refusal_says_where_and_why() {
     }
 }
 
+/// A sign stands before decimal numbers alone, as ptxas has it.
+#[test]
+fn a_single_in_hexadecimal_has_its_sign_in_its_bits() {
+    let module = |value: &str| format!(".version 8.5\n.target sm_90\n.global .f32 a = {value};\n.entry k() {{ ret; }}");
+    let found = refused(&module("-0f3F800000"), ptx::Limits::NONE);
+    assert!(found.line == 3 && found.message.contains("stands without a sign"), "{found}");
+    for value in ["-1.0", "0fBF800000"] {
+        ptx::read("k.ptx", &module(value), ptx::Limits::NONE, &HashMap::new()).expect(value);
+    }
+}
+
 /// What the ISA has and this reader has not is named, and not called illegal.
 #[test]
 fn modifiers_that_are_not_supported_are_named() {
