@@ -22,6 +22,8 @@ pub struct Function {
     pub returns: bool,
     /// Whether sums over a loop may be added in another order.
     pub reassociate: bool,
+    /// Whether the host's function is compiled for the build's own target alone.
+    pub baseline: bool,
     /// The errors, where the body was refused; it is empty then.
     pub refused: Option<TokenStream>,
 }

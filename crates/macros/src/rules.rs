@@ -1,4 +1,4 @@
-//! What a kernel or device function permits of its arithmetic, by the arguments of its attribute.
+//! The arguments of the attribute of a kernel or device function, and what they permit of its arithmetic.
 
 use proc_macro2::{Ident, TokenStream};
 use syn::parse::Parser as _;
@@ -8,7 +8,8 @@ use syn::{BinOp, Error, Result, Token};
 use crate::ast::{Change, Expr, ExprKind, Operator, Place};
 use crate::names;
 
-/// What is permitted of floats besides what is written, and the type of indices.
+/// What is permitted of floats besides what is written, the type of indices, and what the host's function is compiled
+/// for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
     /// A product and the sum that it stands in are one fused multiply-add.
@@ -17,6 +18,8 @@ pub struct Rules {
     pub reassociate: bool,
     /// Indices are `u64`.
     pub wide: bool,
+    /// The host's function is compiled for the build's own target alone.
+    pub baseline: bool,
 }
 
 /// The arguments of an attribute: rules, and for `#[device_fn]` also `associated`.
@@ -42,11 +45,16 @@ impl Arguments {
                 "contract" => arguments.rules.contract = true,
                 "reassociate" => arguments.rules.reassociate = true,
                 "wide" => arguments.rules.wide = true,
+                "baseline" if name == "kernel" => arguments.rules.baseline = true,
                 "associated" if name == "device_fn" => arguments.associated = true,
                 _ => {
+                    let baseline = match name {
+                        "kernel" => ", `baseline` (without the forms for AVX on the host, which take time to compile)",
+                        _ => "",
+                    };
                     let message = format!(
-                        "`#[{name}]` has no such argument; it may have `wide` (indices are `u64`), and permit to `contract` \
-                         (products and sums are fused) and to `reassociate` (sums over loops are reordered)"
+                        "`#[{name}]` has no such argument; it may have `wide` (indices are `u64`){baseline}, and permit to \
+                         `contract` (products and sums are fused) and to `reassociate` (sums over loops are reordered)"
                     );
                     return Err(Error::new(word.span(), message));
                 }

@@ -211,6 +211,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         body,
         returns: parser.returns && refused.is_none(),
         reassociate: rules.reassociate,
+        baseline: rules.baseline,
         refused,
     })
 }

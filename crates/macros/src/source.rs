@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
+use crate::surroundings::of_compiler;
+
 /// The names of a file's functions, types and imports.
 #[derive(Default)]
 struct Names {
@@ -71,8 +73,7 @@ pub fn is_constant_number(name: &str, at: Span) -> bool {
 /// The names of the file at this place, where there is one to look at.
 fn names(at: Span) -> Option<Rc<Names>> {
     thread_local!(static FILES: RefCell<HashMap<PathBuf, Option<Rc<Names>>>> = RefCell::default());
-    // The compiler's span: a macro that the compiler runs has no others, so this does not panic.
-    let path = at.unwrap().local_file()?;
+    let path = of_compiler(at)?.local_file()?;
     let read = |path: &PathBuf| {
         let tokens = std::fs::read_to_string(path).ok()?.parse().ok()?;
         Some(Rc::new(Names::of(tokens)))

@@ -68,7 +68,8 @@ macro_rules! measured {
         pub mod $name {
             use super::*;
 
-            #[kernel]
+            // The loops are timed for what memory does, and there are many.
+            #[kernel(baseline)]
             fn $name<const SCOPE: u32>(
                 $acc: &Acc,
                 turns: u32,

@@ -3,7 +3,7 @@
 //!
 //! Each is a function that has the instructions and into which the host's own is inlined. Only kernels with a loop that
 //! may be quicker for it have them, since each costs the user's compiler as much as the kernel itself, and only
-//! optimized builds.
+//! optimized builds; a kernel that is `baseline` has none.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -51,7 +51,7 @@ pub fn of(
     known: Option<&TokenStream>,
     arguments: &TokenStream,
 ) -> Option<(TokenStream, TokenStream)> {
-    if !gains(&function.body) {
+    if function.baseline || !gains(&function.body) {
         return None;
     }
     let (parameters, own_arguments) = generics(function);
@@ -84,4 +84,31 @@ pub fn of(
         }
     };
     Some((functions, choice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Rules;
+    use crate::signature::{self, Standing};
+
+    /// Whether a kernel with this body has forms for vector instructions.
+    fn has_forms(body: TokenStream, baseline: bool) -> bool {
+        let item = syn::parse_quote!(fn k(acc: &Acc, x: Read<f32>, sums: Atomic<f32>, mut y: PerItem<f32>) { #body });
+        let rules = Rules { baseline, ..Rules::default() };
+        let function = signature::parse(item, Standing::Kernel, rules).unwrap_or_else(|error| panic!("{error}"));
+        of(&function, None, &quote!(())).is_some()
+    }
+
+    #[test]
+    fn kernels_with_loops_that_gain_have_forms_unless_they_are_baseline() {
+        let gains = quote!(for (i, y) in acc.items(&mut y) {
+            *y = x[i] + 1.0;
+        });
+        assert!(has_forms(gains.clone(), false) && !has_forms(gains, true));
+        let one_by_one = quote!(for i in acc.indices(THREADS_IN_GRID, 0..x.len()) {
+            sums.fetch_add(0, x[i]);
+        });
+        assert!(!has_forms(one_by_one, false) && !has_forms(quote!(), false));
+    }
 }
