@@ -8,6 +8,7 @@ use wattle_ir::Site;
 /// Threads that can never go on from where they wait for each other: barriers of a block, or operations of a warp. `A`
 /// names a thread.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Divergence<A> {
     /// A thread waits at a barrier, and another one of its block has ended.
     Missed {

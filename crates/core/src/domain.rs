@@ -10,6 +10,7 @@ use wattle_memory::Scope;
 
 /// The domain that a launch is in, as the program names it; [`SyncDomainMap`] maps it to one of the device's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum SyncDomain {
     /// The domain of work that stays on its device.
     #[default]

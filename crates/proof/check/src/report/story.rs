@@ -59,6 +59,7 @@ pub struct Step {
 
 /// The role of a step in the story.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Part {
     /// Any other step.
     #[default]
@@ -93,6 +94,7 @@ pub struct Initial {
 
 /// The meaning of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum EdgeKind {
     /// From a write to a read of it.
     ReadsFrom,
@@ -127,6 +129,7 @@ impl EdgeKind {
 
 /// An end of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum End {
     /// A step: its column and its number there.
     Step(usize, usize),

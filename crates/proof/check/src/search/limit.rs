@@ -28,6 +28,7 @@ impl Limits {
 
 /// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Stopped {
     /// The time is up.
     #[error("the time limit was reached")]

@@ -76,6 +76,7 @@ impl LaunchRequest {
 
 /// The reason why a launch is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum LaunchError {
     /// The arguments do not fit the parameters.
     #[error(transparent)]

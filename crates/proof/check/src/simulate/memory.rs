@@ -49,6 +49,7 @@ pub struct Contents {
 
 /// The reason why the host cannot use memory this way.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum MemoryError {
     /// The allocation is not of this simulator, or is freed.
     #[error("{0:?} is no allocation of this simulator: it was freed, or belongs to another one")]
