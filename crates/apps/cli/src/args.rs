@@ -36,7 +36,7 @@ pub enum Command {
     List(ListArgs),
     /// Runs scenarios by name
     #[command(after_help = EXIT_CODES)]
-    Run(RunArgs),
+    Run(crate::run::RunArgs),
     /// Proves scenarios: runs each through every execution that the memory models permit
     #[command(after_help = EXIT_CODES)]
     Check(CheckArgs),
@@ -125,30 +125,6 @@ pub struct ListArgs {
     /// The scenarios to explain
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-}
-
-#[derive(Args, Debug)]
-pub struct RunArgs {
-    /// The scenarios, by name (`wattle list` has them)
-    #[arg(value_name = "NAME", required = true)]
-    pub names: Vec<String>,
-    /// On this device, or on `all`; may be given several times [default: host]
-    #[arg(long, short)]
-    pub device: Vec<String>,
-    /// The size of the work: 1000, 1_000 or 2^24 [default: the scenario's own for the device]
-    #[arg(long, short = 'n', value_parser = values::size, allow_negative_numbers = true)]
-    pub size: Option<usize>,
-    /// At most this many blocks, in launches that leave the choice to the device (FrameSpec)
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
-    pub blocks: Option<u32>,
-    /// At most this many threads per block, in launches that leave the choice to the device (FrameSpec)
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
-    pub threads: Option<u32>,
-    /// Runs each scenario this many times; on the simulated device, each time with the next seed
-    #[arg(long, short, value_name = "R", default_value = "1", value_parser = values::runs, allow_negative_numbers = true)]
-    pub repeat: u64,
-    #[command(flatten)]
-    pub limits: LimitArgs,
 }
 
 #[derive(Args, Debug)]

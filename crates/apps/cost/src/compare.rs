@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::columns::{BELOW, aligned, number};
 use crate::report::{Cost, Report, Row};
-use crate::table::{BELOW, aligned, number};
 
 /// Two reports, row by row.
 #[derive(Debug, Serialize)]

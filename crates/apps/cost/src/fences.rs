@@ -5,7 +5,8 @@ use wattle::{Device, Result};
 
 use crate::machine::Machine;
 use crate::measure::{Effort, Rig, Setting, Watch};
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
+use crate::operation_kind::OperationKind;
 use crate::report::{Question, Report, Row};
 
 /// The writes in flight that are measured.

@@ -13,7 +13,8 @@ use crate::fences::{notes, row};
 use crate::kernels::{self, Buffers, Code};
 use crate::machine::Machine;
 use crate::measure::{Effort, Pairs, Rig, Setting, Watch, pitch};
-use crate::operation::{Operation, OperationKind};
+use crate::operation::Operation;
+use crate::operation_kind::OperationKind;
 use crate::report::{Beside, Memory, Question, Report, Row};
 
 /// The writes of the other launch in a burst; `None` where it never waits for them.
@@ -242,7 +243,7 @@ pub fn lines(report: &Report) -> Vec<String> {
         let table: Vec<_> = alone.iter().map(|row| vec![row.operation.clone(), cell(row)]).collect();
         lines.push(format!("{unit} per fence behind {} writes, alone", OWN.0));
         lines.push(String::new());
-        lines.extend(crate::table::aligned(&table));
+        lines.extend(crate::columns::aligned(&table));
         return lines;
     }
     for memory in memories {
@@ -256,10 +257,10 @@ pub fn lines(report: &Report) -> Vec<String> {
             "and the nanoseconds of a whole launch that writes as much without a fence; × is by alone".to_owned(),
         );
         lines.push(String::new());
-        lines.extend(crate::table::aligned(&table(report, memory, &alone)));
+        lines.extend(crate::columns::aligned(&table(report, memory, &alone)));
         lines.push(String::new());
     }
-    lines.push(format!("{}: not measurable, which is below the row's resolution", crate::table::BELOW));
+    lines.push(format!("{}: not measurable, which is below the row's resolution", crate::columns::BELOW));
     if report.rows.iter().any(|row| row.cost.samples == 0) {
         lines.push(format!("{NEVER}: the two launches never ran at the same time for long enough"));
     }
@@ -280,7 +281,7 @@ fn cell(row: &Row) -> String {
     if row.cost.samples == 0 {
         return NEVER.to_owned();
     }
-    row.cost.median().map_or(crate::table::BELOW.to_owned(), crate::table::number)
+    row.cost.median().map_or(crate::columns::BELOW.to_owned(), crate::columns::number)
 }
 
 fn table(report: &Report, memory: Memory, alone: &[&Row]) -> Vec<Vec<String>> {
@@ -315,7 +316,7 @@ fn table(report: &Report, memory: Memory, alone: &[&Row]) -> Vec<Vec<String>> {
                 [name, alone].into_iter().chain(cells).collect::<Vec<_>>()
             };
             let times = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
-            let whole = |row: &Row| row.launch.map_or(String::new(), |figure| crate::table::number(figure.median));
+            let whole = |row: &Row| row.launch.map_or(String::new(), |figure| crate::columns::number(figure.median));
             table.push(line(format!("{}{domain}", first.operation), cell(first), &cell));
             table.push(line("  ×".to_owned(), String::new(), &|row| times(row.cost_ratio)));
             table.push(line("  whole launch".to_owned(), whole(first), &whole));

@@ -13,13 +13,37 @@ use std::cell::Cell;
 use wattle::View;
 use wattle::prelude::*;
 
-use crate::measure::Loop;
-use crate::operation::OperationKind;
+use crate::operation_kind::OperationKind;
 
 /// The number of 32-bit words between two words of which each has a cache line to itself.
 pub const LINE: u32 = 32;
 /// The slots of the block's shared memory that a thread writes in turn: at least as many as writes in flight.
 pub const SHARED_SLOTS: u32 = 64;
+
+/// The numbers of a launch of a loop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Loop {
+    /// How often the loop is gone through.
+    pub turns: u32,
+    /// Writes in each turn to the block's shared memory.
+    pub in_shared: u32,
+    /// Writes in each turn to the buffer.
+    pub in_data: u32,
+    /// Steps of work in each turn that touch no memory.
+    pub work: u32,
+    /// Whether the work depends on what the operation has left in its word, as a number.
+    pub runs_ahead: u32,
+    /// The lines of the buffer that a block writes, one after the other: a power of two.
+    pub slots: u32,
+    /// The distance from one written line to the next: odd, so that all are written.
+    pub step: u32,
+    /// The elements from a line to the next.
+    pub pitch: u32,
+    /// The blocks that will have arrived, of all launches.
+    pub goal: u32,
+    /// How often a block looks whether the others have begun; 0 where there are no others.
+    pub patience: u32,
+}
 
 /// The buffers of a loop.
 pub struct Buffers {

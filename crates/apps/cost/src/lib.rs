@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+mod columns;
 mod compare;
 mod fences;
 mod interference;
@@ -23,6 +24,7 @@ mod kernels;
 mod machine;
 mod measure;
 mod operation;
+mod operation_kind;
 mod plot;
 mod report;
 mod statistics;
@@ -33,6 +35,7 @@ pub use fences::fences;
 pub use interference::interference;
 pub use machine::{ClockUnit, Machine};
 pub use measure::{Effort, Watch};
-pub use operation::{Operation, OperationKind};
+pub use operation::Operation;
+pub use operation_kind::OperationKind;
 pub use report::{Beside, Cost, Memory, Question, Report, Row};
 pub use statistics::Figure;

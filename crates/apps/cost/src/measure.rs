@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use wattle::memory::Scope;
 use wattle::{Buffer, Device, DeviceKind, Error, ErrorKind, LaunchOptions, Queue, Result, ThreadSpec};
 
-use crate::kernels::{Buffers, Code, SHARED_SLOTS};
+use crate::kernels::{Buffers, Code, Loop, SHARED_SLOTS};
 use crate::machine;
 use crate::operation::Operation;
 use crate::report::{Cost, Memory};
@@ -46,31 +46,6 @@ impl Default for Watch<'_> {
     fn default() -> Self {
         Watch { stop: Box::new(|| false), step: Box::new(|_, _| {}) }
     }
-}
-
-/// The numbers of a launch; see [`kernels`](crate::kernels).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Loop {
-    /// How often the loop is gone through.
-    pub turns: u32,
-    /// Writes in each turn to the block's shared memory.
-    pub in_shared: u32,
-    /// Writes in each turn to the buffer.
-    pub in_data: u32,
-    /// Steps of work in each turn that touch no memory.
-    pub work: u32,
-    /// Whether the work depends on what the operation has left in its word, as a number.
-    pub runs_ahead: u32,
-    /// The lines of the buffer that a block writes, one after the other: a power of two.
-    pub slots: u32,
-    /// The distance from one written line to the next: odd, so that all are written.
-    pub step: u32,
-    /// The elements from a line to the next.
-    pub pitch: u32,
-    /// The blocks that will have arrived, of all launches.
-    pub goal: u32,
-    /// How often a block looks whether the others have begun; 0 where there are no others.
-    pub patience: u32,
 }
 
 /// What is done beside the operation.

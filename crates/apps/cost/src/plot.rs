@@ -3,10 +3,10 @@
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
+use crate::columns::number;
 use crate::interference::BURSTS;
 use crate::report::{Cost, Memory, Question, Report, Row};
 use crate::statistics::Figure;
-use crate::table::number;
 
 /// Colours that can be distinguished on white, also by most people with colour vision deficiencies (P. Tol, "Colour
 /// Schemes", 2021: bright and high contrast).

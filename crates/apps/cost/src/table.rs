@@ -2,13 +2,12 @@
 
 use wattle::checker::wrap;
 
+use crate::columns::{BELOW, aligned, number};
 use crate::interference;
 use crate::report::{Memory, Question, Report, Row};
 
 /// The widest line of a report, in columns.
 const WIDTH: usize = 110;
-/// What stands where a figure is below the resolution.
-pub const BELOW: &str = "-";
 
 impl Report {
     /// Formats the report as lines of text.
@@ -135,31 +134,4 @@ fn grid(rows: &[&Row], columns: &[(Option<Memory>, u32)]) -> Vec<String> {
 
 fn cell(row: Option<&Row>) -> String {
     row.map_or(String::new(), |row| row.cost.median().map_or(BELOW.to_owned(), number))
-}
-
-/// Two digits that mean something, and no more decimals than one.
-pub fn number(value: f64) -> String {
-    match value.abs() {
-        value if value < 0.95 => format!("{value:.2}"),
-        below if below < 99.5 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
-    }
-}
-
-/// The first column to the left, the others to the right.
-pub fn aligned(table: &[Vec<String>]) -> Vec<String> {
-    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let cells = cells.map(|(number, (cell, width))| match number {
-            0 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        format!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    table.iter().map(line).collect()
 }

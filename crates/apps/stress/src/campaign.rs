@@ -14,20 +14,7 @@ use crate::mutant::mutants;
 use crate::program::Program;
 use crate::report::{First, Judgement, MutantReport, Outcome, TestReport};
 use crate::run::{Bench, Counts, Prepared};
-
-/// A part of a campaign, which is divided into `count` such parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    /// The part's number, below `count`.
-    pub index: u64,
-    /// The number of parts.
-    pub count: u64,
-}
-
-impl Shard {
-    /// The whole campaign.
-    pub const WHOLE: Shard = Shard { index: 0, count: 1 };
-}
+use crate::shard::Shard;
 
 /// What a campaign does.
 #[derive(Clone, Debug)]

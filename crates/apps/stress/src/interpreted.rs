@@ -9,7 +9,6 @@ use wattle_ir::AtomicOp;
 use wattle_litmus::{Comparison, Observed, Operator};
 use wattle_memory::{FenceOrder, ReadOrder, UpdateOrder, WriteOrder};
 
-use crate::lift::MOST_REGISTERS;
 use crate::program::{Op, Operand, Program, Thread};
 
 /// The numbers that an operation is encoded in.
@@ -38,6 +37,9 @@ const ATOMIC_LOAD: u32 = 16;
 const ATOMIC_STORE: u32 = 32;
 const FENCE: u32 = 48;
 const UPDATE: u32 = 64;
+
+/// The most registers of a thread.
+pub(crate) const MOST_REGISTERS: usize = 16;
 
 /// The atomic operations that the interpreter knows, by their numbers in its table; a compare-exchange has the number
 /// behind them. Litmus files count with `add`, not with PTX's `inc` and `dec`.

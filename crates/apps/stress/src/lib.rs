@@ -19,11 +19,12 @@ mod mutant;
 mod program;
 mod report;
 mod run;
+mod shard;
 mod source;
 mod text;
 mod tso;
 
-pub use campaign::{Options, Shard, test};
+pub use campaign::{Options, test};
 pub use environment::{Environment, NoEnvironment, Space};
 pub use html::html;
 pub use lift::{NoKernel, lift};
@@ -34,4 +35,5 @@ pub use report::{
     First, Judgement, MergeError, MutantReport, MutationScore, Outcome, Refused, Report, TestReport, Written, merge,
 };
 pub use run::{Bench, Counts, Prepared};
+pub use shard::Shard;
 pub use source::{Source, Sources, litmus_files, written};

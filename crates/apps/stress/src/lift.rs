@@ -11,7 +11,7 @@ use thiserror::Error;
 use wattle_litmus::{Instruction, Observed, Operand as FileOperand, Operator, Program as File, Update};
 use wattle_memory::{Classes, FenceOrder, Kind, Label, Level, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use crate::interpreted::UPDATES;
+use crate::interpreted::{MOST_REGISTERS, UPDATES};
 use crate::program::{Op, Operand, Program, Thread, Word};
 
 /// The reason why a litmus file has no meaning as a kernel.
@@ -53,8 +53,6 @@ pub enum NoKernel {
     },
 }
 
-/// The most registers of a thread.
-pub const MOST_REGISTERS: usize = 16;
 /// The most words of a program.
 pub const MOST_WORDS: usize = 16;
 
