@@ -4,6 +4,10 @@
 //! from `wattle-ptx`, and the driver makes machine code of it; this crate has the driver's functions, memory, queues
 //! and the reports of launches. It never generates code.
 //!
+//! A device's state is one `Context`, which owns its modules, streams and memory, and which each of these needs to call
+//! the driver; so `context.rs` and their files know one another, and likewise the driver's functions (`driver/`) and
+//! the end of the process (`exit.rs`), at which no thread may enter them.
+//!
 //! # Environment
 //! - `WATTLE_CUDA_SYNC=1`: each launch is waited for, so that an error that ends the device shows which launch it was.
 //! - `WATTLE_CACHE_DIR`: where machine code is kept, instead of `wattle` in the user's cache directory; if it is empty,

@@ -5,6 +5,9 @@
 //! values, and [`control`] how the module reports errors. Fences, orders and scopes are those of the lowering table
 //! ([`wattle_memory::Lowering`]), which the checker reads too. What never will live here: a driver.
 //!
+//! The emitter (`emit.rs`) is one state while a kernel becomes an entry. Each other file has the part of its work that
+//! the file is named after, `statement.rs` what each kind of statement goes to, so these files know one another.
+//!
 //! The source is the PTX ISA, version 8.8; the parts that matter are named where they do.
 
 mod access;

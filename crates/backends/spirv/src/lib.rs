@@ -3,6 +3,9 @@
 //! [`build`] makes a [`Module`] of a kernel for a device with certain [`Features`]; what the device lacks is reported
 //! before anything is built. [`LaunchLayout`] says how a launch gives the module its buffers and values, and
 //! [`control`] how the module reports errors. What never will live here: a driver.
+//!
+//! The emitter (`emit.rs`) is one state while a kernel becomes a module. Each other file has the part of its work that
+//! the file is named after, `statement.rs` what each kind of statement goes to, so these files know one another.
 
 mod access;
 mod assemble;

@@ -5,6 +5,9 @@
 //! SPIR-V from `wattle-spirv`; drivers, memory, queues and the reports of launches live here. Code generation never
 //! will.
 //!
+//! A device's state is one `Context`, which owns its pipelines, staging memory and lanes, and which each of these needs
+//! to call the driver; so `context.rs` and their files know one another.
+//!
 //! # Environment
 //! - `WATTLE_VULKAN_VALIDATION=1`: the Khronos validation layer, whose messages [`validation_messages`] keeps.
 //! - `WATTLE_CACHE_DIR`: where pipeline caches are kept, instead of `wattle` in the user's cache directory; if it is
