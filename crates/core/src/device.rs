@@ -69,6 +69,9 @@ pub struct Found {
 #[linkme::distributed_slice]
 pub static PROVIDERS: [Provider];
 
+/// The kinds of devices that a build may be without; each has a [`Provider`] of its name where it is there.
+const OPTIONAL: [&str; 3] = ["simulated", "cuda", "vulkan"];
+
 impl Device {
     /// The device of a backend.
     pub fn new(backend: Arc<dyn Backend>) -> Device {
@@ -101,7 +104,7 @@ impl Device {
             devices.extend(found.devices);
             missing.extend(found.missing);
         }
-        for name in ["simulated", "cuda", "vulkan"] {
+        for name in OPTIONAL {
             if PROVIDERS.iter().all(|provider| provider.name != name) {
                 missing.push(Missing { name, reason: "this build has no support for it".into() });
             }

@@ -1,7 +1,8 @@
 //! A plain closure where a kernel takes a device function: `map(&x, |x| x * 2.0)`.
 //!
-//! For rustc it is a function of the question that a device function answers. With operators the question becomes
-//! something that is no answer, and the error is that of [`DeviceFn`](crate::DeviceFn), which says what to write.
+//! A device function is called with a type of this crate (`Parameters`), from which it makes one of its bodies. rustc
+//! calls a plain closure with that type as well. The operators here let the closure's body compile; what they make of
+//! the type is no body, so that the one error is that of [`DeviceFn`](crate::DeviceFn), which says what to write.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Sub};
 

@@ -3,8 +3,8 @@
 //! A loop over an index map is two loops: over its rows, and over the numbers of a row. All that depends on the other
 //! dimensions is worked out, and checked, once a row. Where a row's indices are consecutive, an access at an index that
 //! moves along with them is checked once for all of them ([`Line`]), so that the loop over the row has no check in it
-//! and vectorizes. Where it is not in bounds for all, it is for one run of the row's numbers, which is found then; the
-//! row's ends go the checked way.
+//! and vectorizes. If the access is not in bounds for all of the row, the run of the row's numbers for which it is
+//! in bounds is found first; the numbers before and behind that run are accessed with a check each.
 
 use std::marker::PhantomData;
 

@@ -86,7 +86,8 @@ impl<T: Element> Strided<T> {
         unsafe { &*self.thread }
     }
 
-    /// The element at `index`, or `None` and a fault.
+    /// The element at `index`. This is the host's bounds check: an index beyond the extent is `None`, and a fault of the
+    /// thread.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn at<R: Axes>(&self, index: R::Index) -> Option<*mut T> {

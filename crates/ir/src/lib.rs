@@ -2,8 +2,10 @@
 //! that refuses what is ill-typed, and the printer.
 //!
 //! Here live also the rules of arithmetic ([`Scalar`], [`Int`], [`Float`], and [`eval`] over them): the host's
-//! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
-//! schedules, and the text or words of any target.
+//! function and every interpreter use these, so they cannot disagree. And what is done to a kernel before a target gets
+//! it: [`legalize`](fn@legalize) writes bounds checks, faults and what the target lacks into it, [`expand`](fn@expand)
+//! replaces functions of floats, [`specialize`](fn@specialize) answers what it asks of its device. What never will live
+//! here: devices, memory, schedules, and the text or words of any target.
 
 #[macro_use]
 mod tuples;

@@ -8,7 +8,6 @@
 //! holds where this name is the `wattle` crate's, as the page of `#[kernel]` says.
 
 mod ast;
-mod bounds;
 mod build;
 mod element;
 mod emit;
@@ -23,6 +22,7 @@ mod scenario;
 mod signature;
 mod source;
 mod surroundings;
+mod trait_bounds;
 
 use emit::Written;
 use proc_macro::TokenStream;

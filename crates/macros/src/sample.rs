@@ -5,8 +5,8 @@ use quote::quote;
 use syn::{AngleBracketedGenericArguments, GenericArgument, GenericParam, Type, TypeParamBound, WherePredicate};
 
 use crate::ast::Function;
-use crate::bounds::{bounds, device_fn};
 use crate::numbers::is_int;
+use crate::trait_bounds::{bounds, device_fn};
 
 /// Generic arguments that satisfy the function's bounds, or `None` where these are not the library's own.
 pub fn of(function: &Function) -> Option<TokenStream> {

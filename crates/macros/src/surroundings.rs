@@ -11,7 +11,7 @@ use std::rc::Rc;
 use proc_macro2::{Ident, Span};
 use syn::{Item, TypeParamBound};
 
-use crate::bounds::{bounds, is_bound_of_numbers};
+use crate::trait_bounds::{bounds, is_bound_of_numbers};
 
 /// Whether the source at this place is directly in an `impl` or `trait`; `false` where there is no source to look at.
 pub fn is_in_impl(at: Span) -> bool {

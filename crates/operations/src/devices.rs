@@ -11,9 +11,9 @@
 ///
 /// - `method` is that of `acc.device()`, and `name` stands behind `device.` in the printed kernel.
 /// - `Answer` is `number` or `flag`.
-/// - The answers are those of devices that are made of the host's cores, with `warp_size` lanes in a warp; of CUDA
-///   devices of a compute capability `sm`, in tenths; and of a Vulkan device with all features. Of others it is what
-///   their features say.
+/// - The three answers are expressions: for devices that are made of the host's cores, with `warp_size` lanes in a
+///   warp; for CUDA devices of a compute capability `sm`, in tenths; and for a Vulkan device with all features. For a
+///   Vulkan device with fewer features, `wattle-spirv`'s features decide.
 #[macro_export]
 macro_rules! device_properties {
     ($then:ident $($with:tt)*) => { $then! { $($with)* [warp_size sm]

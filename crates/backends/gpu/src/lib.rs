@@ -7,8 +7,8 @@
 //!
 //! A further back end is a generator of code (a function from a kernel and the device's features to a module, beside
 //! `wattle-spirv`) and a driver beside `wattle-vulkan`: it implements `Backend`, `Memory` and `Executor` of
-//! `wattle-core` with what is here, registers a `Provider`, and has a row in `wattle-memory`'s
-//! `target.rs`. Its `Backend` makes queues of its `Executor` with [`wattle_core::queue::with_executor`].
+//! `wattle-core` with what is here. Its `Backend` makes queues of its `Executor` with
+//! [`wattle_core::queue::with_executor`]. README.md, "The workspace", lists where else it is named.
 
 mod cache;
 mod error;

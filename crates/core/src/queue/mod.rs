@@ -53,15 +53,18 @@ use place::{TaskPlace, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_b
 /// A queue of a device.
 ///
 /// Operations on one queue are done in order; two queues of a device run at the same time. Every operation is checked
-/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers. Uses of one part of a buffer
-/// conflict that nothing orders and that are of different kinds, such as `Read` and `Shared`, or that each have it for
-/// themselves, such as `PerItem`.
+/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers. Two uses of one part of a buffer
+/// conflict if nothing orders them, and they are of different kinds, such as `Read` and `Shared`, or of a kind that has
+/// the part for itself, such as `PerItem`.
 ///
-/// Dropping a queue waits for nothing. What was enqueued on it is done all the same, on the simulated device once a
-/// thread waits for something there; its errors are those of the [`Event`]s that are left, or lost. A later use of its
-/// buffers that conflicts with that work waits for it; while the last event of the queue stands behind the work and has
-/// an owner, such a use is refused, and the program waits for the event. At the end of the process the host's work is
-/// cut off, and GPUs are asked to end theirs.
+/// Dropping a queue that is not blocking waits for nothing. What was enqueued on it is done all the same, on the
+/// simulated device once a thread waits for something there; its errors are those of the [`Event`]s that are left, or
+/// lost. A later use of its buffers that conflicts with that work waits for it; but if the queue's last event stands
+/// behind the work and is still owned, such a use is refused, and the program has to wait for the event. At the end of
+/// the process the host's work is cut off, and GPUs are asked to end theirs.
+///
+/// The [`Executor`] of a queue is dropped with the last of its queue and its events: on the thread that drops it where
+/// the queue is blocking, else on the queue's own thread, once all that was enqueued is done.
 #[doc(alias("cudaStream_t", "cudaStreamCreate"))]
 pub struct Queue {
     device: Device,

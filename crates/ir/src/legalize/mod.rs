@@ -3,8 +3,8 @@
 //! A code generator describes its target by a [`Native`]: what the target does by itself as the IR defines it. The new
 //! kernel means the same as the old one, and has these properties besides, on which the generator relies:
 //! - The index of every access is within its bounds, for all lanes of one that has several. This is where the bounds
-//!   checks of generated code come from (the host's are in `core`'s views, the interpreter's in `machine`): an index
-//!   that may be beyond gets a bounds check, behind which is a [`Stmt::Fault`]. The fault ends nothing: a load then
+//!   checks of generated code come from (the host's are in `core`'s `view.rs`, and in `rows.rs` once for a row; the
+//!   interpreter's in `machine`): an index that may be beyond gets a bounds check, behind which is a [`Stmt::Fault`]. The fault ends nothing: a load then
 //!   gives 0, and the thread goes on. What was tested on the way to the access is not checked again, nor what cannot be
 //!   beyond ([`facts`], [`ranges`]).
 //! - No divisor is zero, and none is -1 where the target leaves the quotient of the least value open.

@@ -21,8 +21,8 @@ use syn::spanned::Spanned;
 use syn::{GenericParam, PathArguments, Type, TypeParamBound, TypePath};
 
 use crate::ast::{Class, Function, Parameter, View};
-use crate::bounds::{bounds, is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 use crate::names::private;
+use crate::trait_bounds::{bounds, is_bound_of_elements, is_bound_of_library, is_bound_of_numbers};
 
 /// The parameters of the host's function. `known` is the constant that its types hang on, if there is one.
 fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<TokenStream> {

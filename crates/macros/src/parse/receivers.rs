@@ -8,10 +8,10 @@ use syn::{GenericArgument, PathArguments, Result, Type};
 use super::names::SHARED;
 use super::{Parser, check_type, without_parentheses};
 use crate::ast::{Callee, ExprKind, Local, Method, Owner};
-use crate::bounds::{bounds, is_bound_of_library, is_bound_of_numbers};
 use crate::names::{is_method, is_of_values, is_type_of_library, may_have, trait_of};
 use crate::numbers::{is_number, math};
 use crate::source;
+use crate::trait_bounds::{bounds, is_bound_of_library, is_bound_of_numbers};
 
 /// The type parameters of a function that may have functions of the user's.
 pub(super) struct OwnGenerics {

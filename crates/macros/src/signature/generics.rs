@@ -6,9 +6,9 @@ use syn::punctuated::Punctuated;
 use syn::{PathArguments, Result, Token, TypeParamBound, WherePredicate};
 
 use crate::ast::{Class, Parameter};
-use crate::bounds::{bounds, is_bound_of_numbers, is_named};
 use crate::parse::error;
 use crate::source;
+use crate::trait_bounds::{bounds, is_bound_of_numbers, is_named};
 
 /// Refuses a type parameter that may be anything: by bounds of the standard library alone kernels know nothing of it.
 pub(super) fn refuse_unbounded(generics: &syn::Generics, generic: &syn::TypeParam) -> Result<()> {

@@ -6,8 +6,8 @@ use syn::{GenericParam, Pat, PatType, Receiver, ReceiverKind, Result};
 
 use super::Standing;
 use crate::ast::{Class, Parameter, View};
-use crate::bounds::{is_function, takes};
 use crate::parse::{Parser, check_marker_parameter, class, error};
+use crate::trait_bounds::{is_function, takes};
 
 /// The most parameters of a kernel behind its first: as many have types in `wattle`.
 const MOST_PARAMETERS: usize = 32;

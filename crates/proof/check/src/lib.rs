@@ -6,8 +6,9 @@
 //! Drivers, code generation and the host's own threads never belong here.
 //!
 //! The folders stand on one another in this order: [`search`]; [`program`] and [`simulate`]; `report`, [`story`] and
-//! [`keep`]; the simulated device and the [`checker`]. One circle is meant: the checker looks at runs of the simulated
-//! device where a search has no answer, and that device finds who runs a module's kernel among the checker's judges.
+//! [`keep`]; the simulated device and the [`checker`]. One circle is meant: where a search has no answer, the checker
+//! looks at runs of the simulated device; and the simulated device looks up who runs kernels of modules in the
+//! checker's table of judges.
 //! Within `checker`, `search` and `simulate` files call each other as the parts of one algorithm over one state: a file
 //! there is an idea, and the folder is the unit.
 

@@ -152,8 +152,7 @@ impl LitmusThread {
             Update::CompareExchange { expected, desired } => Change::CompareExchange {
                 expected: self.value(expected),
                 desired: self.value(desired),
-                // PTX's compare-exchange writes the old value back if it fails.
-                writes_back: dialect == Dialect::Ptx,
+                writes_back: dialect.language().failed_exchange_writes(),
                 succeeded: None,
             },
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use wattle_ir::AtomicOp;
-use wattle_memory::{Label, LocationId, Placement, ThreadId};
+use wattle_memory::{CodeLanguage, Label, LocationId, Placement, ThreadId};
 
 use crate::condition::{Claim, Comparison, Condition};
 use crate::error::Place;
@@ -16,6 +16,16 @@ pub enum Dialect {
     Ptx,
     /// The Vulkan dialect, after Khronos' formal model.
     Vulkan,
+}
+
+impl Dialect {
+    /// The language whose instructions a file in the dialect writes.
+    pub fn language(self) -> CodeLanguage {
+        match self {
+            Dialect::Ptx => CodeLanguage::PTX,
+            Dialect::Vulkan => CodeLanguage::Spirv,
+        }
+    }
 }
 
 impl fmt::Display for Dialect {

@@ -200,7 +200,8 @@ pub(crate) struct Rules {
     pub shared_is_atomic: bool,
     /// Whether atomics are available and visible within their scope by themselves.
     pub coherent_atomics: bool,
-    /// Whether a compare-exchange that fails writes the old value back.
+    /// Whether a compare-exchange that fails writes the old value back, and so is a read-modify-write; elsewhere it is
+    /// a read. Kernels, modules and litmus files all go by this column.
     pub failed_exchange_writes: bool,
     /// Whether a race that the model forbids is an error in programs for the target.
     races_are_errors: bool,
@@ -212,7 +213,8 @@ pub(crate) struct Rules {
     threads_progress: bool,
     /// The most threads per block of a launch by frames.
     threads_by_frames: u32,
-    /// The language of the code that is made for it; where there is none, of that which is judged in its place.
+    /// The language of the code that `check --emitted` judges: that which is made for the target, or, for the host and
+    /// `portable`, whose code no reader reads, PTX in its place.
     code: CodeLanguage,
     /// The most shared memory of a block, in bytes.
     most_shared: Option<u64>,
@@ -232,6 +234,21 @@ pub enum CodeLanguage {
     },
     /// SPIR-V.
     Spirv,
+}
+
+impl CodeLanguage {
+    /// PTX, where nothing that is asked depends on the compute capability.
+    pub const PTX: CodeLanguage = CodeLanguage::Ptx { sm: 90 };
+
+    /// Whether the language's compare-exchange writes the old value back if it fails: the column of the target that the
+    /// code is for.
+    pub fn failed_exchange_writes(self) -> bool {
+        let target = match self {
+            CodeLanguage::Ptx { sm } => Target::Ptx { sm },
+            CodeLanguage::Spirv => Target::Vulkan,
+        };
+        target.rules().failed_exchange_writes
+    }
 }
 
 /// The most shared memory of a block, in bytes (CUDA C++ Programming Guide, "Technical Specifications per Compute

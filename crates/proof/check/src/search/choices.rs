@@ -79,7 +79,7 @@ impl Search<'_, '_> {
         let Some(half) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
         let (first, second) = (graph.event(read).label, graph.event(half).label);
-        // A compare-exchange whose outcome is open may write nothing, unless it succeeds with what it would read here.
+        // A compare-exchange whose outcome is open may write nothing, unless it succeeds with the value of `write`.
         // Its write has no location yet; its read, of the same scope, is ordered like it.
         let own = match graph.event(half).location {
             Some(_) => half,

@@ -54,9 +54,8 @@ impl ModuleThread {
                     known(expected)?;
                 }
                 self.note_place(world, address);
-                // One that fails writes the old value back in PTX, whose atom is always a read and a write.
                 let operands = [expected, new];
-                let writes_back = self.part(world).spirv.is_none();
+                let writes_back = self.part(world).language().failed_exchange_writes();
                 let (expected, desired) = (expected.known(), new.known());
                 let space = address.known().map_or(access.space, |address| access.place(address).0);
                 let succeeded = succeeded.map(|label| in_space(label, access, space));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wattle_memory::{Label, Level, ThreadId};
+use wattle_memory::{CodeLanguage, Label, Level, ThreadId};
 use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
@@ -100,6 +100,14 @@ pub(crate) enum WaitsForEnded {
 }
 
 impl Part {
+    /// The language of the kernel's module.
+    pub(crate) fn language(&self) -> CodeLanguage {
+        match self.spirv {
+            Some(_) => CodeLanguage::Spirv,
+            None => CodeLanguage::PTX,
+        }
+    }
+
     /// A launch of a kernel of PTX that a compiler has made.
     pub(crate) fn new(source: Source, kernel: (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
         Part::made(source, kernel, launch, params, (None, Iterations::Unknown))
