@@ -4,7 +4,9 @@
 //! it, and how long that takes depends on what is in flight. `wattle cost fences --device D` measures it on the machine
 //! at hand, and `wattle cost interference --device D` beside another launch. Each figure is a difference: a loop with
 //! the operation, less the same loop without it, in turns, as a median; what is below the resolution is "not
-//! measurable" (`-`), never a number.
+//! measurable" (`-`), never a number. The samples of a row are taken in three rounds, with all other rows between them
+//! and memory of its own for each, and the figure is the median of the rounds' medians: `~` stands before one from
+//! which a round differs by more than 15 %.
 //!
 //! # What each fence is
 //!

@@ -1,7 +1,25 @@
 //! Tables in lines of text: their numbers, and the width of their columns.
 
+use crate::report::{Cost, Row};
+
 /// The cell of a figure that is below the resolution.
 pub const BELOW: &str = "-";
+
+/// The sign of a figure whose rounds do not agree.
+const UNSTEADY: &str = "~";
+
+/// Formats what an operation costs: its median, with a sign where its rounds do not agree.
+pub fn cost(cost: &Cost) -> String {
+    let sign = if cost.is_steady() { "" } else { UNSTEADY };
+    cost.median().map_or(BELOW.to_owned(), |median| format!("{sign}{}", number(median)))
+}
+
+/// The line that explains the sign of figures whose rounds do not agree, where there is one.
+pub fn unsteady<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Option<String> {
+    let is_there = rows.into_iter().any(|row| !row.cost.is_steady());
+    is_there
+        .then(|| format!("{UNSTEADY}: one of the rounds differs from the median by more than 15 %; `--json` has each"))
+}
 
 /// Formats a number with two digits that mean something, and with one decimal unless it is below 0.95.
 pub fn number(value: f64) -> String {

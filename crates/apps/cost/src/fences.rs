@@ -8,43 +8,95 @@ use crate::measure::{Effort, Rig, Setting, Watch};
 use crate::operation::Operation;
 use crate::operation_kind::OperationKind;
 use crate::report::{Question, Report, Row};
+use crate::samples::{Samples, cost, floor};
 
 /// The writes in flight that are measured.
 pub const WRITES: [u32; 4] = [1, 4, 16, 64];
 /// The writes in flight where the number of blocks is what changes.
 pub const WRITES_OF_BLOCKS: u32 = 16;
 
+/// An operation in a setting.
+struct Case {
+    operation: Operation,
+    setting: Setting,
+    /// Whether it is a row of the report. The others show what two loops differ by that do the same.
+    is_asked: bool,
+}
+
+impl Case {
+    /// Whether the operation is no instruction on this device, and its cost what loops differ by in the setting.
+    fn is_idle(&self, machine: &Machine) -> bool {
+        machine.is_host && self.operation.is_none_on_host()
+    }
+}
+
 /// Measures what each operation of a device costs.
 ///
 /// # Errors
 /// The device has no time, or a launch fails.
 pub fn fences(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Result<Report> {
-    let properties = device.properties();
-    let operations = operations(&Operation::all(&properties.scopes), *effort);
-    let threads = operations.iter().map(|operation| operation.kind.threads(properties)).max().unwrap_or(1);
-    let rig = Rig::new(device, *effort, properties.workers, threads)?;
-    let settings = settings(&rig, *effort, properties.workers);
-    let between = between(properties.workers);
-    // A measurement that is stopped has all operations in the settings that it came to.
-    let is_fence = |operation: &&Operation| operation.kind == OperationKind::Fence;
-    let cases: Vec<(&Operation, Setting)> = (settings.iter())
-        .flat_map(|setting| operations.iter().map(|operation| (operation, *setting)))
-        .chain(
-            between
-                .iter()
-                .flat_map(|setting| operations.iter().filter(is_fence).map(|operation| (operation, *setting))),
-        )
-        .collect();
-    let mut rows = Vec::new();
-    for (operation, setting) in &cases {
-        let Some(cost) = watch.unless_stopped(|| rig.cost(operation, setting))? else { break };
-        rows.push(row(operation, setting, operation.kind.threads(properties), cost));
-        (watch.step)(rows.len(), cases.len());
+    let (properties, machine) = (device.properties(), Machine::of(device));
+    let threads = |operation: &Operation| operation.kind.threads(properties);
+    let most = Operation::all(&properties.scopes).iter().map(threads).max().unwrap_or(1);
+    let rig = || Rig::new(device, *effort, properties.workers, most);
+    let mut this = rig()?;
+    let cases = cases(&this, &machine, *effort);
+    let mut measured: Vec<Vec<Samples>> = cases.iter().map(|_| Vec::new()).collect();
+    let (mut done, all) = (0, cases.len() * this.plan.rounds as usize);
+    'rounds: for round in 0..this.plan.rounds {
+        if round > 0 {
+            this = rig()?;
+        }
+        for (case, rounds) in cases.iter().zip(&mut measured) {
+            let samples = watch.unless_stopped(|| this.samples(&case.operation, &case.setting, rounds.last()))?;
+            let Some(samples) = samples else { break 'rounds };
+            rounds.push(samples);
+            done += 1;
+            (watch.step)(done, all);
+        }
     }
-    let is_partial = rows.len() < cases.len();
-    let machine = Machine::of(device);
+    let floor = |setting: &Setting| {
+        let cases = cases.iter().zip(&measured).filter(|(case, _)| case.setting == *setting && case.is_idle(&machine));
+        floor(cases.flat_map(|(_, rounds)| rounds))
+    };
+    let asked = cases.iter().zip(&measured).filter(|(case, rounds)| case.is_asked && !rounds.is_empty());
+    let rows = asked
+        .map(|(Case { operation, setting, .. }, rounds)| {
+            row(operation, setting, threads(operation), cost(rounds, floor(setting)))
+        })
+        .collect();
     let notes = notes(&machine);
-    Ok(Report { question: Question::Fences, machine, rows, notes, is_partial })
+    Ok(Report { question: Question::Fences, machine, rows, notes, is_partial: done < all })
+}
+
+/// All cases, from setting to setting, so that a measurement which is stopped has all operations in the settings that
+/// it came to; in each those first that show what loops differ by.
+fn cases(rig: &Rig, machine: &Machine, effort: Effort) -> Vec<Case> {
+    let properties = rig.device.properties();
+    let all = Operation::all(&properties.scopes);
+    let asked = operations(&all, effort);
+    let is_asked = |operation: &Operation| asked.iter().any(|asked| asked.to_string() == operation.to_string());
+    let is_fence = |operation: &Operation| operation.kind == OperationKind::Fence;
+    let case = |operation: &Operation, setting: &Setting, is_asked| Case {
+        operation: *operation,
+        setting: *setting,
+        is_asked,
+    };
+    let settings = settings(rig, effort, properties.workers).into_iter().map(|setting| (setting, false));
+    let between = match effort {
+        Effort::Full => between(properties.workers),
+        Effort::Small => Vec::new(),
+    };
+    let mut cases = Vec::new();
+    for (setting, of_fences) in settings.chain(between.into_iter().map(|setting| (setting, true))) {
+        let of_setting = all
+            .iter()
+            .map(|operation| case(operation, &setting, is_asked(operation) && (is_fence(operation) || !of_fences)));
+        let of_setting = of_setting.filter(|case| case.is_asked || case.is_idle(machine));
+        let (idle, others): (Vec<_>, Vec<_>) = of_setting.partition(|case| case.is_idle(machine));
+        cases.extend(idle.into_iter().chain(others));
+    }
+    cases
 }
 
 /// The row of a measured case.

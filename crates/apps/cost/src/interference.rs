@@ -12,10 +12,11 @@ use wattle::{Buffer, Device, DeviceKind, Event, Queue, Result, SyncDomain};
 use crate::fences::{notes, row};
 use crate::kernels::{self, Buffers, Code};
 use crate::machine::Machine;
-use crate::measure::{Effort, Pairs, Rig, Setting, Watch, pitch};
+use crate::measure::{Effort, Pairs, Plan, Rig, Setting, Watch, pitch};
 use crate::operation::Operation;
 use crate::operation_kind::OperationKind;
 use crate::report::{Beside, Memory, Question, Report, Row};
+use crate::samples::{Samples, cost, floor, launch};
 
 /// The writes of the other launch in a burst; `None` where it never waits for them.
 pub const BURSTS: [Option<u32>; 5] = [Some(1), Some(4), Some(16), Some(64), None];
@@ -33,52 +34,76 @@ const BESIDE: usize = 8;
 pub fn interference(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Result<Report> {
     let properties = device.properties();
     let warp = properties.warp_width;
-    let rig = Rig::new(device, *effort, 1, warp)?;
     let machine = Machine::of(device);
     let mut notes = notes(&machine);
-    let beside = cases(device, *effort, &mut notes);
-    let operations = operations(&properties.scopes, *effort);
-    let memory = Some(Memory::Device);
-    let setting = Setting { memory, writes: OWN.0, blocks: 1, slots: Some(OWN.1), works: true };
-    let floor = rig.floor(&setting)?;
-    let all = operations.len() * (1 + beside.len());
-    let mut rows: Vec<Row> = Vec::new();
-    'all: for operation in &operations {
-        let alone = watch.unless_stopped(|| {
-            let mut alone = Pairs::new(&rig, operation, &setting)?;
-            (0..rig.plan.pairs).try_for_each(|_| alone.take())?;
-            Ok(alone)
-        });
-        let Some(alone) = alone? else { break };
-        rows.push(Row { launch: launch(&alone), ..row(operation, &setting, warp, alone.cost(floor)) });
-        let alone = rows.len() - 1;
-        (watch.step)(rows.len(), all);
-        for beside in &beside {
-            let pairs = watch.unless_stopped(|| {
+    let setting = Setting { memory: Some(Memory::Device), writes: OWN.0, blocks: 1, slots: Some(OWN.1), works: true };
+    let cases = cases(device, *effort, &machine, &mut notes);
+    let mut measured: Vec<Vec<Samples>> = cases.iter().map(|_| Vec::new()).collect();
+    let rounds = Plan::of(device, *effort)?.rounds;
+    let (mut done, all) = (0, cases.len() * rounds as usize);
+    'rounds: for _ in 0..rounds {
+        let rig = Rig::new(device, *effort, 1, warp)?;
+        for (case, rounds) in cases.iter().zip(&mut measured) {
+            let samples = watch.unless_stopped(|| {
+                let Some(beside) = &case.beside else { return rig.samples(&case.operation, &setting, rounds.last()) };
                 let mut other = Other::new(&rig, beside)?;
-                let mut pairs = Pairs::new(&rig, operation, &setting)?;
+                let turns = rounds.last().map(|round| round.turns);
+                let mut pairs = Pairs::new(&rig, &case.operation, &setting, turns)?;
                 other.disturb(&mut pairs)?;
-                Ok(pairs)
+                Ok(pairs.samples())
             });
-            let Some(pairs) = pairs? else { break 'all };
-            let found = Row {
-                beside: Some(beside.clone()),
-                launch: launch(&pairs),
-                ..row(operation, &setting, warp, pairs.cost(floor))
-            };
-            let ratio = |median: fn(&Row) -> Option<f64>| Some(median(&found)? / median(&rows[alone])?);
-            let cost_ratio = ratio(|row| row.cost.median());
-            let launch_ratio = ratio(|row| row.launch.map(|figure| figure.median));
-            rows.push(Row { cost_ratio, launch_ratio, ..found });
-            (watch.step)(rows.len(), all);
+            let Some(samples) = samples? else { break 'rounds };
+            rounds.push(samples);
+            done += 1;
+            (watch.step)(done, all);
         }
     }
-    let is_partial = rows.len() < all;
-    Ok(Report { question: Question::Interference, machine, rows, notes, is_partial })
+    let idle = cases.iter().zip(&measured).filter(|(case, _)| case.is_idle(&machine));
+    let floor = floor(idle.flat_map(|(_, rounds)| rounds));
+    let mut rows: Vec<Row> = Vec::new();
+    for (case, rounds) in cases.iter().zip(&measured).filter(|(case, rounds)| case.is_asked && !rounds.is_empty()) {
+        let mut found = row(&case.operation, &setting, warp, cost(rounds, floor));
+        (found.beside, found.launch) = (case.beside.clone(), launch(rounds));
+        let is_alone = |row: &&Row| row.operation == found.operation && row.beside.is_none();
+        if let Some(alone) = rows.iter().find(is_alone) {
+            let ratio = |median: fn(&Row) -> Option<f64>| Some(median(&found)? / median(alone)?);
+            let cost_ratio = ratio(|row| row.cost.median());
+            let launch_ratio = ratio(|row| row.launch.map(|figure| figure.median));
+            (found.cost_ratio, found.launch_ratio) = (cost_ratio, launch_ratio);
+        }
+        rows.push(found);
+    }
+    Ok(Report { question: Question::Interference, machine, rows, notes, is_partial: done < all })
 }
 
-fn launch(pairs: &Pairs<'_>) -> Option<crate::Figure> {
-    pairs.launches().map(|spread| spread.figure)
+/// An operation alone, or beside another launch.
+struct Case {
+    operation: Operation,
+    beside: Option<Beside>,
+    /// Whether it is a row of the report. The others show what two loops differ by that do the same.
+    is_asked: bool,
+}
+
+impl Case {
+    /// Whether the operation is no instruction on this device and alone, and its cost what loops differ by.
+    fn is_idle(&self, machine: &Machine) -> bool {
+        machine.is_host && self.beside.is_none() && self.operation.is_none_on_host()
+    }
+}
+
+/// All cases: first those that show what loops differ by, then each operation alone and beside what is there.
+fn cases(device: &Device, effort: Effort, machine: &Machine, notes: &mut Vec<String>) -> Vec<Case> {
+    let beside = besides(device, effort, notes);
+    let asked = operations(&device.properties().scopes, effort);
+    let others = Operation::all(&device.properties().scopes).into_iter();
+    let others = others.filter(|other| asked.iter().all(|asked| asked.to_string() != other.to_string()));
+    let others = others.map(|operation| Case { operation, beside: None, is_asked: false });
+    let mut cases: Vec<Case> = others.filter(|case| case.is_idle(machine)).collect();
+    for operation in asked {
+        let beside = std::iter::once(None).chain(beside.iter().cloned().map(Some));
+        cases.extend(beside.map(|beside| Case { operation, beside, is_asked: true }));
+    }
+    cases
 }
 
 /// The fences of device scope.
@@ -92,7 +117,7 @@ fn operations(scopes: &[Scope], effort: Effort) -> Vec<Operation> {
 }
 
 /// What the other launch does, in turn; says why where there is none.
-fn cases(device: &Device, effort: Effort, notes: &mut Vec<String>) -> Vec<Beside> {
+fn besides(device: &Device, effort: Effort, notes: &mut Vec<String>) -> Vec<Beside> {
     let properties = device.properties();
     let is_host = properties.kind == DeviceKind::Host;
     if properties.concurrent_queues < 2 || is_host && properties.workers < 2 {
@@ -261,6 +286,7 @@ pub fn lines(report: &Report) -> Vec<String> {
         lines.push(String::new());
     }
     lines.push(format!("{}: not measurable, which is below the row's resolution", crate::columns::BELOW));
+    lines.extend(crate::columns::unsteady(&report.rows));
     if report.rows.iter().any(|row| row.cost.samples == 0) {
         lines.push(format!("{NEVER}: the two launches never ran at the same time for long enough"));
     }
@@ -281,7 +307,7 @@ fn cell(row: &Row) -> String {
     if row.cost.samples == 0 {
         return NEVER.to_owned();
     }
-    row.cost.median().map_or(crate::columns::BELOW.to_owned(), crate::columns::number)
+    crate::columns::cost(&row.cost)
 }
 
 fn table(report: &Report, memory: Memory, alone: &[&Row]) -> Vec<Vec<String>> {

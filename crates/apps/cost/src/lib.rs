@@ -27,6 +27,7 @@ mod operation;
 mod operation_kind;
 mod plot;
 mod report;
+mod samples;
 mod statistics;
 mod table;
 

@@ -1,16 +1,14 @@
 //! One cost: the loop with the operation, less the same loop without it, in turns.
 
-use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use wattle::memory::Scope;
 use wattle::{Buffer, Device, DeviceKind, Error, ErrorKind, LaunchOptions, Queue, Result, ThreadSpec};
 
 use crate::kernels::{Buffers, Code, Loop, SHARED_SLOTS};
 use crate::machine;
 use crate::operation::Operation;
-use crate::report::{Cost, Memory};
-use crate::statistics::Spread;
+use crate::report::Memory;
+use crate::samples::Samples;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +65,9 @@ pub struct Setting {
 /// How a kind of device is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Pairs of samples, one with the operation and one without.
+    /// The rounds: how often all rows are measured, each time with memory of its own.
+    pub rounds: u32,
+    /// Pairs of samples in a round, one with the operation and one without.
     pub pairs: u32,
     /// How long the timed loop shall take. Long enough for the clock, and on the host short enough to be rarely
     /// interrupted.
@@ -97,7 +97,8 @@ impl Plan {
         let micros = Duration::from_micros;
         let plan = match device.properties().kind {
             DeviceKind::Host => Plan {
-                pairs: 21,
+                rounds: 3,
+                pairs: 9,
                 sample: micros(50),
                 most: 1 << 20,
                 most_beside: 1 << 23,
@@ -107,7 +108,8 @@ impl Plan {
                 patience: 1 << 16,
             },
             DeviceKind::Gpu => Plan {
-                pairs: 11,
+                rounds: 3,
+                pairs: 4,
                 sample: micros(200),
                 most: 1 << 20,
                 most_beside: 1 << 23,
@@ -118,6 +120,7 @@ impl Plan {
             },
             // lavapipe stops a thread after 65,535 turns of its loops.
             DeviceKind::Software => Plan {
+                rounds: 1,
                 pairs: 3,
                 sample: micros(500),
                 most: 1 << 12,
@@ -134,7 +137,7 @@ impl Plan {
         };
         Ok(match effort {
             Effort::Full => plan,
-            Effort::Small => Plan { pairs: plan.pairs.min(3), most: plan.most.min(1 << 8), ..plan },
+            Effort::Small => Plan { rounds: 2, pairs: 2, most: plan.most.min(1 << 8), ..plan },
         })
     }
 }
@@ -150,12 +153,6 @@ struct Sample {
     launch: f64,
 }
 
-/// What loops that do the same differ by in a setting, and the costs of the operations that show it.
-struct Floor {
-    nanoseconds: f64,
-    of: Vec<(String, Cost)>,
-}
-
 /// A device with what is needed to measure on it.
 pub struct Rig {
     pub device: Device,
@@ -164,7 +161,6 @@ pub struct Rig {
     /// The device's memory that `near` writes.
     pub data: Buffer<u32>,
     near: Buffers,
-    floors: RefCell<Vec<(Setting, Floor)>>,
     /// With host-mapped memory for the writes, where that is another kind of memory.
     far: Option<Buffers>,
 }
@@ -189,7 +185,7 @@ impl Rig {
         let is_host = device.properties().kind == DeviceKind::Host;
         // The host's clock is in the kernel; others' events need a queue that runs on.
         let queue = if is_host { device.queue()? } else { device.queue_non_blocking()? };
-        Ok(Rig { device: device.clone(), plan, queue, data, near, far, floors: RefCell::default() })
+        Ok(Rig { device: device.clone(), plan, queue, data, near, far })
     }
 
     /// The kinds of memory that writes can go to.
@@ -198,58 +194,16 @@ impl Rig {
         [Memory::Shared, Memory::Device].into_iter().chain(far).collect()
     }
 
-    /// Measures what an operation costs in a setting.
+    /// Takes the samples of one round of an operation in a setting; `before` are those of the round before.
     ///
     /// # Errors
     /// A launch fails.
-    pub fn cost(&self, operation: &Operation, setting: &Setting) -> Result<Cost> {
-        let floor = self.floor(setting)?;
-        if let Some(known) = self.known(operation, setting) {
-            return Ok(known);
-        }
-        let mut pairs = Pairs::new(self, operation, setting)?;
+    pub fn samples(&self, operation: &Operation, setting: &Setting, before: Option<&Samples>) -> Result<Samples> {
+        let mut pairs = Pairs::new(self, operation, setting, before.map(|samples| samples.turns))?;
         for _ in 0..self.plan.pairs {
             pairs.take()?;
         }
-        Ok(pairs.cost(floor))
-    }
-
-    /// The cost of an operation from which the floor comes, if it is one.
-    fn known(&self, operation: &Operation, setting: &Setting) -> Option<Cost> {
-        let floors = self.floors.borrow();
-        let (_, floor) = floors.iter().find(|(known, _)| known == setting)?;
-        floor.of.iter().find(|(name, _)| *name == operation.to_string()).map(|(_, cost)| cost.clone())
-    }
-
-    /// How many nanoseconds two loops can differ by without doing anything else, by where their code happens to be. The
-    /// host shows it: some of its fences are no instruction (the lowering table says so), and each has code of its own.
-    ///
-    /// # Errors
-    /// A launch fails.
-    pub fn floor(&self, setting: &Setting) -> Result<f64> {
-        if self.device.properties().kind != DeviceKind::Host {
-            return Ok(0.0);
-        }
-        if let Some((_, floor)) = self.floors.borrow().iter().find(|(known, _)| known == setting) {
-            return Ok(floor.nanoseconds);
-        }
-        let mut idle = Vec::new();
-        let mut floor = 0.0f64;
-        let scopes = [Scope::Block, Scope::Device, Scope::System];
-        for operation in Operation::all(&scopes).iter().filter(|operation| operation.is_none_on_host()) {
-            let mut pairs = Pairs::new(self, operation, setting)?;
-            for _ in 0..self.plan.pairs {
-                pairs.take()?;
-            }
-            let spread = Spread::of(&pairs.nanoseconds());
-            floor = floor.max(spread.map_or(0.0, |spread| spread.figure.median.abs()));
-            idle.push((operation.to_string(), pairs));
-        }
-        // They are a few samples of what placement does: the next one may do more.
-        floor *= 1.5;
-        let of = idle.into_iter().map(|(name, pairs)| (name, pairs.cost(floor))).collect();
-        self.floors.borrow_mut().push((*setting, Floor { nanoseconds: floor, of }));
-        Ok(floor)
+        Ok(pairs.samples())
     }
 
     /// The numbers of a launch in a setting.
@@ -331,19 +285,19 @@ pub struct Pairs<'r> {
 }
 
 impl<'r> Pairs<'r> {
-    /// Finds how many turns take as long as a sample shall, which warms up too.
+    /// Finds how many turns take as long as a sample shall, where they are not `known`, and warms up.
     ///
     /// # Errors
     /// A launch fails.
-    pub fn new(rig: &'r Rig, operation: &Operation, setting: &Setting) -> Result<Pairs<'r>> {
+    pub fn new(rig: &'r Rig, operation: &Operation, setting: &Setting, known: Option<u32>) -> Result<Pairs<'r>> {
         let threads = operation.kind.threads(rig.device.properties());
         let (with, without, setting) = (operation.code, operation.without(&rig.device), *setting);
         let most = (rig.plan.most / (1 + setting.writes)).max(1);
         let wanted = rig.plan.sample.as_secs_f64();
-        let mut turns = 16.min(most);
+        let mut turns = known.unwrap_or(16).min(most);
         loop {
             let took = rig.sample(with, &setting, threads, turns)?.seconds.max(1e-9);
-            if turns >= most || took >= wanted / 2.0 {
+            if known.is_some() || turns >= most || took >= wanted / 2.0 {
                 break;
             }
             let factor = (wanted / took).clamp(2.0, 16.0);
@@ -381,28 +335,18 @@ impl<'r> Pairs<'r> {
         self.taken.len() as u32
     }
 
-    /// What each pair shows, in nanoseconds.
-    fn nanoseconds(&self) -> Vec<f64> {
-        let each = |(with, without): &(Sample, Sample)| (with.seconds - without.seconds) / f64::from(self.turns) * 1e9;
-        self.taken.iter().map(each).collect()
-    }
-
-    /// What the operation costs, where a difference up to `floor` nanoseconds is none.
-    pub fn cost(&self, floor: f64) -> Cost {
+    /// What the pairs show.
+    pub fn samples(&self) -> Samples {
         let turns = f64::from(self.turns);
         let each = |with: f64, without: f64| (with - without) / turns;
+        let nanoseconds = self.taken.iter().map(|(with, without)| each(with.seconds, without.seconds) * 1e9).collect();
         let ticks = self.taken.iter().filter_map(|(with, without)| Some(each(with.ticks?, without.ticks?)));
         // A clock whose rate is known gives the nanoseconds; one whose rate is not counts cycles.
         let rate = self.rig.device.properties().clock_ticks_per_second;
         let cycles = if rate.is_none() { ticks.collect() } else { Vec::new() };
         let tick = rate.map_or(0.0, |rate| 1e9 / rate as f64) / turns;
-        Cost::new(Spread::of(&self.nanoseconds()), tick.max(floor), Spread::of(&cycles), self.len())
-    }
-
-    /// The time of the whole launch without the operation, in nanoseconds.
-    pub fn launches(&self) -> Option<Spread> {
-        let launches: Vec<_> = self.taken.iter().map(|(_, without)| without.launch * 1e9).collect();
-        Spread::of(&launches)
+        let launches = self.taken.iter().map(|(_, without)| without.launch * 1e9).collect();
+        Samples { nanoseconds, cycles, launches, tick, turns: self.turns }
     }
 }
 

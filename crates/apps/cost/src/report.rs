@@ -83,6 +83,9 @@ pub struct Cost {
     pub samples: u32,
     /// The pairs that are far from the others.
     pub outliers: u32,
+    /// The medians of the rounds in which the samples were taken, in cycles where there are cycles, else in nanoseconds.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub rounds: Vec<f64>,
 }
 
 impl Cost {
@@ -100,7 +103,16 @@ impl Cost {
             resolution_cycles,
             samples,
             outliers: nanoseconds.map_or(0, |spread| spread.outliers),
+            rounds: Vec::new(),
         }
+    }
+
+    /// Whether the rounds agree: each within 15 % of the median, or within the resolution.
+    pub fn is_steady(&self) -> bool {
+        const WITHIN: f64 = 0.15;
+        let resolution = self.resolution_cycles.unwrap_or(self.resolution);
+        let is_near = |median: f64, round: f64| (round - median).abs() <= (WITHIN * median).max(resolution);
+        self.median().is_none_or(|median| self.rounds.iter().all(|&round| is_near(median, round)))
     }
 
     /// The median in cycles where there are cycles, else in nanoseconds.

@@ -44,6 +44,23 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// What several rounds of samples show: the median of what each shows, so that no one round moves it, and all of
+    /// their outliers. `None` where a round has no samples, or there are no rounds.
+    pub fn of_rounds<'s>(rounds: impl IntoIterator<Item = &'s [f64]>) -> Option<Spread> {
+        let all: Vec<Spread> = rounds.into_iter().map(Spread::of).collect::<Option<_>>()?;
+        let median =
+            |of: fn(&Spread) -> f64| Spread::of(&all.iter().map(of).collect::<Vec<_>>()).map(|it| it.figure.median);
+        let figure = Figure {
+            median: median(|spread| spread.figure.median)?,
+            lower: median(|spread| spread.figure.lower)?,
+            upper: median(|spread| spread.figure.upper)?,
+        };
+        let outliers = all.iter().map(|spread| spread.outliers).sum();
+        Some(Spread { figure, outliers, uncertainty: median(|spread| spread.uncertainty)? })
+    }
+}
+
 impl Figure {
     /// The figure in another unit.
     pub fn scaled(self, by: f64) -> Figure {

@@ -2,7 +2,7 @@
 
 use wattle::checker::wrap;
 
-use crate::columns::{BELOW, aligned, number};
+use crate::columns::{self, BELOW, aligned, number};
 use crate::interference;
 use crate::report::{Memory, Question, Report, Row};
 
@@ -22,7 +22,10 @@ impl Report {
             lines.extend(wrap(note, WIDTH));
         }
         if self.is_partial {
-            lines.extend([String::new(), "Not all rows were measured.".to_owned()]);
+            lines.extend([
+                String::new(),
+                "Stopped before its end: rows are missing, or have fewer rounds than others.".to_owned(),
+            ]);
         }
         lines
     }
@@ -31,7 +34,7 @@ impl Report {
         let mut lines = Vec::new();
         for blocks in self.crowds() {
             let rows: Vec<&Row> = self.rows.iter().filter(|row| row.blocks == blocks).collect();
-            let columns = columns(&rows);
+            let columns = self::columns(&rows);
             if columns.len() < 2 && self.crowds().len() > 2 {
                 continue;
             }
@@ -56,6 +59,7 @@ impl Report {
                 number(most)
             );
             lines.extend(wrap(&text, WIDTH));
+            lines.extend(columns::unsteady(&self.rows));
         }
         lines
     }
@@ -133,5 +137,5 @@ fn grid(rows: &[&Row], columns: &[(Option<Memory>, u32)]) -> Vec<String> {
 }
 
 fn cell(row: Option<&Row>) -> String {
-    row.map_or(String::new(), |row| row.cost.median().map_or(BELOW.to_owned(), number))
+    row.map_or(String::new(), |row| columns::cost(&row.cost))
 }

@@ -32,6 +32,9 @@ fn is_whole(report: &Report, device: &Device) {
         // On a loaded machine two launches may never run at the same time, which the report then says.
         let is_taken = cost.samples > 0 || row.beside.is_some() && text.contains("never ran at the same time");
         assert!(cost.resolution >= 0.0 && is_taken, "{row:?}");
+        let rounds = if cost.samples == 0 { 0 } else { 2 };
+        let of_rounds = cost.rounds.len();
+        assert!(of_rounds == rounds || row.beside.is_some(), "a round on which nothing is said: {row:?}");
         if let Some(figure) = cost.nanoseconds {
             assert!(figure.median > cost.resolution, "a figure below the resolution: {row:?}");
             assert!(figure.lower <= figure.median && figure.median <= figure.upper, "{row:?}");
@@ -87,9 +90,18 @@ fn what_has_no_time_is_refused() {
 
 #[test]
 fn what_is_stopped_says_so_and_keeps_its_rows() {
-    let done = std::cell::Cell::new(0);
-    let watch = Watch { stop: Box::new(|| done.get() >= 2), step: Box::new(|rows, _| done.set(rows)) };
-    let report = fences(&Device::host(), &Effort::Small, &watch).unwrap();
-    assert_eq!((report.rows.len(), report.is_partial), (2, true));
-    assert!(report.to_string().contains("Not all rows were measured"), "{report}");
+    // Three rows before the end of the first of its two rounds, and two behind it.
+    for (is_second, left) in [(false, 3), (true, 2)] {
+        let (done, most) = (std::cell::Cell::new(0), std::cell::Cell::new(usize::MAX));
+        let step = |now, all| {
+            done.set(now);
+            most.set(if is_second { all / 2 + left } else { all / 2 - left });
+        };
+        let watch = Watch { stop: Box::new(|| done.get() >= most.get()), step: Box::new(step) };
+        let report = fences(&Device::host(), &Effort::Small, &watch).unwrap();
+        let of_rounds = |rounds: usize| report.rows.iter().filter(|row| row.cost.rounds.len() == rounds).count();
+        assert!(report.is_partial && of_rounds(1) > 0 && of_rounds(0) == 0, "{report:?}");
+        assert!(is_second || of_rounds(2) == 0, "{report:?}");
+        assert!(report.to_string().contains("Stopped before its end"), "{report}");
+    }
 }
