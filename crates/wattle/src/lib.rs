@@ -41,9 +41,9 @@ pub use half;
 pub use wattle_core::{Acc, Atomic, Device, DeviceFn, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorClass, ErrorKind, Event, Expectation, Extent, Fault, FaultKind,
-    Kernel, KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Printed, PrintedLine,
-    Properties, Result, Scenario, Sizes, Source, Spec, Summary, SyncDomain, SyncDomainMap, ThisDevice, ToExtent, View,
-    ViewMut, Warp, WarpMask, Work, interrupt, print_to_stderr,
+    Kernel, KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, ModuleLanguage, Printed,
+    PrintedLine, Properties, Result, Scenario, Sizes, Source, Spec, Summary, SyncDomain, SyncDomainMap, ThisDevice,
+    ToExtent, View, ViewMut, Warp, WarpMask, Work, interrupt, print_to_stderr,
 };
 pub use wattle_ir as ir;
 pub use wattle_macros::{Element, device_closure, device_fn, kernel, scenario};

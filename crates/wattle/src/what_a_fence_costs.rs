@@ -6,7 +6,8 @@
 //! the operation, less the same loop without it, in turns, as a median; what is below the resolution is "not
 //! measurable" (`-`), never a number. The samples of a row are taken in three rounds, with all other rows between them
 //! and memory of its own for each, and the figure is the median of the rounds' medians: `~` stands before one from
-//! which a round differs by more than 15 %.
+//! which a round differs by more than 15 %. On a device that runs PTX the same loops in CUDA C++, around
+//! `__threadfence()`, `cuda::atomic_thread_fence` and `cuda::atomic_ref` with each order, are rows of their own.
 //!
 //! # What each fence is
 //!

@@ -1,8 +1,9 @@
 //! What each operation costs: alone, with the thread's own writes in flight, and with more blocks that do the same.
 
 use wattle::memory::Scope;
-use wattle::{Device, Result};
+use wattle::{Device, ModuleLanguage, Result};
 
+use crate::cuda;
 use crate::machine::Machine;
 use crate::measure::{Effort, Rig, Setting, Watch};
 use crate::operation::Operation;
@@ -94,7 +95,9 @@ fn cases(rig: &Rig, machine: &Machine, effort: Effort) -> Vec<Case> {
             .map(|operation| case(operation, &setting, is_asked(operation) && (is_fence(operation) || !of_fences)));
         let of_setting = of_setting.filter(|case| case.is_asked || case.is_idle(machine));
         let (idle, others): (Vec<_>, Vec<_>) = of_setting.partition(|case| case.is_idle(machine));
-        cases.extend(idle.into_iter().chain(others));
+        let with_cuda = properties.modules.contains(&ModuleLanguage::Ptx) && is_beside_cuda(&setting, effort);
+        let cuda = cuda::operations().filter(|_| with_cuda).map(|operation| case(&operation, &setting, true));
+        cases.extend(idle.into_iter().chain(others).chain(cuda));
     }
     cases
 }
@@ -114,6 +117,15 @@ pub fn row(operation: &Operation, setting: &Setting, threads: u32, cost: crate::
         cost_ratio: None,
         launch_ratio: None,
     }
+}
+
+/// Whether CUDA's own operations are measured in a setting too: alone, and behind one number of writes of one block.
+fn is_beside_cuda(setting: &Setting, effort: Effort) -> bool {
+    let writes = match effort {
+        Effort::Full => setting.writes == 0 || setting.writes == WRITES_OF_BLOCKS,
+        Effort::Small => setting.memory.is_none(),
+    };
+    writes && (setting.blocks == 1 || effort == Effort::Small)
 }
 
 fn operations(all: &[Operation], effort: Effort) -> Vec<Operation> {

@@ -10,10 +10,10 @@ use wattle::memory::Scope;
 use wattle::{Buffer, Device, DeviceKind, Event, Queue, Result, SyncDomain};
 
 use crate::fences::{notes, row};
-use crate::kernels::{self, Buffers, Code};
+use crate::kernels::{self, Buffers};
 use crate::machine::Machine;
 use crate::measure::{Effort, Pairs, Plan, Rig, Setting, Watch, pitch};
-use crate::operation::Operation;
+use crate::operation::{LoopCode, Operation};
 use crate::operation_kind::OperationKind;
 use crate::report::{Beside, Memory, Question, Report, Row};
 use crate::samples::{Samples, cost, floor, launch};
@@ -151,7 +151,7 @@ struct Other<'r> {
     rig: &'r Rig,
     queue: Queue,
     buffers: Buffers,
-    code: Code,
+    code: LoopCode,
     setting: Setting,
     threads: u32,
     turns: u32,
@@ -189,8 +189,8 @@ impl<'r> Other<'r> {
         let writes = beside.writes.unwrap_or(64);
         let setting = Setting { memory: Some(Memory::Device), writes, blocks, slots, works: false };
         let code = match beside.writes {
-            Some(_) => kernels::fence_seq_cst::code::<{ Scope::Device as u32 }>(),
-            None => kernels::nothing::code::<1>(),
+            Some(_) => LoopCode::Kernel(kernels::fence_seq_cst::code::<{ Scope::Device as u32 }>()),
+            None => LoopCode::Kernel(kernels::nothing::code::<1>()),
         };
         let mut other = Other { rig, queue, buffers, code, setting, threads, turns: 16, end: None };
         other.calibrate()?;

@@ -18,6 +18,7 @@
 
 mod columns;
 mod compare;
+mod cuda;
 mod fences;
 mod interference;
 mod kernels;

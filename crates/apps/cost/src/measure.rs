@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use wattle::{Buffer, Device, DeviceKind, Error, ErrorKind, LaunchOptions, Queue, Result, ThreadSpec};
+use wattle::{Buffer, Device, DeviceKind, Error, ErrorKind, Queue, Result, ThreadSpec};
 
-use crate::kernels::{Buffers, Code, Loop, SHARED_SLOTS};
+use crate::kernels::{Buffers, Loop, SHARED_SLOTS};
 use crate::machine;
-use crate::operation::Operation;
+use crate::operation::{LoopCode, Operation};
 use crate::report::Memory;
 use crate::samples::Samples;
 
@@ -238,7 +238,7 @@ impl Rig {
     pub fn launch(
         &self,
         queue: &Queue,
-        code: Code,
+        code: LoopCode,
         buffers: &Buffers,
         setting: &Setting,
         threads: u32,
@@ -249,11 +249,10 @@ impl Rig {
             buffers.arrivals.set(buffers.arrivals.get().wrapping_add(setting.blocks));
             (numbers.goal, numbers.patience) = (buffers.arrivals.get(), self.plan.patience);
         }
-        let options = LaunchOptions::new().shared_len(SHARED_SLOTS * numbers.pitch);
-        (code.launch)(queue, options, ThreadSpec::new(setting.blocks, threads), &numbers, buffers)
+        code.launch(queue, SHARED_SLOTS * numbers.pitch, ThreadSpec::new(setting.blocks, threads), &numbers, buffers)
     }
 
-    fn sample(&self, code: Code, setting: &Setting, threads: u32, turns: u32) -> Result<Sample> {
+    fn sample(&self, code: LoopCode, setting: &Setting, threads: u32, turns: u32) -> Result<Sample> {
         let buffers = match setting.memory {
             Some(Memory::HostMapped) => self.far.as_ref().unwrap_or(&self.near),
             Some(Memory::Shared | Memory::Device | Memory::Peer | Memory::Lines) | None => &self.near,
@@ -276,8 +275,8 @@ impl Rig {
 /// Samples of a loop with an operation and of the loop without it, in turns.
 pub struct Pairs<'r> {
     rig: &'r Rig,
-    with: Code,
-    without: Code,
+    with: LoopCode,
+    without: LoopCode,
     setting: Setting,
     threads: u32,
     turns: u32,

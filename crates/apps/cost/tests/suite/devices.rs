@@ -1,6 +1,6 @@
 //! Everything is measured on every device that there is, in small; never how long it takes.
 
-use wattle::{Device, DeviceKind, ErrorKind};
+use wattle::{Device, DeviceKind, ErrorKind, ModuleLanguage};
 use wattle_cost::{Effort, Question, Report, Row, Watch, fences, interference};
 
 fn devices() -> Vec<Device> {
@@ -59,6 +59,9 @@ fn fences_on_every_device() {
             assert!(of_kind.iter().any(|row| row.memory.is_none()), "{}: no {kind} alone", device.name());
             assert!(of_kind.iter().any(|row| row.writes == 4), "{}: no {kind} behind writes", device.name());
         }
+        let runs_ptx = device.properties().modules.contains(&ModuleLanguage::Ptx);
+        let cuda = report.rows.iter().filter(|row| row.operation == "__threadfence()").count();
+        assert_eq!(cuda, usize::from(runs_ptx), "{}: CUDA's own fence beside ours", device.name());
         is_whole(&report, &device);
     }
 }
