@@ -14,6 +14,11 @@ pub fn cost(cost: &Cost) -> String {
     cost.median().map_or(BELOW.to_owned(), |median| format!("{sign}{}", number(median)))
 }
 
+/// Formats what an operation costs in nanoseconds, where that is not the unit of the other figures.
+pub fn nanoseconds(cost: &Cost) -> String {
+    cost.nanoseconds.map_or(BELOW.to_owned(), |figure| number(figure.median))
+}
+
 /// The line that explains the sign of figures whose rounds do not agree, where there is one.
 pub fn unsteady<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Option<String> {
     let is_there = rows.into_iter().any(|row| !row.cost.is_steady());

@@ -44,7 +44,7 @@ impl Report {
                 "{unit} per operation, {crowd}; by the thread's own writes before it, and where they go"
             ));
             lines.push(String::new());
-            lines.extend(grid(&rows, &columns));
+            lines.extend(grid(&rows, &columns, unit));
             lines.push(String::new());
         }
         lines.extend(self.by_blocks());
@@ -116,7 +116,10 @@ fn operations(rows: &[&Row]) -> Vec<String> {
     operations
 }
 
-fn grid(rows: &[&Row], columns: &[(Option<Memory>, u32)]) -> Vec<String> {
+/// The table of all operations, in `unit`; where that is another, the nanoseconds of each alone stand beside.
+fn grid(rows: &[&Row], columns: &[(Option<Memory>, u32)], unit: &str) -> Vec<String> {
+    const NANOSECONDS: &str = "ns";
+    let has_both = |memory: &Option<Memory>| memory.is_none() && unit != NANOSECONDS;
     let mut places = vec![String::new()];
     let mut counts = vec![String::new()];
     for (number, (memory, writes)) in columns.iter().enumerate() {
@@ -124,12 +127,18 @@ fn grid(rows: &[&Row], columns: &[(Option<Memory>, u32)]) -> Vec<String> {
         let place = memory.map_or("alone", Memory::name);
         places.push(if is_first { place.to_owned() } else { String::new() });
         counts.push(if *writes == 0 { String::new() } else { writes.to_string() });
+        if has_both(memory) {
+            places.push(String::new());
+            counts.push(NANOSECONDS.to_owned());
+        }
     }
     let mut table = vec![places, counts];
     for operation in operations(rows) {
-        let cells = columns.iter().map(|(memory, writes)| {
+        let cells = columns.iter().flat_map(|(memory, writes)| {
             let is_it = |row: &&&Row| row.operation == operation && row.memory == *memory && row.writes == *writes;
-            cell(rows.iter().find(is_it).copied())
+            let row = rows.iter().find(is_it).copied();
+            let nanoseconds = || row.map_or(String::new(), |row| columns::nanoseconds(&row.cost));
+            std::iter::once(cell(row)).chain(has_both(memory).then(nanoseconds))
         });
         table.push(std::iter::once(operation.clone()).chain(cells).collect());
     }

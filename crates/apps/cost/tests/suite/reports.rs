@@ -87,6 +87,12 @@ fn ticks_of_a_drivers_clock_are_no_cycles() {
         report
     };
     let (cuda, vulkan) = (with_clock("cuda:0", 677.0), with_clock("vulkan:0", 330.0));
+    let mut alone = with_clock("cuda:0", 677.0);
+    alone.rows[0].memory = None;
+    alone.rows[0].cost.nanoseconds = with_clock("cuda:0", 342.0).rows[0].cost.nanoseconds;
+    let line = alone.lines().into_iter().find(|line| line.contains("fence SeqCst device")).unwrap();
+    let cells: Vec<&str> = line.split_whitespace().skip(3).collect();
+    assert_eq!(cells, ["677", "342"], "the nanoseconds stand beside the cycles");
     for (report, unit) in [(&cuda, "cycles per operation"), (&vulkan, "ticks per operation")] {
         assert!(report.lines().iter().any(|line| line.starts_with(unit)), "{:#?}", report.lines());
     }
