@@ -122,7 +122,7 @@ pub struct Workarounds {
     /// behind itself whether it was left as it should, and reports a fault else (lavapipe: 65,535).
     pub loops_end_after: Option<u32>,
     /// A value computed in a loop is wrong behind it for invocations that leave in the midst: loops are left at their
-    /// heads alone (lavapipe).
+    /// heads alone (lavapipe always, SwiftShader in one of some thousand random kernels).
     pub leave_loops_at_the_head: bool,
     /// The driver takes a fence for a barrier of its block's subgroups, and gives up those that have not come to as
     /// many as the first one: a block in which fences stand in loops may have one subgroup alone (lavapipe;

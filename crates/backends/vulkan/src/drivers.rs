@@ -16,9 +16,12 @@ pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
             rough_rounding: true,
             ..on_this_processor()
         },
-        vk::DriverId::GOOGLE_SWIFTSHADER => {
-            Workarounds { rough_conversion: true, loses_roots: true, ..on_this_processor() }
-        }
+        vk::DriverId::GOOGLE_SWIFTSHADER => Workarounds {
+            leave_loops_at_the_head: true,
+            rough_conversion: true,
+            loses_roots: true,
+            ..on_this_processor()
+        },
         // Vulkan promises only a rough precision for quotients. These drivers turn `Fma` into a fused instruction,
         // which Vulkan does not promise of any.
         vk::DriverId::NVIDIA_PROPRIETARY => {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use wattle_check::Simulated;
-use wattle_core::Device;
+use wattle_core::{Device, ErrorKind};
 use wattle_memory::Target;
 
 use crate::{Case, Profile, cannot, differs, generate};
@@ -19,6 +19,8 @@ pub struct Campaign {
     pub not_possible: (u64, Option<String>),
     /// The kernels whose results differ.
     pub found: Vec<Found>,
+    /// The reason why the device could not be used any more, which ended the campaign.
+    pub ended: Option<String>,
 }
 
 /// A kernel whose results differ.
@@ -32,14 +34,19 @@ pub struct Found {
     pub case: Case,
     /// The difference, or the error.
     pub difference: String,
+    /// Whether the kernel ran to its end on both devices: whoever makes it smaller can run it again.
+    pub has_ended: bool,
 }
 
 impl fmt::Display for Campaign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Campaign { same, narrowed, not_possible: (not_possible, why), found } = self;
+        let Campaign { same, narrowed, not_possible: (not_possible, why), found, ended } = self;
         write!(f, "{same} kernels the same ({narrowed} made for less), {} differ", found.len())?;
-        match why {
-            Some(why) => write!(f, ", {not_possible} not possible, the first: {why}"),
+        if let Some(why) = why {
+            write!(f, ", {not_possible} not possible, the first: {why}")?;
+        }
+        match ended {
+            Some(why) => write!(f, "; ended: {why}"),
             None => Ok(()),
         }
     }
@@ -59,7 +66,7 @@ fn for_device(device: &Device, profile: &Profile) -> Profile {
 }
 
 /// Runs the kernels of these seeds. One that the device cannot run is made anew for small blocks, then of 32-bit types
-/// alone.
+/// alone. It ends early where a kernel has left the device unusable.
 /// `after` is called with what has come out so far, after each.
 pub fn campaign(
     device: &Device,
@@ -89,15 +96,26 @@ pub fn campaign(
                 campaign.same += 1;
                 campaign.narrowed += u64::from(lacks);
             }
-            Ok(Some(difference)) => {
-                campaign.found.push(Found { seed, profile: profile.clone(), case, difference: difference.to_string() })
+            Ok(Some(difference)) => campaign.found.push(Found {
+                seed,
+                profile: profile.clone(),
+                case,
+                difference: difference.to_string(),
+                has_ended: true,
+            }),
+            // An earlier kernel holds it.
+            Err(error) if matches!(error.kind(), ErrorKind::DeviceUnusable { .. }) => {
+                campaign.ended = Some(error.to_string());
+                break;
             }
             Err(error) if cannot(&error) => {
                 campaign.not_possible.0 += 1;
                 campaign.not_possible.1.get_or_insert_with(|| error.to_string());
             }
             Err(error) => {
-                campaign.found.push(Found { seed, profile: profile.clone(), case, difference: error.to_string() })
+                let has_ended = !matches!(error.kind(), ErrorKind::TimeLimit { .. });
+                let (profile, difference) = (profile.clone(), error.to_string());
+                campaign.found.push(Found { seed, profile, case, difference, has_ended });
             }
         }
         after(&campaign);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use wattle_check::Simulated as _;
-use wattle_core::{Device, DeviceKind};
+use wattle_core::{Device, DeviceKind, ErrorKind};
 use wattle_fuzz::{Found, Profile, campaign, differs, folder, shrink};
 use wattle_vulkan as _;
 
@@ -15,10 +15,19 @@ const SHRINKING: Duration = Duration::from_secs(60);
 /// The number of differing cases after which the command ends.
 const ENOUGH: usize = 3;
 
+/// When a run ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Until {
+    /// After so many minutes, of which each device has its part.
+    Minutes(f64),
+    /// After so many kernels on each device.
+    Kernels(u64),
+}
+
 /// The arguments of the command.
 pub struct Wanted {
-    /// The time to run, in minutes.
-    pub minutes: f64,
+    /// When to stop.
+    pub until: Until,
     /// The seed of the first kernel.
     pub seed: u64,
     /// The device to run on, or `None` for all with drivers.
@@ -41,10 +50,13 @@ pub fn run(wanted: &Wanted) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let limit = Duration::from_secs_f64(wanted.minutes * 60.0 / devices.len() as f64);
+    let until = match wanted.until {
+        Until::Minutes(minutes) => Until::Minutes(minutes / devices.len() as f64),
+        Until::Kernels(kernels) => Until::Kernels(kernels),
+    };
     let mut sound = true;
     for device in devices {
-        sound &= on(&device, wanted.seed, limit);
+        sound &= on(&device, wanted.seed, until);
     }
     if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -53,14 +65,23 @@ fn has_driver(device: &Device) -> bool {
     matches!(device.properties().kind, DeviceKind::Gpu | DeviceKind::Software)
 }
 
-fn on(device: &Device, first: u64, limit: Duration) -> bool {
+fn on(device: &Device, first: u64, until: Until) -> bool {
     println!("{}: {}", device.name(), device.properties().description);
     let began = Instant::now();
     let (mut seed, mut same, mut narrowed, mut not_possible) = (first, 0, 0, 0);
-    let mut found = Vec::new();
-    while began.elapsed() < limit && found.len() < ENOUGH {
-        let report = campaign(device, seed..seed + AT_A_TIME, &Profile::full(), |_| ());
-        seed += AT_A_TIME;
+    let (mut found, mut ended) = (Vec::new(), None);
+    while found.len() < ENOUGH && ended.is_none() {
+        let now = match until {
+            Until::Minutes(minutes) if began.elapsed().as_secs_f64() >= minutes * 60.0 => 0,
+            Until::Minutes(_) => AT_A_TIME,
+            Until::Kernels(kernels) => AT_A_TIME.min(kernels - (seed - first)),
+        };
+        if now == 0 {
+            break;
+        }
+        let report = campaign(device, seed..seed + now, &Profile::full(), |_| ());
+        seed += now;
+        ended = report.ended;
         same += report.same;
         narrowed += report.narrowed;
         not_possible += report.not_possible.0;
@@ -75,6 +96,9 @@ fn on(device: &Device, first: u64, limit: Duration) -> bool {
         found.len(),
         began.elapsed()
     );
+    if let Some(why) = &ended {
+        println!("{}: it could not go on: {why}", device.name());
+    }
     for found in &found {
         keep(device, found);
     }
@@ -84,15 +108,26 @@ fn on(device: &Device, first: u64, limit: Duration) -> bool {
 /// Makes a case small, prints it, and writes it where the suites replay it.
 fn keep(device: &Device, found: &Found) {
     println!("seed {}: {}", found.seed, found.difference);
-    let small = shrink(found.seed, &found.profile, SHRINKING, |case| {
-        !matches!(differs(case, &Device::simulated(0), device), Ok(None))
-    });
-    let difference = match differs(&small, &Device::simulated(0), device) {
-        Ok(Some(difference)) => difference.to_string(),
-        Ok(None) => "it is gone".to_owned(),
-        Err(error) => error.to_string(),
+    let small = if found.has_ended {
+        let small = shrink(found.seed, &found.profile, SHRINKING, |case| {
+            match differs(case, &Device::simulated(0), device) {
+                Ok(difference) => difference.is_some(),
+                // A case that holds the device ends the search for smaller ones.
+                Err(error) => !matches!(error.kind(), ErrorKind::TimeLimit { .. } | ErrorKind::DeviceUnusable { .. }),
+            }
+        });
+        let difference = match differs(&small, &Device::simulated(0), device) {
+            Ok(Some(difference)) => difference.to_string(),
+            Ok(None) => "it is gone".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        println!("made smaller: {difference}");
+        small
+    } else {
+        // It may hold the device still.
+        found.case.clone()
     };
-    println!("made smaller: {difference}\n{small}");
+    println!("{small}");
     // Without the repository's folder the case stays in the current one.
     let folder = Some(folder()).filter(|folder| folder.is_dir()).unwrap_or_default();
     let file = folder.join(format!("seed-{}.json", found.seed));

@@ -78,6 +78,9 @@ enum Task {
         /// How long.
         #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
         minutes: f64,
+        /// How many kernels on each device, however long that takes.
+        #[arg(long, value_name = "N", conflicts_with = "minutes")]
+        kernels: Option<u64>,
         #[arg(long, default_value_t = 0)]
         seed: u64,
         #[arg(long, value_name = "NAME")]
@@ -178,7 +181,10 @@ fn main() -> ExitCode {
                 .count();
             if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
-        Task::Fuzz { minutes, seed, device } => fuzz::run(&fuzz::Wanted { minutes, seed, device }),
+        Task::Fuzz { minutes, kernels, seed, device } => {
+            let until = kernels.map_or(fuzz::Until::Minutes(minutes), fuzz::Until::Kernels);
+            fuzz::run(&fuzz::Wanted { until, seed, device })
+        }
         Task::Oracle(Cases { cases, seed }) => oracle::run(cases.unwrap_or(5000), seed),
         Task::Brute(Cases { cases, seed }) => brute_force::run(cases.unwrap_or(100_000), seed),
         Task::Readback(Cases { cases, seed }) => readback::run(cases.unwrap_or(2000), seed),
