@@ -78,6 +78,16 @@ mod tests {
     }
 
     #[test]
+    fn a_round_without_samples_shows_nothing() {
+        let found = cost(&[round([7.0; 3]), Samples::default()], 0.5);
+        assert_eq!(
+            (found.nanoseconds.map(|figure| figure.median), found.rounds.as_slice()),
+            (Some(7.0), [7.0].as_slice())
+        );
+        assert_eq!(cost(&[Samples::default()], 0.5).nanoseconds, None);
+    }
+
+    #[test]
     fn the_floor_is_the_most_of_all_rounds() {
         assert_eq!(floor(&[round([0.1, -0.2, 0.3]), round([-0.4, -0.5, -0.6])]), 0.5);
         assert_eq!(floor(&[]), 0.0);

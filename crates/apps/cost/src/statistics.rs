@@ -42,13 +42,11 @@ impl Spread {
         let uncertainty = 1.57 * range / (sorted.len() as f64).sqrt();
         Some(Spread { figure: Figure { median, lower, upper }, outliers, uncertainty })
     }
-}
 
-impl Spread {
     /// What several rounds of samples show: the median of what each shows, so that no one round moves it, and all of
-    /// their outliers. `None` where a round has no samples, or there are no rounds.
+    /// their outliers. A round without samples shows nothing; `None` where none shows anything.
     pub fn of_rounds<'s>(rounds: impl IntoIterator<Item = &'s [f64]>) -> Option<Spread> {
-        let all: Vec<Spread> = rounds.into_iter().map(Spread::of).collect::<Option<_>>()?;
+        let all: Vec<Spread> = rounds.into_iter().filter_map(Spread::of).collect();
         let median =
             |of: fn(&Spread) -> f64| Spread::of(&all.iter().map(of).collect::<Vec<_>>()).map(|it| it.figure.median);
         let figure = Figure {
