@@ -81,18 +81,26 @@ mod sealed {
 
 impl<const D: usize> Spec<D> for FrameSpec<D> {
     fn shape(self) -> Result<Shape> {
-        let outer = extent::check_count(self.frames, "frames")?;
-        let inner = extent::check_share(self.frame_extent, "a frame extent")?;
+        let (outer, inner) = counts((self.frames, "frames"), (self.frame_extent, "a frame extent"))?;
         Ok(Shape { kind: ShapeKind::Frames, rank: D, outer, inner })
     }
 }
 
 impl<const D: usize> Spec<D> for ThreadSpec<D> {
     fn shape(self) -> Result<Shape> {
-        let outer = extent::check_count(self.blocks, "blocks")?;
-        let inner = extent::check_share(self.threads, "threads")?;
+        let (outer, inner) = counts((self.blocks, "blocks"), (self.threads, "threads"))?;
         Ok(Shape { kind: ShapeKind::Threads, rank: D, outer, inner })
     }
+}
+
+/// The number of frames or blocks, and the extent of each. Where there is none, its extent may be zero as well:
+/// `cover(n, n.min(64))` of nothing.
+fn counts<const D: usize>(
+    (outer, of_outer): ([usize; D], &'static str),
+    (inner, of_inner): ([usize; D], &'static str),
+) -> Result<([u32; MAX_RANK], [u32; MAX_RANK])> {
+    let inner = if outer.contains(&0) { inner.map(|extent| extent.max(1)) } else { inner };
+    Ok((extent::check_count(outer, of_outer)?, extent::check_share(inner, of_inner)?))
 }
 
 /// A checked shape, of any rank: what devices are given.

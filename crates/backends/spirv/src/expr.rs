@@ -29,7 +29,11 @@ impl Emitter<'_> {
             }
             Expr::Binary(op, x, y) => {
                 let from = self.types[x.index()];
-                let (x, y) = (self.value(x), self.value(y));
+                let is_sum = op == BinaryOp::Add && from.is_float();
+                let [x, y] = [x, y].map(|id| {
+                    let value = self.value(id);
+                    if is_sum && self.may_be_known(id) { self.hidden(from, value) } else { value }
+                });
                 self.binary(op, from, x, y)
             }
             Expr::Ternary(op, x, y, z) => {
@@ -191,6 +195,23 @@ impl Emitter<'_> {
     pub(crate) fn compare(&mut self, op: Op, x: Word, y: Word) -> Word {
         let bool = self.asm.ty(Type::Bool);
         self.asm.of(op, bool, &[x, y])
+    }
+
+    /// Whether a compiler may find an operand of a sum to be a known zero. What comes from memory, a variable or an
+    /// operation on hidden operands, it does not know.
+    fn may_be_known(&self, id: ExprId) -> bool {
+        match self.kernel.exprs[id.index()] {
+            Expr::Const(_)
+            | Expr::Extent(..)
+            | Expr::Builtin(..)
+            | Expr::Unary(..)
+            | Expr::Ternary(..)
+            | Expr::Cast(..)
+            | Expr::Bits(..) => true,
+            // All operands but those of sums are hidden; a sum of what is known is one of hidden ones.
+            Expr::Binary(..) | Expr::Select(..) => false,
+            Expr::Slot(_) | Expr::Param(_) => false,
+        }
     }
 
     /// Emits float arithmetic that is never contracted.

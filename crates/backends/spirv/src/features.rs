@@ -134,9 +134,9 @@ pub struct Workarounds {
     /// `Fma` is a product and a sum, rounded twice: it is computed in parts instead (lavapipe, SwiftShader).
     pub split_fma: bool,
     /// The compiler takes what it recognizes for something else: a product or quotient with a zero is zero, whatever
-    /// the other operand is, and so is `x - x`; a choice of -1.0 and 0.0 becomes -0.0 for the latter; a widened integer
-    /// is compared with a constant wrongly. Operands are hidden behind a zero that only the host knows
-    /// ([`crate::ArgumentWord::Zero`]; lavapipe).
+    /// the other operand is, and so is `x - x`; a sum with a zero is the other operand, which may be -0; a choice of
+    /// -1.0 and 0.0 becomes -0.0 for the latter; a widened integer is compared with a constant wrongly. Operands are
+    /// hidden behind a zero that only the host knows ([`crate::ArgumentWord::Zero`]; lavapipe).
     pub folds_wrongly: bool,
     /// The square root of a constant is zero now and then, within branches: operands of roots are hidden too
     /// (SwiftShader).

@@ -14,6 +14,14 @@ pub(super) fn number(literal: &Lit) -> Result<Lit> {
         Lit::Int(number) if matches!(number.suffix(), "usize" | "isize" | "u128" | "i128") => {
             error(number, "kernels know 8 to 64 bits; indices and extents are `u32`")
         }
+        Lit::Float(number) if matches!(number.suffix(), "f16" | "bf16" | "f128") => {
+            let digits = number.base10_digits();
+            let message = match number.suffix() {
+                "f128" => "kernels know floats of 16, 32 and 64 bits".to_owned(),
+                half => format!("a literal has no type of 16 bits: write `{digits} as {half}`"),
+            };
+            error(number, &message)
+        }
         Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) => Ok(literal.clone()),
         Lit::Byte(byte) => Ok(Lit::Int(LitInt::new(&format!("{}u8", byte.value()), byte.span()))),
         Lit::Char(letter) => match u8::try_from(letter.value()) {

@@ -62,6 +62,9 @@ pub fn check_cast(ty: &syn::Type) -> Result<()> {
     }
 }
 
+/// The most dimensions of a launch, as in `wattle_ir::MAX_RANK`.
+const MOST_DIMENSIONS: u32 = 4;
+
 /// The class of a parameter, by its type.
 pub fn class(ty: &syn::Type) -> Result<Class> {
     if let syn::Type::Group(inner) = ty {
@@ -88,6 +91,15 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
                 }
                 syn::PathArguments::Parenthesized(_) => return error(ty, "write `&Acc` or `&Acc<2>`"),
             };
+            if let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(rank), .. })) = &dimensions
+                && !rank.base10_parse::<u32>().is_ok_and(|rank| (1..=MOST_DIMENSIONS).contains(&rank))
+            {
+                let message = format!(
+                    "a launch has 1 to {MOST_DIMENSIONS} dimensions; take further ones apart yourself, `let (y, x) = (i / width, i % \
+                     width)`"
+                );
+                return error(rank, &message);
+            }
             return Ok(Class::Acc(dimensions));
         }
         if let syn::Type::Path(path) = &*reference.elem {

@@ -71,6 +71,9 @@ fn launches(device: &Device) -> Outcome {
     let mut x = device.alloc_zeroed::<u32>(4)?;
     queue.launch(FrameSpec::new(0, 4), owns(&mut x))?;
     queue.launch(FrameSpec::cover(0, 64), owns(&mut x))?;
+    // `cover(n, n.min(64))` of nothing has frames of nothing; frames of nothing that are to cover something are none.
+    queue.launch(FrameSpec::cover(0, 0), owns(&mut x))?;
+    kind!(refused(queue.launch(FrameSpec::cover(4, 0), owns(&mut x))), ErrorKind::Extent { .. });
     queue.launch(ThreadSpec::new(0, 1), owns(&mut x))?;
     queue.launch(ThreadSpec::new(0u32, 1024u32), counts(&x))?;
     queue.prepare(FrameSpec::new(0, 4), &counts(&x))?;
