@@ -39,6 +39,7 @@ mod simulated;
 mod sizes;
 mod spirv;
 mod strong_stores;
+mod subnormal;
 mod tickets;
 mod triton;
 mod unwritten;
