@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::Args;
 use wattle::memory::Target;
 use wattle_foreign::spirv::{self, Claim, Header};
-use wattle_foreign::{Argument, Launch, Source, World, required_block};
+use wattle_foreign::{Argument, Described, Launch, Source, World};
 
 use crate::exit::{Input, Stop};
 
@@ -26,7 +26,7 @@ pub struct ModuleArgs {
     /// The kernel, by its name in the module [default: the only one]
     #[arg(long, value_name = "NAME")]
     pub entry: Option<String>,
-    /// The blocks of the launch: 2 or 2,2,1 [default: 1, or what the comments of a SPIR-V module say]
+    /// The blocks of the launch: 2 or 2,2,1 [default: 1, or what the module's comments say]
     #[arg(long, value_name = "BLOCKS")]
     pub grid: Option<Shape>,
     /// The threads of a block: 64 or 8,8,1 [default: 1, or what the module says]
@@ -77,19 +77,26 @@ impl FromStr for Shape {
 pub fn ptx(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<Launches, Stop> {
     let text = String::from_utf8(bytes).map_err(|_| wrong(format!("{name} is no text")))?;
     let source = Source { file: name.to_owned(), text };
-    let block = match asked.block {
-        Some(Shape(block)) => Some(block),
-        None => required_block(&source, asked.entry.as_deref()).map_err(wrong)?,
-    };
-    let launch = Launch {
-        grid: asked.grid.unwrap_or_default().0,
-        block: block.unwrap_or(Shape::default().0),
-        arguments: asked.arguments.clone(),
-        dynamic_shared: asked.dynamic_shared,
-    };
+    let Described { grid, block, arguments, claim } = Described::of(&source, asked.entry.as_deref()).map_err(wrong)?;
+    let [grid, block] = [(asked.grid, grid), (asked.block, block)]
+        .map(|(asked, own)| asked.map(|Shape(asked)| asked).or(own).unwrap_or(Shape::default().0));
+    let launch =
+        Launch { grid, block, arguments: instead(arguments, &asked.arguments), dynamic_shared: asked.dynamic_shared };
     let mut world = World::new(source, asked.entry.as_deref(), launch).map_err(wrong)?;
     world.volatile_is_plain = asked.volatile_is_plain;
-    Ok(Launches { worlds: vec![(None, world)], claim: None })
+    Ok(Launches { worlds: vec![(None, world)], claim })
+}
+
+/// Arguments with others of their names in their places, and with the remaining ones behind them.
+fn instead(mut arguments: Vec<Argument>, others: &[Argument]) -> Vec<Argument> {
+    for (number, other) in others.iter().enumerate() {
+        let is_twice = others[..number].iter().any(|before| before.name == other.name);
+        match arguments.iter_mut().find(|argument| argument.name == other.name && !is_twice) {
+            Some(argument) => argument.clone_from(other),
+            None => arguments.push(other.clone()),
+        }
+    }
+    arguments
 }
 
 /// A launch as the module's comments describe it, where the options do not. Where they do not say how many threads a
@@ -129,9 +136,14 @@ pub fn spirv(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<Launches, S
     }
     setting.inputs.extend(spirv::contents(&asked.arguments));
     let given = setting.subgroup;
+    let names_all = !header.describes();
     let mut world = |subgroup| {
         setting.subgroup = subgroup;
-        spirv::launch(name, &module, asked.entry.as_deref(), &setting).map_err(wrong)
+        let world = spirv::launch(name, &module, asked.entry.as_deref(), &setting).map_err(wrong)?;
+        if names_all {
+            spirv::all_given(&world).map_err(wrong)?;
+        }
+        Ok::<World, Stop>(world)
     };
     if given.is_some() || !module.uses_subgroups() {
         return Ok(Launches { worlds: vec![(None, world(given)?)], claim: header.claim });

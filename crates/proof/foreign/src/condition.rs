@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
+use crate::claim::{Claim, Literal, Quantifier, Term};
 use crate::launch::bits;
 use crate::number::{Number, Shown};
 use crate::operator::{OPERATORS, Operator};
@@ -33,6 +34,8 @@ struct Comparison {
     ty: Number,
     sides: [Side; 2],
     operator: Operator,
+    /// Whether it is the comparison's negation that has to hold.
+    negated: bool,
 }
 
 /// Comparisons with `&&` and `||` between them; `&&` binds more strongly.
@@ -62,31 +65,46 @@ impl Condition {
         if text.contains(['(', ')']) {
             return Err(wrong("it has no parentheses: `&&` binds more strongly than `||`".into()));
         }
-        let comparison = |part: &str| {
+        let one = |part: &str| {
             let sign = OPERATORS.iter().find_map(|(sign, operator)| Some((part.split_once(sign)?, *operator)));
             let ((left, right), operator) = sign.ok_or_else(|| {
                 let part = part.trim();
                 let hint = if part.contains('=') { ": equality is `==`" } else { "" };
                 wrong(format!("`{part}` compares nothing{hint}"))
             })?;
-            let (left, right) = (left.trim(), right.trim());
-            let ty = [left, right].into_iter().find_map(|side| item(side, ranges).ok());
-            let (_, ty) = ty.ok_or_else(|| wrong(item(left, ranges).err().unwrap_or_default()))?;
-            let side = |text: &str| match text.chars().next() {
-                Some(first) if first.is_alphabetic() || first == '_' => {
-                    let (found, other) = item(text, ranges).map_err(wrong)?;
-                    if other != ty {
-                        return Err(wrong(format!("`{text}` is of type {}, not {}", other.name(), ty.name())));
-                    }
-                    Ok(Side::Item(found))
-                }
-                _ => bits(ty, text).map(Side::Number).map_err(wrong),
-            };
-            Ok(Comparison { ty, sides: [side(left)?, side(right)?], operator })
+            comparison([left.trim(), right.trim()], operator, ranges).map_err(wrong)
         };
-        let all = |text: &str| text.split("&&").map(comparison).collect::<Result<Vec<_>, _>>();
+        let all = |text: &str| text.split("&&").map(one).collect::<Result<Vec<_>, _>>();
         let any_of_all = text.split("||").map(all).collect::<Result<_, _>>()?;
         Ok(Condition { text: text.trim().to_owned(), any_of_all })
+    }
+
+    /// The condition that a claim makes of each end, or of `exists` of one end.
+    ///
+    /// # Errors
+    /// It names something that is not there, or has too many alternatives.
+    pub(crate) fn of_claim(claim: &Claim, ranges: &[Range]) -> Result<Condition, WrongCondition> {
+        let wrong = |text: String, why: String| WrongCondition { text, why };
+        let is_negated = claim.quantifier == Quantifier::NotExists;
+        let alternatives = claim.condition.alternatives(is_negated);
+        let alternatives = alternatives.ok_or_else(|| {
+            wrong("the claim of @Output".into(), "it has too many alternatives: write several".into())
+        })?;
+        let one = |literal: &Literal<'_>| {
+            let [left, right] = [literal.left, literal.right].map(Term::to_string);
+            let of = comparison([&left, &right], literal.operator, ranges);
+            let of = of.map_err(|why| wrong(format!("{left} {} {right}", literal.operator), why))?;
+            Ok(Comparison { negated: literal.negated, ..of })
+        };
+        let text = |literal: &Literal<'_>| {
+            let Literal { negated, left, operator, right } = literal;
+            let whole = format!("{left} {operator} {right}");
+            if *negated { format!("not {whole}") } else { whole }
+        };
+        let texts = alternatives.iter().map(|all| all.iter().map(text).collect::<Vec<_>>().join(" && "));
+        let text = texts.collect::<Vec<_>>().join(" || ");
+        let all = |all: &Vec<Literal<'_>>| all.iter().map(one).collect::<Result<Vec<_>, _>>();
+        Ok(Condition { text, any_of_all: alternatives.iter().map(all).collect::<Result<_, _>>()? })
     }
 
     /// The text of the assertion.
@@ -102,12 +120,12 @@ impl Condition {
 
     /// Whether the assertion holds of these values of its items; `None` where that depends on an item without a value.
     pub fn holds(&self, value: &dyn Fn(Item) -> Option<u64>) -> Option<bool> {
-        let holds = |&Comparison { ty, sides, operator }: &Comparison| {
+        let holds = |&Comparison { ty, sides, operator, negated }: &Comparison| {
             let [left, right] = sides.map(|side| match side {
                 Side::Item(item) => value(item),
                 Side::Number(bits) => Some(bits),
             });
-            Some(operator.holds(ty.compare(left?, right?)))
+            Some(operator.holds(ty.compare(left?, right?)) != negated)
         };
         let all = |all: &Vec<Comparison>| {
             let parts: Vec<_> = all.iter().map(holds).collect();
@@ -125,6 +143,23 @@ impl Condition {
         };
         self.items().into_iter().map(show).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A comparison of two sides as they are written, of which one is an item.
+fn comparison([left, right]: [&str; 2], operator: Operator, ranges: &[Range]) -> Result<Comparison, String> {
+    let ty = [left, right].into_iter().find_map(|side| item(side, ranges).ok());
+    let (_, ty) = ty.ok_or_else(|| item(left, ranges).err().unwrap_or_default())?;
+    let side = |text: &str| match text.chars().next() {
+        Some(first) if first.is_alphabetic() || first == '_' => {
+            let (found, other) = item(text, ranges)?;
+            if other != ty {
+                return Err(format!("`{text}` is of type {}, not {}", other.name(), ty.name()));
+            }
+            Ok(Side::Item(found))
+        }
+        _ => bits(ty, text).map(Side::Number),
+    };
+    Ok(Comparison { ty, sides: [side(left)?, side(right)?], operator, negated: false })
 }
 
 /// The item that a text names, and its type.

@@ -85,8 +85,10 @@ pub enum Unjudged {
     /// The module cannot be read, or has something that is not supported.
     #[error("{0}")]
     Refused(String),
-    /// The file is PTX. Nothing in it says how to launch its kernels, as the comments of a SPIR-V module do.
-    #[error("it is PTX, which does not say how to launch its kernels: `wattle check FILE.ptx` judges a launch")]
+    /// The file is PTX, which is judged by itself.
+    #[error(
+        "it is PTX, and a list is of SPIR-V modules: `wattle check FILE.ptx` judges a launch of one of its kernels"
+    )]
     Ptx,
 }
 

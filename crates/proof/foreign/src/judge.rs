@@ -50,7 +50,7 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
             Verdict::Unknown(_) if matches!(all.verdict, Verdict::Unknown(_)) => {}
             Verdict::Unknown(_) => all.verdict = verdict,
         }
-        if !world.elected.next() && !world.active.next() {
+        if !world.elected.next() && !world.active.next(all.statistics.complete) {
             break;
         }
     }

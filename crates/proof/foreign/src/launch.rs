@@ -100,7 +100,8 @@ impl std::str::FromStr for Argument {
     }
 }
 
-fn given(text: &str) -> Result<Given, String> {
+/// Reads the value of an argument.
+pub(crate) fn given(text: &str) -> Result<Given, String> {
     if let Some(members) = text.strip_prefix('{') {
         let members = members.strip_suffix('}').ok_or("its `}` is missing")?;
         let one = |member: &str| member.trim().parse().map_err(|error: WrongArgument| error.why);

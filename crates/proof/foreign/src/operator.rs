@@ -1,6 +1,7 @@
 //! The operators of comparisons in assertions.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 /// A comparison's operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,5 +41,12 @@ impl Operator {
             Operator::Lt => order.is_some_and(Ordering::is_lt),
             Operator::Gt => order.is_some_and(Ordering::is_gt),
         }
+    }
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = OPERATORS.iter().find_map(|(sign, operator)| (operator == self).then_some(*sign));
+        f.write_str(sign.unwrap_or_default())
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use wattle_modules::code::{Kernel, Module, Parameter};
+use wattle_modules::ptx;
 
 use crate::declared::Declared;
 use crate::given_variables;
@@ -27,7 +28,7 @@ impl World {
             addresses.insert(global.name.clone(), address_of(number));
         }
         let mut module = read(&source, &addresses, entry)?;
-        let kernel = chosen(&module, entry)?;
+        let kernel = chosen(&source, &module, entry)?;
         let (arguments, of_variables) = given_variables::parted(&launch.arguments, &module.kernels[kernel], &module);
         let launch = Launch { arguments, ..launch };
         let mut ranges = Vec::new();
@@ -61,9 +62,10 @@ impl World {
 }
 
 /// The number of the kernel of that name, or of the only one.
-pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
+pub(crate) fn chosen(source: &Source, module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
     let known = || module.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
     match (entry, module.kernels.as_slice()) {
+        (_, []) => Err(ptx::ends_without(&source.file, &source.text, "a kernel (`.entry`)").into()),
         (Some(name), kernels) => {
             let exact = kernels.iter().position(|kernel| kernel.name == name);
             // A name as the source has it, where it is one kernel's alone.
@@ -74,18 +76,8 @@ pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsu
             exact.or_else(only).ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() })
         }
         (None, [_]) => Ok(0),
-        (None, []) => Err(Unsupported::Shape("the module has no kernel".into())),
         (None, _) => Err(Unsupported::SeveralKernels(known())),
     }
-}
-
-/// The threads of a block that a kernel of a PTX module asks for, by `.reqntid`.
-///
-/// # Errors
-/// The text is refused, or there is no such kernel.
-pub fn required_block(source: &Source, entry: Option<&str>) -> Result<Option<[u32; 3]>, Unsupported> {
-    let module = read(source, &HashMap::new(), entry)?;
-    Ok(module.kernels[chosen(&module, entry)?].exact_threads)
 }
 
 /// The bytes of the parameters; each buffer among the arguments becomes a range. `variables` are those that may be

@@ -1,13 +1,13 @@
 //! The steps of an execution, as stories show them: the instruction, its place in the source, and what it did to
 //! memory.
 
-use wattle_check::search::{Execution, Memory, Why};
+use wattle_check::search::{Address, Execution, Memory, Why};
 use wattle_memory::{EventId, Kind, ThreadId};
 use wattle_modules::code::Op;
 use wattle_modules::ptx::barriers;
 
 use crate::number::Shown;
-use crate::violation::Step;
+use crate::violation::{Sizes, Step};
 use crate::world::World;
 
 /// What an event of a thread did.
@@ -23,8 +23,8 @@ pub(crate) fn step(world: &World, execution: &Execution<'_>, event: EventId) -> 
     Step { thread: of.thread.unwrap_or(0), instruction: world.text(at), at: world.place_of(at), value }
 }
 
-/// The value of an event, as a report shows it; of a read that has none of its own, that of its source.
-fn value(world: &World, execution: &Execution<'_>, event: EventId) -> String {
+/// The value of an event; of a read that has none of its own, that of its source.
+pub(crate) fn number(world: &World, execution: &Execution<'_>, event: EventId) -> Option<u64> {
     let graph = execution.graph;
     let initial = |source: EventId| {
         let location = graph.event(source).location.filter(|_| graph.event(source).thread.is_none());
@@ -43,7 +43,13 @@ fn value(world: &World, execution: &Execution<'_>, event: EventId) -> String {
         let source = graph.source(event).or_else(awaited)?;
         graph.event(source).value.or_else(|| initial(source))
     };
-    let Some(value) = graph.event(event).value.or_else(of_source) else { return "something".to_owned() };
+    graph.event(event).value.or_else(of_source)
+}
+
+/// The value of an event, as a report shows it.
+fn value(world: &World, execution: &Execution<'_>, event: EventId) -> String {
+    let graph = execution.graph;
+    let Some(value) = number(world, execution, event) else { return "something".to_owned() };
     let location = graph.event(event).location;
     let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
     if is_of_object(world, graph.event(event).source as usize) {
@@ -110,4 +116,25 @@ pub(crate) fn place(world: &World, execution: &Execution<'_>, event: EventId) ->
     let location = execution.graph.event(event).location;
     let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
     cell.map_or_else(|| "memory".to_owned(), |(address, _)| world.name_of(*address))
+}
+
+/// The sizes of two accesses of one place, where they differ.
+pub(crate) fn sizes(world: &World, execution: &Execution<'_>, both: [EventId; 2]) -> Option<Sizes> {
+    let graph = execution.graph;
+    let size = |event: EventId| {
+        let at = graph.event(event).source as usize;
+        let (part, step) = world.instruction_of(at);
+        let op = &part.kernel().steps.get(step)?.op;
+        Some(u64::from(op.outline(|_| {}, |_| {}).access?.bytes))
+    };
+    if both.iter().any(|&event| graph.event(event).thread.is_none_or(|thread| world.is_beside(thread))) {
+        return None;
+    }
+    let [first, second] = [size(both[0])?, size(both[1])?];
+    let cell = execution.cells.iter().find(|(_, known)| Some(*known) == graph.event(both[0]).location)?.0;
+    // An access is aligned to its size (PTX ISA 8.8, 6.4.1.1; SPIR-V 1.6, "Aligned").
+    let wide = first.max(second);
+    let begin = cell.element / wide * wide;
+    let from = world.name_of(Address { element: begin, ..cell });
+    (first != second).then_some(Sizes { each: [first, second], from, begin })
 }

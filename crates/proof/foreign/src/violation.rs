@@ -1,5 +1,7 @@
 //! What is wrong with an execution, in the words of the module's source.
 
+use std::fmt;
+
 use wattle_memory::{Clause, Model, ThreadId};
 
 use crate::reason::Reason;
@@ -14,6 +16,8 @@ pub enum Violation {
         place: String,
         /// The accesses.
         accesses: [Step; 2],
+        /// The sizes of the accesses, where they differ.
+        sizes: Option<Box<Sizes>>,
         /// Why what passes from one thread to the other orders nothing, if something does.
         reason: Option<Box<Reason>>,
     },
@@ -100,10 +104,11 @@ impl Violation {
     /// What is wrong, in one sentence.
     pub fn sentence(&self, world: &World) -> String {
         match self {
-            Violation::Race { place, accesses: [first, second], reason } => {
+            Violation::Race { place, accesses: [first, second], sizes, reason } => {
+                let sizes = sizes.as_ref().map_or_else(String::new, |sizes| format!("; {sizes}"));
                 let why = reason.as_ref().map_or_else(String::new, |reason| format!("; {}", reason.sentence));
                 format!(
-                    "data race on {place}: nothing orders {} at {} and {} at {}{why}",
+                    "data race on {place}: nothing orders {} at {} and {} at {}{sizes}{why}",
                     world.thread_name(first.thread),
                     first.at,
                     world.thread_name(second.thread),
@@ -187,6 +192,32 @@ impl Violation {
             | Violation::Stuck(..)
             | Violation::Assertion { .. } => Vec::new(),
         }
+    }
+}
+
+/// The sizes of two accesses, which share bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The size of each in bytes.
+    pub each: [u64; 2],
+    /// The name of the place at which the larger one begins.
+    pub from: String,
+    /// The offset of that place in its memory, in bytes.
+    pub begin: u64,
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sizes { each: [first, second], from, begin } = self;
+        let wide = first.max(second);
+        let [one, other, all] =
+            [first, second, wide].map(|count| if *count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") });
+        let end = begin + wide - 1;
+        write!(
+            f,
+            "they are of different sizes, the first of {one} and the second of {other}, among the {all} from {from} (bytes {begin} to \
+             {end} of its memory)"
+        )
     }
 }
 

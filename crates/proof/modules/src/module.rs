@@ -51,6 +51,15 @@ pub struct Source {
     pub inlined_at: Option<Arc<Source>>,
 }
 
+impl Source {
+    /// The innermost place in the kernel's own file: calls into libraries are where the kernel's author looks.
+    pub fn in_own_file(&self) -> &Source {
+        let calls = || std::iter::successors(Some(self), |source| source.inlined_at.as_deref());
+        let own = calls().last().map(|outermost| &outermost.file);
+        calls().find(|source| Some(&source.file) == own).unwrap_or(self)
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;

@@ -54,6 +54,47 @@ fn advice_on_spirv_is_in_the_words_of_its_source() -> Result {
     Ok(())
 }
 
+/// Comments at the head of a PTX file say what the options else do, and options take their place.
+#[test]
+fn comments_describe_a_launch_of_ptx() -> Result {
+    let folder = std::env::temp_dir().join(format!("wattle-comments-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let cuda = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/foreign/tests/cuda/spin_lock.ptx");
+    let comments = "// @Config: 2, 1, 1\n// @Input: %counter = i32[1]:0\n// @Output: forall (%counter == 2)\n";
+    std::fs::write(folder.join("lock.ptx"), format!("{comments}{}", std::fs::read_to_string(cuda)?))?;
+    for (args, code, said) in [
+        (&["--entry", "right"][..], 0, "holds under ptx, 2 executions, 1 x 2 threads"),
+        (&["--entry", "right", "--arg", "counter=i32[1]:1"], 1, "`counter == 2` does not hold: counter = 3"),
+        (&["--entry", "right", "--block", "1"], 1, "`counter == 2` does not hold: counter = 1"),
+        (&["--entry", "textbook"], 1, "data race on counter"),
+        (&["--entry", "right", "--arg", "what=1"], 2, "the number of arguments (--arg) is 2, and should be 1"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        command.env("WATTLE_CACHE", "").current_dir(&folder).args(["check", "lock.ptx"]).args(args);
+        let output = command.stdin(Stdio::null()).output()?;
+        let out = String::from_utf8(output.stdout)? + &String::from_utf8(output.stderr)?;
+        assert!(output.status.code() == Some(code) && out.contains(said), "{args:?}: {out}");
+    }
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+/// Push constants that options do not give are missing, and the error shows all that the shader takes.
+#[test]
+fn push_constants_have_to_be_given() -> Result {
+    let (code, _, err) = check("../glsl/blocks.spvasm", &["--arg", "b=i32[8]:0"])?;
+    assert_eq!(code, Some(2), "{err}");
+    for said in ["--arg 'pc={dt=f32:0.5; n=u32:8}'", "push constants pc: {dt: f32, n: u32}"] {
+        assert!(err.contains(said), "{said} is not in\n{err}");
+    }
+    let (code, out, err) = check(
+        "../glsl/blocks.spvasm",
+        &["--arg", "b=i32[8]:0", "--arg", "pc={dt=f32:0.5; n=3}", "--assert", "b.count == 3"],
+    )?;
+    assert_eq!(code, Some(0), "{out}{err}");
+    Ok(())
+}
+
 #[test]
 fn the_same_for_programs() -> Result {
     let (code, out, _) = check("spin_lock.ptx", &[&LAUNCH[..], &["--entry", "textbook", "--json"]].concat())?;

@@ -19,6 +19,7 @@ pub use change::Change;
 
 use crate::condition::Condition;
 use crate::judge::choice::is_fault_of_one_thread;
+use crate::judge::ended;
 use crate::spirv::{Claim, judge_claimed};
 use crate::verdict::{Options, Report, Verdict};
 use crate::violation::{Step, Violation};
@@ -126,7 +127,9 @@ impl<'w> Trials<'w> {
         options.limits.deadline = Some(options.limits.deadline.map_or(end, |given| given.min(end)));
         let report = (self.judged)(changes, &options);
         self.advice.cut_short |= Instant::now() >= end;
-        report
+        // A barrier to which not all threads come is no advice, although PTX opens it.
+        let is_left = |note: &str| changes.iter().any(|change| ended::is_left(note, &change.at));
+        report.filter(|report| !report.note.as_deref().is_some_and(is_left))
     }
 
     fn holds(&mut self, changes: &[&Change]) -> bool {

@@ -57,7 +57,7 @@ fn of_ptx(kernel: &BatchKernel, variant: Option<&Variant>) -> Result<Part> {
     let names = entry.code.variables.iter().map(|variable| variable.name.clone());
     let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
     let module = read(&source, &addresses, Some(entry.name())).map_err(refused)?;
-    let kernel = chosen(&module, Some(entry.name())).map_err(refused)?;
+    let kernel = chosen(&source, &module, Some(entry.name())).map_err(refused)?;
     let mut params = vec![0; module.kernels[kernel].packed_bytes()];
     for (place, argument) in arguments {
         match argument {

@@ -6,6 +6,14 @@ use crate::verdict::{Options, Verdict};
 use crate::violation::{HeldUp, Step, StuckThread, Violation};
 use crate::world::{WaitsForEnded, World};
 
+/// What a note on threads that have left early begins with, before the place of the barrier.
+const EARLY: &str = "threads end without the barrier at ";
+
+/// Whether a note says that threads have left early without the barrier at a place.
+pub(crate) fn is_left(note: &str, place: &str) -> bool {
+    note.strip_prefix(EARLY).and_then(|rest| rest.strip_prefix(place)).is_some_and(|rest| rest.starts_with(','))
+}
+
 /// What becomes of threads that wait at a barrier which others of their block have ended without.
 pub(crate) enum Left {
     /// Some thread has gone past the barrier, on to where they would come behind it; those that wait, and the story.
@@ -53,8 +61,10 @@ pub(crate) fn left(world: &World, (mut stuck, steps): HeldUp) -> Option<Left> {
     }
     let waiting = stuck.iter().find(|stuck| stuck.at_barrier)?;
     Some(Left::Early(format!(
-        "threads end without the barrier at {}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
-         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none",
+        "{EARLY}{}, where {} waits: it opens without them (PTX ISA 9.7.13.1, \"wait for all \
+         non-exited threads\"); in CUDA C++ all threads of the block come to a __syncthreads() or none (CUDA C++ Programming Guide, \
+         \"Synchronization Functions\": in conditional code only if the condition \"evaluates identically across the entire thread \
+         block\"), so do not return or branch around it",
         waiting.at,
         world.thread_name(waiting.thread),
     )))

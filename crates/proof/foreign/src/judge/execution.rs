@@ -14,7 +14,8 @@ use crate::condition::{Condition, Item};
 use crate::opencl;
 use crate::process::{ModuleThread, takes_all};
 use crate::reason::reason;
-use crate::steps::{place, step, steps};
+use crate::steps::{place, sizes, step, steps};
+use crate::subnormal;
 use crate::violation::{HeldUp, Step, StuckThread, Violation, alike};
 use crate::world::{WaitsForEnded, World};
 use crate::wrong::Wrong;
@@ -104,6 +105,10 @@ impl Judge<'_> {
     /// What an execution shows by itself.
     pub(crate) fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
         let graph = execution.graph;
+        if let Some(at) = subnormal::flushed(self.world, execution) {
+            self.world.refuse(at, subnormal::FLUSHED);
+            return None;
+        }
         // What happens to be unwritten yet is of less interest than the race with the write of it.
         let carried = |fault: &Fault| self.carried(fault);
         let follows = |fault: &&Fault| self.world.wrong(fault.fault).is_some_and(|wrong| wrong.may_follow());
@@ -125,8 +130,10 @@ impl Judge<'_> {
             let accesses = [first, second].map(|event| step(self.world, execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
             let reason = reason(self.model, graph, (first, second), |event| step(self.world, execution, event).at);
+            let place = place(self.world, execution, first);
+            let sizes = sizes(self.world, execution, [first, second]).map(Box::new);
             return Some((
-                Violation::Race { place: place(self.world, execution, first), accesses, reason: reason.map(Box::new) },
+                Violation::Race { place, accesses, sizes, reason: reason.map(Box::new) },
                 steps(self.world, execution, &threads),
             ));
         }

@@ -13,6 +13,7 @@ use super::ModuleThread;
 use super::cells::{Cells, NoCells};
 use super::open::Open;
 use crate::operations::label;
+use crate::subnormal;
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -205,7 +206,9 @@ impl ModuleThread {
         if self.part(world).copies {
             world.copies.doubt();
         }
-        self.open = Some(Open::Update { at, any });
+        let is_flushed = subnormal::is_flushed(&self.part(world).kernel().steps[at as usize].op, cells.space);
+        let flushed = operands[0].known().filter(|_| is_flushed).map(|bits| bits as u32);
+        self.open = Some(Open::Update { at, any, flushed });
         let (read, write) = (label(world, access, cells.space, false), label(world, access, cells.space, true));
         // SPIR-V says what an access is in labels, and has no reductions.
         let is_ptx = matches!(access.strength, Strength::Strong { .. });

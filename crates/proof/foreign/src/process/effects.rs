@@ -3,6 +3,7 @@
 use wattle_check::search::{Action, Change, Members};
 use wattle_memory::{FenceOrder, Label, Level};
 use wattle_modules::code::{Access, Exchange, Fence, Reg, Rmw, Special, Src};
+use wattle_modules::meaning::float;
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Effect, Value};
 
@@ -11,6 +12,7 @@ use super::cells::{Cells, NoCells};
 use super::matching::Makes;
 use super::open::Open;
 use crate::operations::{in_space, operator, reduction};
+use crate::subnormal::is_flushed;
 use crate::world::{WARP, WaitsForEnded, World};
 use crate::wrong::Wrong;
 
@@ -130,6 +132,14 @@ impl ModuleThread {
         if !self.is_local(world, access, address) {
             self.note_place(world, address);
             let (op, ty) = operator(how, access.bytes);
+            // The other operand and the sum are looked at behind the search: [`crate::subnormal`].
+            let space = address.known().map_or(Space::Generic, |address| access.place(address).0);
+            let is_flushed = is_flushed(&self.part(world).kernel().steps[at as usize].op, space);
+            let operand = if is_flushed {
+                operand.map(|bits| float::flushed(f32::from_bits(bits as u32)).to_bits().into())
+            } else {
+                operand
+            };
             let change = Change::Apply { op, ty, operand: operand.known() };
             return Ok(self.update(world, at, (access, address), [operand, Deferred::Known(0)], change));
         }

@@ -19,6 +19,7 @@ use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Deferred, Value};
 
 use crate::operations::spread;
+use crate::subnormal;
 use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
 use copies::Copies;
@@ -249,8 +250,11 @@ impl Process for ModuleThread {
         };
         match &mut self.open {
             Some(Open::Load { read, any, .. }) => read.push(value.any_if(*any)),
-            Some(Open::Update { at, any }) => {
-                let (any, to) = (*any, set_by(&kernel.steps[*at as usize].op));
+            Some(Open::Update { at, any, flushed }) => {
+                let (at, any, to, flushed) = (*at, *any, set_by(&kernel.steps[*at as usize].op), *flushed);
+                if flushed.zip(value.known()).is_some_and(|(added, old)| subnormal::is_about(old as u32, added)) {
+                    world.refuse(self.statement(at) as usize, subnormal::FLUSHED);
+                }
                 self.open = None;
                 self.set(to, value.any_if(any));
             }

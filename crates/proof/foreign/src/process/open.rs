@@ -27,6 +27,8 @@ pub(super) enum Open {
     Update {
         at: u32,
         any: bool,
+        /// What it adds, if it takes subnormal numbers for zero.
+        flushed: Option<u32>,
     },
     Meeting {
         at: u32,

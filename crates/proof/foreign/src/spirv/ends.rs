@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use wattle_check::search::Address;
 use wattle_modules::spirv::{Kind as Sort, Place, Scalar, Type, address_of};
 
-use super::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
+use crate::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
 use crate::unsupported::Unsupported;
 use crate::world::World;
 
@@ -45,6 +45,11 @@ impl Part {
 
 impl<'c> Ends<'c> {
     pub fn of(world: &World, claim: &'c Claim) -> Result<Ends<'c>, Unsupported> {
+        if let Some(float) = claim.condition.float() {
+            return Err(Unsupported::Shape(format!(
+                "the claim cannot be judged: `{float}` is no integer; --assert takes floats"
+            )));
+        }
         let (mut left, mut conditions) = (vec![&claim.condition], Vec::new());
         // All of several hold at every end if each does; one of several holds at no end if none does.
         while let Some(condition) = left.pop() {

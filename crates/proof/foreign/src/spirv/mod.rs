@@ -1,9 +1,7 @@
 //! Launches of SPIR-V modules.
 
-mod claim;
 mod ends;
 mod excuse;
-mod header;
 mod parameters;
 mod question;
 
@@ -12,45 +10,18 @@ use std::collections::HashMap;
 use wattle_modules::spirv::{Contents, Lowered, Place, Setting, Spirv, Types, Variable};
 use wattle_modules::{Refused, RefusedKind};
 
-pub use claim::{Claim, Quantifier};
-pub use header::{Header, WrongHeader};
 pub(crate) use parameters::Parameters;
 pub use question::{Answer, Question, answer};
 
-use crate::condition::Condition;
-use crate::judge::judge;
+pub use crate::claim::{Claim, Quantifier};
+pub use crate::claimed::judge_claimed;
+pub use crate::header::{Header, Input, WrongHeader};
 use crate::launch::{Argument, Buffer, Given, struct_bytes};
 use crate::number::Number;
 use crate::range::Range;
 use crate::shape::MOST_THREADS;
 use crate::unsupported::Unsupported;
-use crate::verdict::{Options, Report, Verdict};
-use crate::violation::Violation;
 use crate::world::{Origin, Part, Source, SpirvLaunch, World};
-
-/// Judges a launch, and where it is right what is claimed of its end.
-///
-/// # Errors
-/// A thread came to something that the checker has no meaning for, or the claim cannot be judged.
-pub fn judge_claimed(
-    world: &mut World,
-    claim: Option<&Claim>,
-    asserted: &[Condition],
-    options: &Options,
-) -> Result<Report, Unsupported> {
-    let report = judge(world, asserted, options)?;
-    let (Verdict::Holds, Some(claim)) = (&report.verdict, claim) else { return Ok(report) };
-    let (answer, _) = question::answer(world, &Question::Assertion(claim.clone()), options)?;
-    let verdict = match answer {
-        Answer::Yes => Verdict::Holds,
-        Answer::No(values) => {
-            let text = "the claim of the module's comments (@Output)".to_owned();
-            Verdict::Violated(Violation::Assertion { text, values }, Vec::new())
-        }
-        Answer::Unknown(why) => Verdict::Unknown(why),
-    };
-    Ok(Report { verdict, ..report })
-}
 
 /// A module with the name of its file, in either form.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Spirv, Unsupported> {
@@ -66,7 +37,7 @@ pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
     arguments.iter().map(|argument| (argument.name.clone(), contents_of(argument))).collect()
 }
 
-fn contents_of(argument: &Argument) -> Contents {
+pub(crate) fn contents_of(argument: &Argument) -> Contents {
     match &argument.value {
         Given::Untyped(number) => Contents::Number(number.clone()),
         Given::Typed(ty, bits) => Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec(), ty.scalar()),
@@ -117,9 +88,16 @@ fn by_variables(module: &Spirv, entry: Option<&str>, setting: &Setting) -> Setti
 pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
     let wrong = |refused: Refused| refused.with_text(file, &module.text);
     let setting = &by_variables(module, entry, setting);
-    let parameters = module.parameter_names(entry).map_err(|refused| Unsupported::Shape(refused.message))?;
+    let parameters = module.parameter_names(entry).map_err(|refused| match refused.kind {
+        RefusedKind::Launch => Unsupported::Shape(refused.message),
+        RefusedKind::Text | RefusedKind::Version | RefusedKind::Target => wrong(refused).into(),
+    })?;
+    let wrong_arguments = |why: String| match signature(file, module, entry) {
+        Some(signature) => Unsupported::Arguments { why, signature },
+        None => Unsupported::Shape(why),
+    };
     if let Some(name) = setting.inputs.keys().filter(|name| !module.takes_contents(name, entry)).min() {
-        return Err(Unsupported::Shape(match (parameters.as_slice(), module.id(name)) {
+        return Err(wrong_arguments(match (parameters.as_slice(), module.id(name)) {
             ([_, ..], _) => {
                 let parameters = parameters.join("`, `");
                 format!("the kernel has no parameter `{name}`, which is given a value: there are `{parameters}`")
@@ -138,15 +116,8 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
         }));
     }
     let lowered = module.lower(entry, setting).map_err(|refused| match (refused.kind, parameters.as_slice()) {
-        (RefusedKind::Launch, [_, ..]) => {
-            let signature = |entry: &str| Some(Parameters::of(file, module, entry).ok()?.signature(entry));
-            let kernel = entry.or_else(|| module.entries().next());
-            match kernel.and_then(signature) {
-                Some(signature) => Unsupported::Arguments { why: refused.message, signature },
-                None => wrong(refused).into(),
-            }
-        }
-        (RefusedKind::Launch, []) => Unsupported::Shape(refused.message),
+        (RefusedKind::Launch, [_, ..]) => wrong_arguments(refused.message),
+        (RefusedKind::Launch, []) => wrong_arguments(format!("{file}:{}: {}", refused.line, refused.message)),
         (RefusedKind::Text | RefusedKind::Version | RefusedKind::Target, _) => wrong(refused).into(),
     })?;
     let buffers = ranges(&lowered, |place| matches!(place, Place::Buffer(_)));
@@ -157,6 +128,35 @@ pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting
         spirv.origin = Some(Box::new(Origin { module, file: file.to_owned(), entry, setting, sizes: Vec::new() }));
     }
     Ok(World::of_spirv(part, buffers))
+}
+
+/// An entry point with what a launch by names gives it, where its declarations are not refused.
+fn signature(file: &str, module: &Spirv, entry: Option<&str>) -> Option<String> {
+    if module.parameter_names(entry).ok()?.is_empty() {
+        return module.signature(entry).ok();
+    }
+    let kernel = entry.or_else(|| module.entries().next())?;
+    Some(Parameters::of(file, module, kernel).ok()?.signature(kernel))
+}
+
+/// Whether everything is given that the kernel reads and the host alone writes: push constants and uniforms. A module
+/// whose comments describe its launch leaves open what they do not name; a launch that options describe names all.
+///
+/// # Errors
+/// Something is not given; the error says how to, and shows the kernel's signature.
+pub fn all_given(world: &World) -> Result<(), Unsupported> {
+    let Some(spirv) = &world.parts[0].spirv else { return Ok(()) };
+    let is_missing = |variable: &&Variable| variable.is_given_by_host && variable.is_read && variable.initial.is_none();
+    let (Some(missing), Some(origin)) = (spirv.variables().iter().find(is_missing), &spirv.origin) else {
+        return Ok(());
+    };
+    let Variable { name, parts, .. } = missing;
+    let example = parts.as_ref().map_or_else(|| "…".to_owned(), |parts| parts.example());
+    let why = format!("the kernel reads `{name}`, which is not given: write --arg '{name}={example}'");
+    Err(match signature(&origin.file, &origin.module, origin.entry.as_deref()) {
+        Some(signature) => Unsupported::Arguments { why, signature },
+        None => Unsupported::Shape(why),
+    })
 }
 
 /// The variables in places of one kind, as ranges of memory.

@@ -13,9 +13,9 @@ use wattle_litmus::{Divided, Schedule};
 use wattle_memory::{Graph, Kind, Model};
 use wattle_modules::code::Op;
 
-use super::claim::{Claim, Possible, Quantifier};
 use super::ends::Ends;
 use super::excuse;
+use crate::claim::{Claim, Possible, Quantifier};
 use crate::gap::{gap_of_whole, loops_at};
 use crate::judge::assertion::MOST_ENDS;
 use crate::judge::execution::NOT_ALL_COME;

@@ -22,8 +22,11 @@ use wattle_modules::code::{Op, Special};
 
 use super::part::{Part, statement};
 
-/// The most choices that are searched.
-const MOST_WAYS: usize = 256;
+/// The most choices that are searched: those of eight lanes are 4,140, and before them come some of fewer.
+const MOST_WAYS: usize = 4_200;
+/// The most choices where their searches have had more executions than this.
+const MOST_WAYS_OF_LONG: usize = 256;
+const LONG: u64 = 1 << 14;
 
 /// A warp at an `activemask`, and the lanes that are chosen to be together there.
 #[derive(Debug)]
@@ -74,6 +77,8 @@ pub(crate) struct Active {
     /// An instruction at which not all that is permitted can be chosen.
     repeats: Option<u32>,
     tried: usize,
+    /// Whether choices are left that were not searched.
+    is_cut: bool,
 }
 
 impl Active {
@@ -121,14 +126,17 @@ impl Active {
 
     /// Goes back to the first choice.
     pub fn restart(&mut self) {
-        self.tried = 0;
+        (self.tried, self.is_cut) = (0, false);
         self.warps.iter_mut().for_each(|warp| *warp = Warp::of(warp.statement, warp.first));
     }
 
-    /// Goes on to the next choice; `false` behind the last one, and where enough have been made.
-    pub fn next(&mut self) -> bool {
+    /// Goes on to the next choice; `false` behind the last one, and where enough have been made, whose searches have had
+    /// this many executions in all.
+    pub fn next(&mut self, executions: u64) -> bool {
         self.tried += 1;
-        if self.tried > MOST_WAYS {
+        let most = if executions > LONG { MOST_WAYS_OF_LONG } else { MOST_WAYS };
+        if !self.warps.is_empty() && self.tried > most {
+            self.is_cut = true;
             return false;
         }
         let widened = self.warps.iter_mut().map(Warp::widen).fold(false, |any, widened| any | widened);
@@ -148,9 +156,8 @@ impl Active {
                 "a loop comes to it again, where a lane may be together with those of other turns",
             ));
         }
-        let is_cut = self.tried > MOST_WAYS;
         let why = "more ways than are tried, so launch it with fewer lanes in a warp, or with fewer warps";
-        self.is_chosen().filter(|_| is_cut).map(|statement| (statement, why))
+        self.is_chosen().filter(|_| self.is_cut).map(|statement| (statement, why))
     }
 }
 
@@ -182,7 +189,7 @@ mod tests {
         assert_eq!(active.together(7, 0, 3), 8);
         assert_eq!(active.together(7, 0, 5), 32);
         let mut ways = Vec::new();
-        while active.next() {
+        while active.next(0) {
             // Another one comes where both are together, in a choice that is not the first.
             let mask = active.together(7, 0, 3);
             if ways.len() == 1 {
@@ -201,10 +208,19 @@ mod tests {
         let mut active = Active { warps: vec![Warp::of(7, 0)], ..Active::default() };
         (0..32).for_each(|lane| assert_eq!(active.together(7, 0, lane), 1 << lane));
         let mut count = 1;
-        while active.next() {
+        while active.next(0) {
             count += 1;
         }
         assert_eq!(count, MOST_WAYS + 1);
+        assert!(active.left_open().is_some());
+        active.restart();
+        assert!(active.left_open().is_none());
+        count = 1;
+        (0..32).for_each(|lane| assert_eq!(active.together(7, 0, lane), 1 << lane));
+        while active.next(LONG + 1) {
+            count += 1;
+        }
+        assert_eq!(count, MOST_WAYS_OF_LONG + 1);
         assert!(active.left_open().is_some());
     }
 }

@@ -110,9 +110,7 @@ impl World {
         let (part, number) = self.instruction_of(at);
         let here = part.kernel().sources.get(number).and_then(Option::as_ref).filter(|source| source.line > 0);
         let Some(here) = here else { return (&part.source.file, self.line(at), 0) };
-        let calls = || std::iter::successors(Some(here), |source| source.inlined_at.as_deref());
-        let own = calls().last().map(|outermost| &outermost.file);
-        let shown = calls().find(|source| Some(&source.file) == own).unwrap_or(here);
+        let shown = here.in_own_file();
         (&shown.file, shown.line, shown.column)
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use wattle_memory::{CodeLanguage, Label, Level, ThreadId};
-use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Special, Step, Strength};
+use wattle_modules::code::{Kernel, Module, Op, Ordering, PlacedVariable, Rmw, Special, Step, Strength};
 use wattle_modules::{Deferred, ptx};
 
 use super::names::plain_name;
@@ -70,6 +70,8 @@ pub(crate) struct Part {
     open_addresses: Vec<bool>,
     /// Whether the kernel divides integers, whose quotient by zero nothing fixes.
     divides: bool,
+    /// Whether the kernel has atomic additions that take subnormal numbers for zero.
+    pub(crate) flushes: bool,
     /// The ranges that the launch may write from each instruction on, where they are known.
     pub(crate) pointers: Option<Pointers>,
     /// The numbers of the launch's first thread, and of its first block, among those of all launches.
@@ -131,6 +133,8 @@ impl Part {
         let reads_read_only = accesses.any(|access| access.read_only);
         let copies = module.kernels[kernel].steps.iter().any(|step| matches!(step.op, Op::Copy(_)));
         let open_addresses = open_addresses::of(&module.kernels[kernel]);
+        let is_flushed = |step: &Step| matches!(step.op, Op::Rmw { how: Rmw::AddSingleFlushed, .. });
+        let flushes = module.kernels[kernel].steps.iter().any(is_flushed);
         let divides = module.kernels[kernel].steps.iter().any(|step| matches!(step.op, Op::Partial { .. }));
         Part {
             source,
@@ -143,6 +147,7 @@ impl Part {
             reads_read_only,
             copies,
             divides,
+            flushes,
             open_addresses,
             pointers: None,
             first: 0,

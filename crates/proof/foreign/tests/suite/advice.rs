@@ -311,3 +311,35 @@ fn contents_of_variables_are_those_of_the_launch() {
         assert!(!advice.fixes.iter().any(|fix| is_barrier(&fix.text)), "{body}: {advice:?}");
     }
 }
+
+/// A barrier between the read and the write of a condition that not all threads come to: the condition is taken twice.
+#[test]
+fn a_scan_in_place_takes_its_condition_twice() {
+    let launch = || launch(1, 4, 0, &["x=i32[4]:1"]);
+    let advice = advised(source("scan"), Some("in_place"), launch(), "x[3] == 4");
+    let [fix] = advice.fixes.as_slice() else { panic!("{advice:?}") };
+    assert!(
+        fix.at.starts_with("scan.cu:13:") && fix.text.contains("if (…) v = …; __syncthreads(); if (…) … = v"),
+        "{fix:?}"
+    );
+    let mut world = World::new(source("scan"), Some("right"), launch()).unwrap();
+    let condition = Condition::parse("x[3] == 4", world.ranges()).unwrap();
+    assert_eq!(judge(&mut world, &[condition], &Options::default()).unwrap().verdict, Verdict::Holds);
+}
+
+/// A barrier in a loop that threads leave one by one would open without them: it is no advice, and one before the loop is.
+#[test]
+fn no_barrier_stands_where_threads_leave_early() {
+    let launch = launch(1, 2, 0, &["most=i32[1]:0", "x=i32[2]:1,2"]);
+    let advice = advised(source("scan"), Some("greatest"), launch, "most[0] == 2");
+    let [fix] = advice.fixes.as_slice() else { panic!("{advice:?}") };
+    assert_eq!((fix.at.as_str(), fix.text.as_str()), ("scan.cu:36:5", "add __syncthreads() behind it"));
+}
+
+/// What a statement writes, others read in the same one: the barrier stands in its midst.
+#[test]
+fn a_statement_is_taken_apart() {
+    let advice = advised(source("scan"), Some("smooth"), launch(1, 3, 0, &["x=i32[3]:4"]), "x[1] == 4");
+    let [fix] = advice.fixes.as_slice() else { panic!("{advice:?}") };
+    assert!(fix.at.starts_with("scan.cu:27:") && fix.text.ends_with("(): v = …; __syncthreads(); … = v"), "{fix:?}");
+}

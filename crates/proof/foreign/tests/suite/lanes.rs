@@ -271,3 +271,17 @@ fn lanes_meet_from_different_places() {
     let unlike = judged("bar.warp.sync 3;", "bar.warp.sync 2;", "sm_90");
     assert_ne!(unlike, Verdict::Holds);
 }
+
+/// Eight lanes count themselves as those that are together do, by one addition of the first of them: each way to part
+/// them is searched.
+#[test]
+fn eight_lanes_that_are_together_somehow() {
+    let body = "{ .reg .u32 %m, %n; activemask.b32 %m; popc.b32 %n, %m; mov.u32 %x, %lanemask_lt; and.b32 %x, %x, %m;\n\
+                setp.eq.u32 %p, %x, 0; @%p red.relaxed.gpu.global.add.u32 [%a], %n; }";
+    let judged = |lanes: u32| {
+        let asserted = format!("p[0] == {lanes}");
+        judged_launch(crate::bad_input::kernel(body), None, launch(1, lanes, 0, &["p=u32[1]:0"]), &asserted)
+    };
+    assert_eq!(judged(8), Verdict::Holds);
+    assert!(matches!(judged(9), Verdict::Unknown(_)));
+}

@@ -85,3 +85,27 @@ fn a_strong_read_of_a_part_orders_nothing() {
     let ordered = format!("{part}{whole}bar.sync 0;\n{part}st.global.u32 [%a+8], %x;");
     assert_eq!(verdict(kernel(&ordered), 1, &["p=u32[4]:0"], &["p[2] == 1"]), Verdict::Holds);
 }
+
+/// A race of accesses of two sizes says both, and of which bytes they are.
+#[test]
+fn a_race_of_two_sizes_names_them() {
+    for (first, second, said) in [
+        (
+            "st.volatile.global.u64 [%a+8], %a;",
+            "ld.volatile.global.u32 %x, [%a+12];",
+            "they are of different sizes, the first of 8 bytes and the second of 4 bytes, among the 8 bytes from p[1] (bytes 8 to 15 of its memory)",
+        ),
+        (
+            "st.global.u8 [%a+3], %x;",
+            "st.global.u32 [%a], %x;",
+            "they are of different sizes, the first of 1 byte and the second of 4 bytes, among the 4 bytes from p[0] (bytes 0 to 3 of its memory)",
+        ),
+    ] {
+        let body = format!("mov.u32 %x, 1;\nsetp.eq.u32 %p, %t, 0;\n@%p {first}\n@!%p {second}\n");
+        let Verdict::Violated(violation, _) = verdict(kernel(&body), 2, &["p=u64[2]:0"], &[]) else { panic!("{body}") };
+        let source = kernel(&body);
+        let world = World::new(source, None, launch(2, &["p=u64[2]:0"])).expect("it is launched");
+        let text = violation.sentence(&world);
+        assert!(text.contains(said), "{text}");
+    }
+}

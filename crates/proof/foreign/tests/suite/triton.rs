@@ -1,13 +1,13 @@
 //! Kernels of Triton (`triton/kernels.py`, compiled by Triton 3.9 with its own LLVM and without a GPU): each in its right form, and
 //! some with the mistake that people make. Their last two parameters are memory that Triton's runtime may ask for.
 
-use wattle_foreign::{Condition, Launch, Options, Source, Verdict, Violation, World, judge, required_block};
+use wattle_foreign::{Condition, Described, Launch, Options, Source, Verdict, Violation, World, judge};
 
 fn verdict(name: &str, grid: u32, dynamic_shared: u64, arguments: &[&str], asserted: &str) -> Verdict {
     let path = format!("{}/tests/triton/{name}.ptx", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).expect("the file is there");
     let source = Source { file: format!("{name}.ptx"), text };
-    let block = required_block(&source, None).expect("it is read").expect("Triton fixes the threads of a block");
+    let block = Described::of(&source, None).expect("it is read").block.expect("Triton fixes the threads of a block");
     let arguments = arguments.iter().chain(&["scratch=0", "profile=0"]);
     let arguments = arguments.map(|text| text.parse().expect("an argument")).collect();
     let launch = Launch { grid: [grid, 1, 1], block, arguments, dynamic_shared };

@@ -150,7 +150,8 @@ impl<'s> Object<'s> {
     fn of(expansion: Expansion<'s>, copies: bool) -> Parsed<Object<'s>> {
         let mut words = expansion.of.opcode.split('.').skip(1);
         let operation = words.next().unwrap_or_default().to_owned();
-        let by_bytes = "a barrier object counts arrivals here, and not the bytes of bulk copies";
+        let by_bytes = "a barrier object counts arrivals here, and not the bytes of bulk copies (barrier_arrive_tx, expect_tx): copy with \
+                        loads and stores, or with cuda::memcpy_async into a barrier that threads arrive at";
         if matches!(operation.as_str(), "expect_tx" | "complete_tx") {
             return expansion.refuse(by_bytes);
         }
@@ -186,7 +187,7 @@ impl<'s> Object<'s> {
             }
             ("arrive_drop", _) => {
                 return self.expansion.refuse(
-                    "a barrier object whose count changes is not known here: let the thread arrive in each phase, or initialize \
+                    "a barrier object whose count changes (arrive_and_drop) is not known here: let the thread arrive in each phase, or initialize \
                      an object for fewer threads",
                 );
             }

@@ -40,6 +40,11 @@ impl Parser<'_> {
         self.tokens.get(self.at).map(|placed| &placed.token)
     }
 
+    /// What stands next, as an error shows it.
+    pub fn found(&self) -> String {
+        self.peek().map_or_else(|| "the end of the text".to_owned(), |token| format!("`{token}`"))
+    }
+
     /// The byte offset at which the last token taken ends.
     pub fn end(&self) -> usize {
         self.at.checked_sub(1).map_or(0, |last| self.tokens[last].end)
@@ -65,7 +70,7 @@ impl Parser<'_> {
 
     /// Takes that sign, which has to be next.
     pub fn must(&mut self, sign: char) -> Parsed<()> {
-        if self.sign(sign) { Ok(()) } else { self.fail(format!("expected '{sign}', found {:?}", self.peek())) }
+        if self.sign(sign) { Ok(()) } else { self.fail(format!("expected '{sign}', found {}", self.found())) }
     }
 
     /// Takes a word, which has to be next.
@@ -74,7 +79,7 @@ impl Parser<'_> {
             Token::Word(word) => Ok(word),
             other => {
                 self.at -= 1;
-                self.fail(format!("expected a name, found {other:?}"))
+                self.fail(format!("expected a name, found `{other}`"))
             }
         }
     }
@@ -90,7 +95,7 @@ impl Parser<'_> {
     pub fn count(&mut self) -> Parsed<u32> {
         match self.next()? {
             Token::Int(value) if value <= u64::from(u32::MAX) => Ok(value as u32),
-            other => self.fail(format!("expected a number, found {other:?}")),
+            other => self.fail(format!("expected a number, found `{other}`")),
         }
     }
 

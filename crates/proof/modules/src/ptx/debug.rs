@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Parsed;
 use super::cursor::Parser;
 use super::lex::Token;
-use super::statement::{Loc, Position};
+use super::statement::{Instruction, Loc, Position, Statement, Text, Variable};
 use crate::Refused;
 use crate::code::Source;
 
@@ -16,7 +16,7 @@ impl Parser<'_> {
         let number = self.count()?;
         match self.next()? {
             Token::Text(name) => files.insert(number, name),
-            other => return self.fail(format!("expected the name of a file, found {other:?}")),
+            other => return self.fail(format!("expected the name of a file, found `{other}`")),
         };
         while self.sign(',') {
             self.next()?;
@@ -38,7 +38,7 @@ impl Parser<'_> {
             } else if self.is_word("inlined_at") {
                 inlined_at = Some(self.position()?);
             } else {
-                return self.fail(format!("expected function_name or inlined_at, found {:?}", self.peek()));
+                return self.fail(format!("expected function_name or inlined_at, found {}", self.found()));
             }
         }
         Ok(Loc { place, inlined_at, line })
@@ -57,6 +57,43 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// The place in the source of a line of a text, in the file of the kernel's author; `None` where no `.loc` names one.
+pub(super) fn place(text: &Text, line: u32) -> Option<String> {
+    let entries = text.entries.iter().map(|entry| entry.body.as_slice());
+    let bodies = entries.chain(text.functions.iter().filter_map(|function| function.body.as_deref()));
+    let mut around: Option<Vec<&Loc>> = None;
+    for body in bodies {
+        let mut locs = Vec::new();
+        let is_here = locations(body, line, &mut locs);
+        around = if is_here { Some(locs) } else { around };
+    }
+    let mut places = Places::of(&text.files);
+    let mut last = None;
+    for loc in around?.into_iter().filter(|loc| loc.line <= line) {
+        last = places.source(loc).ok();
+    }
+    let source = last?;
+    let Source { file, line, column, .. } = source.in_own_file();
+    (*line > 0).then(|| if *column > 0 { format!("{file}:{line}:{column}") } else { format!("{file}:{line}") })
+}
+
+/// Collects the `.loc` directives of a body; returns whether an instruction or a declaration stands on a line.
+fn locations<'t>(body: &'t [Statement], line: u32, locs: &mut Vec<&'t Loc>) -> bool {
+    let mut is_here = false;
+    for statement in body {
+        match statement {
+            Statement::Loc(loc) => locs.push(loc),
+            Statement::Scope(within) => is_here |= locations(within, line, locs),
+            Statement::Register { line: own, .. }
+            | Statement::Targets { line: own, .. }
+            | Statement::Label(_, own)
+            | Statement::Variable(Variable { line: own, .. })
+            | Statement::Instruction(Instruction { line: own, .. }) => is_here |= *own == line,
+        }
+    }
+    is_here
 }
 
 /// The most calls that one place stands in.

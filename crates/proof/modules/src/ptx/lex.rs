@@ -1,5 +1,7 @@
 //! PTX text as tokens (PTX ISA 8.8, 4 "Syntax").
 
+use std::fmt;
+
 use crate::Refused;
 
 /// A token of PTX text.
@@ -17,6 +19,20 @@ pub enum Token {
     Text(String),
     /// A punctuation character.
     Sign(char),
+}
+
+impl fmt::Display for Token {
+    /// Writes the token as a text has it, apart from the base of a number.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Token::Word(word) => f.write_str(word),
+            Token::Int(value) => write!(f, "{value}"),
+            Token::Single(bits) => write!(f, "0f{bits:08X}"),
+            Token::Double(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+            Token::Text(text) => write!(f, "\"{text}\""),
+            Token::Sign(sign) => write!(f, "{sign}"),
+        }
+    }
 }
 
 /// A token with its place.

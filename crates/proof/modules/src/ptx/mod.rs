@@ -49,6 +49,12 @@ pub fn read(file: &str, text: &str, limits: Limits, globals: &HashMap<String, u6
     read_kernel(file, text, limits, globals, None)
 }
 
+/// The refusal, at its end, of a text that has to have something.
+pub fn ends_without(file: &str, text: &str, what: &str) -> Refused {
+    let last = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).last();
+    Refused::new(last.map_or(1, |(line, _)| line), format!("the text ends without {what}")).within(file, text)
+}
+
 /// Reads a module as [`read`] does, but leaves out the kernels that are refused: they come with the reason.
 ///
 /// # Errors
@@ -62,7 +68,7 @@ pub fn read_each(
     let mut others = Vec::new();
     let module = parse::parse(text).and_then(|parsed| {
         decode::decode(&parsed, limits, globals, None, &mut |name, refused| {
-            others.push((name.to_owned(), refused.within(file, text)));
+            others.push((name.to_owned(), of_source(&parsed, refused).within(file, text)));
             Ok(())
         })
     });
@@ -81,7 +87,17 @@ pub fn read_kernel(
     globals: &HashMap<String, u64>,
     kernel: Option<&str>,
 ) -> Result<Module, Refused> {
-    let module = parse::parse(text)
-        .and_then(|parsed| decode::decode(&parsed, limits, globals, kernel, &mut |_, refused| Err(refused)));
+    let module = parse::parse(text).and_then(|parsed| {
+        let decoded = decode::decode(&parsed, limits, globals, kernel, &mut |_, refused| Err(refused));
+        decoded.map_err(|refused| of_source(&parsed, refused))
+    });
     module.map_err(|refused| refused.within(file, text))
+}
+
+/// The refusal with its place in the source that the text was compiled from, where that is known.
+fn of_source(parsed: &statement::Text, refused: Refused) -> Refused {
+    match debug::place(parsed, refused.line) {
+        Some(place) => Refused { message: format!("{} (of {place})", refused.message), ..refused },
+        None => refused,
+    }
 }

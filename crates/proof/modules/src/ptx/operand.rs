@@ -62,7 +62,7 @@ impl Parser<'_> {
             }
             other => {
                 self.at -= 1;
-                self.fail(format!("expected an operand, found {other:?}"))
+                self.fail(format!("expected an operand, found `{other}`"))
             }
         }
     }
@@ -88,7 +88,7 @@ impl Parser<'_> {
                 let value = value as i64;
                 Ok(Operand::Address(base, if negative { value.wrapping_neg() } else { value }))
             }
-            other => self.fail(format!("expected an offset, found {other:?}")),
+            other => self.fail(format!("expected an offset, found `{other}`")),
         }
     }
 }

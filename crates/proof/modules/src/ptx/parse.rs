@@ -56,7 +56,7 @@ impl Parser<'_> {
                 let tenths = (f64::from_bits(bits) * 10.0).round() as u32;
                 Ok((tenths / 10, tenths % 10))
             }
-            other => Err(Refused::new(line, format!("expected a version, found {other:?}"))),
+            other => Err(Refused::new(line, format!("expected a version, found `{other}`"))),
         }
     }
 

@@ -78,6 +78,15 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// The refusal, at its last instruction, of a module that has to have something.
+    pub(super) fn ends_without(&self, what: &str) -> Refused {
+        let why = format!("the module ends without {what}");
+        match self.instructions.last() {
+            Some(last) => last.refused(why),
+            None => Refused::new(1, why),
+        }
+    }
+
     /// An instruction as a line of text: its result, and the results that it begins with as operands.
     pub(super) fn line(&self, instruction: &Instruction) -> String {
         let name = |id: &Id| self.names.get(id).map_or_else(|| format!("%{id}"), |name| format!("%{name}"));

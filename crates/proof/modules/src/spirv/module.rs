@@ -230,7 +230,7 @@ impl Spirv {
                 entry.local_size = size.or(entry.local_size);
             });
         }
-        let model = model.ok_or_else(|| Refused::new(1, "the module has no `OpMemoryModel`"))?;
+        let model = model.ok_or_else(|| listing.ends_without("`OpMemoryModel`"))?;
         Ok(Spirv { listing, declared, model, entries, functions, global, sets, strings, text })
     }
 
@@ -332,6 +332,10 @@ fn memory_model(instruction: &Instruction) -> Result<MemoryModel, Refused> {
         | (AddressingModel::Physical64, MemoryModel::OpenCL) => Ok(model),
         (AddressingModel::Physical32, MemoryModel::OpenCL) => Err(instruction
             .refused("addresses of 32 bits are not supported: compile it for 64, such as with -target spir64")),
+        (AddressingModel::PhysicalStorageBuffer64, _) => Err(instruction.refused(
+            "addresses of buffers (GL_EXT_buffer_reference, `buffer_reference`; PhysicalStorageBuffer64) are not supported: bind the \
+             buffer to a descriptor, `layout(binding = …) buffer`",
+        )),
         (_, MemoryModel::Vulkan | MemoryModel::GLSL450) => {
             Err(instruction.refused(format!("the addressing model {addresses:?} is not supported")))
         }

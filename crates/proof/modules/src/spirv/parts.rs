@@ -1,6 +1,8 @@
 //! The parts of a variable as its source writes them: `tile[2][1]`, `body.position.x`.
 
-use super::types::Scalar;
+use std::fmt;
+
+use super::types::{Kind, Scalar};
 
 /// The parts of a value in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +113,37 @@ impl Parts {
         }
     }
 
+    /// Contents for it as a command line gives them: `f32[8]:0`, `{n=u32:8; x=f32:0.5}`.
+    pub fn example(&self) -> String {
+        match self {
+            Parts::Scalar(of) => format!("{}:{}", of.name(), if of.kind == Kind::Float { "0.5" } else { "8" }),
+            Parts::Vector { of, len } => format!("{}[{len}]:0", of.name()),
+            Parts::Many { of, len, .. } => match of.scalar() {
+                Some(scalar) => format!("{}[{}]:0", scalar.name(), len.unwrap_or(8).saturating_mul(of.scalars())),
+                None => "…".to_owned(),
+            },
+            Parts::Members(members) => match members.as_slice() {
+                [member] => member.parts.example(),
+                members => {
+                    let one = |member: &Member| format!("{}={}", member.name, member.parts.example());
+                    format!("{{{}}}", members.iter().map(one).collect::<Vec<_>>().join("; "))
+                }
+            },
+        }
+    }
+
+    /// How many scalars there are; of an array without a length those of 8 elements.
+    fn scalars(&self) -> u64 {
+        match self {
+            Parts::Scalar(_) => 1,
+            Parts::Vector { len, .. } => *len,
+            Parts::Many { of, len, .. } => len.unwrap_or(8).saturating_mul(of.scalars()),
+            Parts::Members(members) => {
+                members.iter().fold(0, |all: u64, member| all.saturating_add(member.parts.scalars()))
+            }
+        }
+    }
+
     /// The only member of a structure that has one.
     pub fn only_member(&self) -> Option<&Member> {
         match self {
@@ -128,10 +161,28 @@ impl Parts {
     }
 }
 
+impl fmt::Display for Parts {
+    /// Writes the type as arguments write it: `f32[8]`, `u32[]`, `{n: u32, x: f32}`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Parts::Scalar(of) => f.write_str(&of.name()),
+            Parts::Vector { of, len } => write!(f, "{}[{len}]", of.name()),
+            Parts::Many { of, len: Some(len), .. } => write!(f, "{of}[{len}]"),
+            Parts::Many { of, len: None, .. } => write!(f, "{of}[]"),
+            Parts::Members(members) => {
+                let one = |member: &Member| match member.name.as_str() {
+                    "" => member.parts.to_string(),
+                    name => format!("{name}: {}", member.parts),
+                };
+                write!(f, "{{{}}}", members.iter().map(one).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spirv::Kind;
 
     #[test]
     fn ways_there_and_back() {

@@ -70,6 +70,15 @@ impl Scalar {
     /// An unsigned integer of 32 bits.
     pub const UINT: Scalar = Scalar { kind: Kind::Int(false), bits: 32 };
 
+    /// The name of the type as arguments write it: `f32`, `u8`.
+    pub fn name(self) -> String {
+        match self.kind {
+            Kind::Float => format!("f{}", self.bits),
+            Kind::Int(signed) => format!("{}{}", if signed { "i" } else { "u" }, self.bits),
+            Kind::Bool => "bool".into(),
+        }
+    }
+
     /// The size in memory: truth values have 4 bytes, as in Vulkan's interfaces.
     pub fn bytes(self) -> u64 {
         if self.kind == Kind::Bool { 4 } else { u64::from(self.bits.div_ceil(8)) }

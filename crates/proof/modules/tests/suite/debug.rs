@@ -115,3 +115,21 @@ fn directives_that_mean_nothing_are_refused() {
         assert!(refused.message.contains(why), "{to}: {refused}");
     }
 }
+
+/// A refusal names the line of the source beside that of the text: of what is inlined, the one in the kernel's file.
+#[test]
+fn refusals_name_the_source() {
+    for (from, to, place) in [
+        (
+            "mul.lo.s32 	%r2, %r1, 3;",
+            "tex.1d.v4.f32.s32 {%r1, %r1, %r1, %r1}, [%rd1, {%r1}];",
+            " (of /home/u/scale.cu:13:5)",
+        ),
+        ("ret;", "brkpt;", " (of /home/u/scale.cu:14:1)"),
+        ("ld.param.u64 	%rd1, [scale_param_0];", "brkpt;", " (of /home/u/scale.cu:12)"),
+        ("mov.u32 	%r1, 7;", "brkpt;", "for a debugger"),
+    ] {
+        let refused = read(&TEXT.replace(from, to)).expect_err(to);
+        assert!(refused.message.ends_with(place), "{refused}");
+    }
+}

@@ -1,12 +1,13 @@
 //! The changes that advice tries, and where: at each access of memory that threads share.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use wattle_modules::code::{NO_REG, Op, Strength};
 use wattle_modules::types::Space;
 
-use super::increment;
 use super::text::{self, LineEdit, MadeStrong};
+use super::{increment, split};
 use crate::advice::change::{Candidates, Change, Edits};
 use crate::violation::Step;
 use crate::world::World;
@@ -69,8 +70,8 @@ pub(super) fn of(world: &World) -> Candidates {
         let is_plain = world.volatile_is_plain && access.strength == Strength::Volatile;
         if access.strength.is_strong() && !is_plain {
             for (fences, fence) in [(&mut found.fences, FENCE), (&mut found.sc_fences, SC_FENCE)] {
-                add(fences, world, at, "add __threadfence() behind it", LineEdit::After(fence));
-                add(fences, world, at, "add __threadfence() before it", LineEdit::Before(fence));
+                add(fences, world, at, "add __threadfence() behind it", LineEdit::After(fence.into()));
+                add(fences, world, at, "add __threadfence() before it", LineEdit::Before(fence.into()));
             }
         }
         if run.as_ref().is_none_or(|(last, _)| *last != place) {
@@ -90,16 +91,17 @@ pub(super) fn of(world: &World) -> Candidates {
         around(world, last, LineEdit::After, "behind it", &mut found);
     }
     for first in starts {
-        found.block.push(change(world, first, "add __syncthreads() before it", LineEdit::Before(BLOCK)));
-        found.warp.push(change(world, first, "add __syncwarp() before it", LineEdit::Before(WARP)));
+        found.block.push(change(world, first, "add __syncthreads() before it", LineEdit::Before(BLOCK.into())));
+        found.warp.push(change(world, first, "add __syncwarp() before it", LineEdit::Before(WARP.into())));
     }
+    found.block.extend(split::all(world));
     found
 }
 
 /// Adds both barriers at an instruction.
-fn around(world: &World, at: usize, edit: fn(&'static str) -> LineEdit, side: &str, found: &mut Candidates) {
-    add(&mut found.block, world, at, &format!("add __syncthreads() {side}"), edit(BLOCK));
-    add(&mut found.warp, world, at, &format!("add __syncwarp() {side}"), edit(WARP));
+fn around(world: &World, at: usize, edit: fn(Cow<'static, str>) -> LineEdit, side: &str, found: &mut Candidates) {
+    add(&mut found.block, world, at, &format!("add __syncthreads() {side}"), edit(BLOCK.into()));
+    add(&mut found.warp, world, at, &format!("add __syncwarp() {side}"), edit(WARP.into()));
 }
 
 /// Adds a change at an instruction: to the same change at its place in the source, if there is one.
@@ -144,7 +146,7 @@ pub(super) fn ordered(world: &World, access: &Step) -> Option<Change> {
 }
 
 /// Whether other threads can see memory of this space.
-fn is_shared(space: Space) -> bool {
+pub(super) fn is_shared(space: Space) -> bool {
     match space {
         Space::Generic | Space::Global | Space::Shared => true,
         Space::Local | Space::Param | Space::Const => false,

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod increment;
+mod split;
 pub(super) mod text;
 
 use super::change::{Candidates, Change};

@@ -1,14 +1,15 @@
 //! Changes of the lines of a module's text, and their wording in CUDA C++.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// An edit of a line of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::advice) enum LineEdit {
     /// Adds an instruction before the line's own.
-    Before(&'static str),
+    Before(Cow<'static, str>),
     /// Adds an instruction behind the line's own.
-    After(&'static str),
+    After(Cow<'static, str>),
     /// Replaces the instruction: by an access with an order and a scope, a wider fence, or nothing. The access is given
     /// where a load or a store is made strong.
     Instead(String, Option<MadeStrong>),
@@ -17,14 +18,14 @@ pub(in crate::advice) enum LineEdit {
 impl LineEdit {
     fn before(&self) -> Option<&str> {
         match self {
-            LineEdit::Before(text) => Some(text),
+            LineEdit::Before(text) => Some(text.as_ref()),
             LineEdit::After(_) | LineEdit::Instead(..) => None,
         }
     }
 
     fn after(&self) -> Option<&str> {
         match self {
-            LineEdit::After(text) => Some(text),
+            LineEdit::After(text) => Some(text.as_ref()),
             LineEdit::Before(_) | LineEdit::Instead(..) => None,
         }
     }
@@ -198,13 +199,13 @@ mod tests {
     #[test]
     fn changes_of_one_line_go_together() {
         let changes = [
-            vec![(2, LineEdit::After("d;")), (3, LineEdit::Before("d;"))],
-            vec![(2, LineEdit::Before("b;"))],
+            vec![(2, LineEdit::After("d;".into())), (3, LineEdit::Before("d;".into()))],
+            vec![(2, LineEdit::Before("b;".into()))],
             vec![(2, LineEdit::Instead("c;".into(), None))],
         ];
         let changed = apply("a;\nx; // y\ne;", changes.iter().flatten());
         assert_eq!(changed.split_whitespace().collect::<Vec<_>>(), ["a;", "b;", "c;", "d;", "d;", "e;"]);
-        assert!(clash(&changes[0], &[(3, LineEdit::Before("f;"))]));
+        assert!(clash(&changes[0], &[(3, LineEdit::Before("f;".into()))]));
         assert!(!clash(&changes[0], &changes[1]));
     }
 }

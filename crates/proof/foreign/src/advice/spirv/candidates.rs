@@ -161,15 +161,14 @@ impl Module<'_> {
     /// Adds the barriers of the workgroup and of the subgroup at a step.
     fn around(&self, step: usize, (edit, side): Side, found: &mut Candidates) {
         let Some(at) = self.instruction(step) else { return };
-        let of =
-            self.world.kernel().steps[step].op.outline(|_| {}, |_| {}).access.map_or(0, |access| memory(access.space));
+        let of = self.memories_of_statement(step);
         let all = self.memories();
         let of_subgroups = self.module().uses_subgroups() && self.words.has_subgroup_barriers();
-        // A barrier for the workgroup's memory alone comes first, where the step accesses that.
+        // A barrier for the workgroup's memory alone comes first, where the statement accesses that.
         let mut tried = vec![(OF_WORKGROUP, WORKGROUP), (OF_WORKGROUP, all), (OF_SUBGROUP, all)];
         tried.retain(|&(among, memories)| match among {
             OF_SUBGROUP => of_subgroups,
-            _ => memories == all || of == memories || of == 0 && all & memories != 0,
+            _ => memories == all || of & memories != 0 || of == 0 && all & memories != 0,
         });
         tried.dedup();
         for (among, memories) in tried {
@@ -190,6 +189,16 @@ impl Module<'_> {
                 changes.push(self.change(step, text, vec![(at, edit(added))]));
             }
         }
+    }
+
+    /// The memory that threads share and the statement of a step accesses.
+    fn memories_of_statement(&self, step: usize) -> u32 {
+        let steps = &self.world.kernel().steps;
+        let place = self.world.place_of(step);
+        let is_its = |&at: &usize| self.world.place_of(at) == place;
+        let own = (0..step).rev().take_while(is_its).chain((step..steps.len()).take_while(is_its));
+        let memory = |at: usize| steps[at].op.outline(|_| {}, |_| {}).access.map_or(0, |access| memory(access.space));
+        own.fold(0, |all, at| all | memory(at))
     }
 
     /// Each variable that threads share, with accesses that are for others to see.

@@ -46,7 +46,7 @@ impl Code {
         let name = &own.program.kernel().name;
         let source = Source { file: format!("{name}.ptx"), text: self.module.text() };
         let module = read(&source, &HashMap::new(), None).map_err(refused)?;
-        let kernel = chosen(&module, Some(&self.module.entry)).map_err(refused)?;
+        let kernel = chosen(&source, &module, Some(&self.module.entry)).map_err(refused)?;
         let (shape, shared_len) = (own.environment.shape, own.environment.shared_len);
         let layout = &self.module.layout;
         let mut params = vec![0; module.kernels[kernel].packed_bytes()];

@@ -61,6 +61,9 @@ fn glsl_with_fences_and_barriers() {
             "barrier.comp:11: add memoryBarrierBuffer() behind it"
         ]
     );
+    // The statement begins with a read of a buffer, and is about shared memory.
+    let tallied = of_glsl("tally", 1, &[("_", &[0, 1, 2, 3]), ("__0", &[0, 0])], "__0[0] == 2");
+    assert_eq!(tallied, ["tally.comp:13: add barrier() before it"]);
     let counted = of_glsl("count", 1, &[("_", &[0])], "_ == 2");
     assert_eq!(counted, ["count.comp:8: do it by atomicAdd(…, …)"]);
 }

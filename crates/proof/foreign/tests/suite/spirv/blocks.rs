@@ -89,3 +89,28 @@ fn what_does_not_fit_is_refused() {
         assert!(refused.contains(said), "{push}: {refused}");
     }
 }
+
+/// Whoever describes a launch by options gives all that the kernel reads and cannot write; an error about an argument
+/// shows the shader with the types that it takes.
+#[test]
+fn what_is_not_given_is_an_error_with_the_signature() {
+    let signature = "The kernel is `main(buffer b: {count: u32, part: f32, low: i32, both: f32[2], rest: i32[]} (set 0, \
+                     binding 0), push constants pc: {dt: f32, n: u32})`";
+    let world = launched(&[BLOCK]).expect("it is launched");
+    let error = spirv::all_given(&world).expect_err("the push constants are missing").to_string();
+    assert!(error.contains("the kernel reads `pc`, which is not given"), "{error}");
+    assert!(error.contains("--arg 'pc={dt=f32:0.5; n=u32:8}'") && error.ends_with(signature), "{error}");
+    let world = launched(&[BLOCK, "pc={dt=f32:0.5; n=3}"]).expect("it is launched");
+    assert_eq!(spirv::all_given(&world), Ok(()));
+
+    for (arguments, said) in [
+        (&["pc={dt=f32:0.5; n=3}"][..], "`%b`: its length is given at launch"),
+        (&["pc={dt=f32:0.5; n=3}"], "--arg 'b={count=u32:8; part=f32:0.5; low=i32:8; both=f32[2]:0; rest=i32[8]:0}'"),
+        (&[BLOCK, "pc={dt=f32:0.5}"], "its member `n` is not given"),
+        (&[BLOCK, "pc={dt=f32:0.5; n=f32:0.5}"], "it is u32, and f32 is given"),
+        (&[BLOCK, "what=3"], "the module has no result `%what`"),
+    ] {
+        let error = launched(arguments).expect_err(said);
+        assert!(error.contains(said) && error.ends_with(signature), "{error}");
+    }
+}

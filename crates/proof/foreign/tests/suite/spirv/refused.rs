@@ -19,7 +19,7 @@ fn instructions() {
         ("OpFrobnicate %1\nOpReturn", "there is no instruction `OpFrobnicate`"),
         ("%x = OpIAdd %uint %1\nOpReturn", "operands do not fit"),
         ("%x = OpIAdd %uint %1 %nowhere\nOpReturn", "`%nowhere` has no value"),
-        ("%x = OpImageRead %uint %1 %1\nOpReturn", "`OpImageRead` is not supported"),
+        ("%x = OpImageRead %uint %1 %1\nOpReturn", "`OpImageRead` is not supported: it is of images"),
         ("OpControlBarrier %1 %1 %72\nOpReturn", "a workgroup or of a subgroup"),
         ("%x = OpAtomicIAdd %uint %data0 %7 %0 %1\nOpReturn", "this scope is not supported"),
         ("OpBranch %nowhere", "there is no label `%nowhere`"),
@@ -35,6 +35,7 @@ fn instructions() {
     let text = module(&head("1, 1, 1"), "Vulkan", "OpReturn");
     for (from, to, said) in [
         ("Logical Vulkan", "Logical OpenCL", "the memory model OpenCL with addresses Logical is not supported"),
+        ("Logical Vulkan", "PhysicalStorageBuffer64 Vulkan", "(GL_EXT_buffer_reference, `buffer_reference`;"),
         ("%out = {{0, 0, 0, 0}}, ", "", "its length is given at launch"),
         ("%data = {{", "%data = {{0, 0}, {", "more parts are given than it has"),
         (
@@ -43,12 +44,20 @@ fn instructions() {
              %data = OpVariable %buffers StorageBuffer",
             "`%data`: an array of buffers, each of which is memory of its own, is not supported",
         ),
+        (
+            "%data = OpVariable %buffer StorageBuffer",
+            "%image = OpTypeImage %uint 2D 0 0 0 2 R32ui\n%images = OpTypePointer UniformConstant %image\n\
+             %img = OpVariable %images UniformConstant\n%data = OpVariable %buffer StorageBuffer",
+            "`%img` is an image, which is not supported: use a storage buffer",
+        ),
         ("Binding 1", "Binding 0", "another variable has binding 0"),
         ("%data = {{", "%what = {{", "the module has no result `%what`, which is given contents"),
         ("%words = OpTypeRuntimeArray %uint", "%words = OpTypeRuntimeArray %words", "its type is declared nowhere"),
         ("%words = OpTypeRuntimeArray %uint", "%uint = OpTypeRuntimeArray %uint", "is another instruction's too"),
         ("%main \"main\"", "%other \"main\"", "there is no function `%other`"),
     ] {
+        let looks = if to.contains("%img") { "%x = OpLoad %image %img\nOpReturn" } else { "OpReturn" };
+        let text = text.replace("\nOpReturn", &format!("\n{looks}"));
         let refused = refusal(&text.replacen(from, to, 1));
         assert!(refused.contains(said), "{from}: {refused}");
     }

@@ -94,7 +94,7 @@ pub fn decode(
 /// Decodes a kernel of a module whose variables have these places.
 fn kernel(entry: &Entry, text: &Text, module: &VariableLayout) -> Parsed<Kernel> {
     if let Some(word) = entry.clusters {
-        let why = format!("'{word}' makes clusters of several blocks, which are not known here");
+        let why = format!("'{word}' makes clusters of several blocks: {}", refused::CLUSTERS);
         return Err(Refused::new(entry.line, why));
     }
     let body = indexed::expanded(inline::flat(entry, text)?)?;

@@ -5,22 +5,22 @@ const REASONS: &[(&str, &str)] = &[
     ("griddepcontrol", "launches that begin before the ones that they depend on have ended are not known here"),
     ("cp", "bulk and tensor copies are not known here"),
     ("setmaxnreg", "it changes how many registers a warp has, for kernels of matrices"),
-    ("clusterlaunchcontrol", "clusters of several blocks are not known here"),
+    ("clusterlaunchcontrol", CLUSTERS),
     ("ldu", "use 'ld.global.nc', whose memory is read-only while the kernel runs"),
     ("discard", "it leaves memory with values that nothing fixes"),
     ("brkpt", "a breakpoint is for a debugger"),
     ("alloca", "memory whose size is a value is not known here"),
     ("stack*", "memory whose size is a value is not known here"),
-    ("tex", "textures are not known here"),
-    ("tld4", "textures are not known here"),
-    ("txq", "textures are not known here"),
-    ("su*", "surfaces are not known here"),
+    ("tex", TEXTURES),
+    ("tld4", TEXTURES),
+    ("txq", TEXTURES),
+    ("su*", SURFACES),
     ("wmma", "matrices of a warp are not known here"),
     ("wgmma", "matrices of a warp are not known here"),
     ("tcgen05", "matrices of a warp are not known here"),
     ("movmatrix", "matrices of a warp are not known here"),
-    ("mapa", "clusters of several blocks are not known here"),
-    ("getctarank", "clusters of several blocks are not known here"),
+    ("mapa", CLUSTERS),
+    ("getctarank", CLUSTERS),
     ("multimem", "memory of several devices at one address is not known here"),
     ("vabsdiff*", "the video instructions are not known here"),
     ("vadd*", "the video instructions are not known here"),
@@ -33,14 +33,28 @@ const REASONS: &[(&str, &str)] = &[
     ("vsub*", "the video instructions are not known here"),
 ];
 
+/// What to do instead of a texture or a surface.
+const TEXTURES: &str = "textures are not known here: pass a pointer to the array, and index it";
+const SURFACES: &str = "surfaces are not known here: pass a pointer to the array, and index it";
+/// What to do instead of a cluster.
+pub const CLUSTERS: &str = "clusters of several blocks are not known here: judge the kernel with blocks that share global memory, or \
+                            with clusters of one block (__cluster_dims__(1))";
+
 /// The reason why the forms without a member mask are not supported.
 const WITHOUT_MASK: &str =
     "the form without '.sync' and a member mask is of devices before sm_70, whose warps run in step: use '.sync'";
 
+/// What to do instead of an atomic operation on 128 bits, and of a register that has as many.
+const ATOMIC_128: &str = "atomic operations on 128 bits are not known here, since a location has at most 64 bits: use two of 64 bits \
+                          and a lock, or put what changes together into 64 bits";
+const REGISTER_128: &str = "a register has at most 64 bits here: use two of .b64; atomic operations on 128 bits are not known, use two of \
+                            64 bits and a lock, or put what changes together into 64 bits";
+
 /// Modifiers that the ISA has: the instructions that take them (`*` for all), and why none of them is supported. A word
 /// that ends with `*` stands for all that begin so.
 const MODIFIERS: &[(&str, &str, &str)] = &[
-    ("atom", "b128", "a location has at most 64 bits here: use '.b64', or a lock"),
+    ("atom", "b128", ATOMIC_128),
+    ("reg", "b128", REGISTER_128),
     ("*", "b128", "a location has at most 64 bits here: use a vector, '.v2.b64'"),
     (
         "fence",
@@ -50,7 +64,7 @@ const MODIFIERS: &[(&str, &str, &str)] = &[
     ),
     ("membar", "proxy", "memory is accessed by the generic proxy alone here: aliases of an address are not known"),
     ("fence", "mbarrier_init", "clusters of several blocks, for which it is, are not known here"),
-    ("fence", "sync_restrict*", "clusters of several blocks are not known here"),
+    ("fence", "sync_restrict*", CLUSTERS),
     ("*", "e4m3*", "floats of 8 bits and less are not known here"),
     ("*", "e5m2*", "floats of 8 bits and less are not known here"),
     ("*", "e2m*", "floats of 8 bits and less are not known here"),
@@ -61,7 +75,7 @@ const MODIFIERS: &[(&str, &str, &str)] = &[
     ("red", "async", "operations that a barrier object waits for are not known here"),
     ("st", "async", "stores that a barrier object waits for are not known here"),
     ("st", "bulk", "bulk stores are not known here"),
-    ("barrier", "cluster", "clusters of several blocks are not known here"),
+    ("barrier", "cluster", CLUSTERS),
     ("vote", "all", WITHOUT_MASK),
     ("vote", "any", WITHOUT_MASK),
     ("vote", "uni", WITHOUT_MASK),

@@ -71,7 +71,7 @@ fn scalars(parts: &Parts, given: &[u8], of: Scalar, at: u64, bytes: &mut Vec<u8>
     }
     for ((offset, own), value) in places.into_iter().zip(given.chunks(of.bytes().max(1) as usize)) {
         if own.bytes() != of.bytes() {
-            return Err(format!("it is {}, and {} is given", name(own), name(of)));
+            return Err(format!("it is {}, and {} is given", own.name(), of.name()));
         }
         is_of(own, of, value).map_err(|why| format!("it {why}"))?;
         put(value, offset, bytes)?;
@@ -84,7 +84,7 @@ pub(super) fn is_of(own: Scalar, of: Scalar, values: &[u8]) -> Result<(), String
     // A zero is that of every type.
     let is_other = (own.kind == Kind::Float) != (of.kind == Kind::Float) && values.iter().any(|&byte| byte != 0);
     match own.bytes() == of.bytes() && is_other {
-        true => Err(format!("is {}, and {} is given", name(own), name(of))),
+        true => Err(format!("is {}, and {} is given", own.name(), of.name())),
         false => Ok(()),
     }
 }
@@ -124,12 +124,4 @@ fn put(value: &[u8], at: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
     bytes.resize(bytes.len().max(from + value.len()), 0);
     bytes[from..from + value.len()].copy_from_slice(value);
     Ok(())
-}
-
-fn name(of: Scalar) -> String {
-    match of.kind {
-        Kind::Float => format!("f{}", of.bits),
-        Kind::Int(signed) => format!("{}{}", if signed { "i" } else { "u" }, of.bits),
-        Kind::Bool => "bool".into(),
-    }
 }

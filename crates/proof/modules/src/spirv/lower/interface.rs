@@ -51,6 +51,18 @@ pub struct PushMember {
     pub kind: Option<Kind>,
 }
 
+/// The setting in which declarations alone are looked at: nothing is bound.
+pub(super) fn nothing_bound() -> Setting {
+    Setting {
+        local_size: None,
+        workgroups: [1; 3],
+        subgroup: None,
+        checks_indices: true,
+        inputs: Default::default(),
+        bound: Some(Bound::default()),
+    }
+}
+
 impl Spirv {
     /// What a host gives an entry point, the only one unless it is named.
     ///
@@ -58,14 +70,7 @@ impl Spirv {
     /// There is no such entry point, or its declarations are refused.
     pub fn interface(&self, entry: Option<&str>) -> Result<Interface, Refused> {
         let entry = self.entry(entry)?;
-        let setting = Setting {
-            local_size: None,
-            workgroups: [1; 3],
-            subgroup: None,
-            checks_indices: true,
-            inputs: Default::default(),
-            bound: Some(Bound::default()),
-        };
+        let setting = nothing_bound();
         let mut lowering = Lowering::new(self, &setting);
         lowering.declare(entry)?;
         let local_size = self.fixes_local_size(entry).then_some(lowering.shape.local_size);

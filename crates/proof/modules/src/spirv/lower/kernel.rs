@@ -197,6 +197,7 @@ impl Lowering<'_> {
             is_read: false,
             parts,
             member: None,
+            is_given_by_host: false,
         });
         Value::Pointer(Pointer { root, ..pointer })
     }

@@ -43,8 +43,8 @@ impl Lowering<'_> {
     }
 
     fn local_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
-        if instruction.result.is_some_and(|id| self.is_object(id)) {
-            return Err(instruction.refused("images, samplers, events and other objects are not supported"));
+        if let Some((id, what)) = instruction.result.and_then(|id| Some((id, self.object(id)?))) {
+            return Err(instruction.refused(format!("`%{}` is {what}", self.module.name(id))));
         }
         let unknown = || instruction.refused("its type is no pointer to memory of the thread");
         let pointer = self.pointer_type(instruction.ty()?).filter(|pointer| pointer.space == Space::Local);

@@ -19,7 +19,9 @@ mod interface;
 mod kernel;
 mod matrix;
 mod memory;
+mod object;
 mod packing;
+mod signature;
 mod split;
 mod variables;
 mod whole;
@@ -29,7 +31,7 @@ pub use memory::item_by_word;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use rspirv::spirv::{BuiltIn, Op as Opcode, StorageClass};
+use rspirv::spirv::{BuiltIn, StorageClass};
 use wattle_memory::Classes;
 
 use super::instruction::{Id, Instruction};
@@ -38,7 +40,7 @@ use super::library;
 use super::module::{Entry, Spirv};
 use super::parts::Parts;
 use super::setting::{BuiltInVariable, Setting, Shape};
-use super::types::{Leaf, Scalar, Type, Types};
+use super::types::{Leaf, Scalar, Types};
 use crate::assigned::all_assigned;
 use crate::code::{Bin, Bitwise, Guard, Kernel, LocalVariable, NO_REG, Op, Reg, Source, Src, Step, Tern, Un};
 use crate::refused::{Refused, RefusedKind};
@@ -110,6 +112,8 @@ pub struct Variable {
     pub parts: Option<Parts>,
     /// The name of its only member, where it is a block with one.
     pub member: Option<String>,
+    /// Whether the host alone writes the variable: push constants, or a uniform.
+    pub is_given_by_host: bool,
 }
 
 /// The address of the buffer, or of a workgroup's variable, of that number.
@@ -220,8 +224,11 @@ impl Spirv {
             (None, _) => None,
         };
         chosen.ok_or_else(|| {
+            if self.entries.is_empty() {
+                return self.listing.ends_without("an `OpEntryPoint` for compute");
+            }
             let known: Vec<_> = self.entries().map(|name| format!("`{name}`")).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let known = known.join(", ");
             let why = match entry {
                 Some(name) => format!("the module has no entry point `{name}`; it has {known}"),
                 None => format!("name one of the module's entry points (--entry): {known}"),
@@ -397,26 +404,13 @@ impl Lowering<'_> {
             let name = self.module.name(id);
             by.refused(if self.unbound.contains(&id) {
                 format!("nothing is bound to `%{name}`")
-            } else if self.is_object(id) {
-                format!("`%{name}` is an image, a sampler, an event or another object: they are not supported")
+            } else if let Some(what) = self.object(id) {
+                format!("`%{name}` is {what}")
             } else {
                 format!("`%{name}` has no value that is supported here")
             })
         };
         self.values.get(&id).ok_or_else(unknown)
-    }
-
-    /// Whether a variable or a parameter is, or points to, what only its own instructions use.
-    fn is_object(&self, id: Id) -> bool {
-        let mut all = self.module.listing.instructions.iter();
-        let Some(ty) = all.find(|known| known.result == Some(id)).and_then(|known| known.result_type) else {
-            return false;
-        };
-        let of = match self.types.get(ty) {
-            Some(Type::Pointer { to, .. }) => self.types.get(*to),
-            own => own,
-        };
-        matches!(of, None | Some(Type::Opaque))
     }
 
     /// The scalars of a result.
@@ -483,13 +477,5 @@ impl Lowering<'_> {
             (Some(set), Some(&number)) => format!("{} of {set}", library::name(set, number)),
             _ => "this extended instruction".to_owned(),
         }
-    }
-
-    fn not_supported(&self, instruction: &Instruction) -> Refused {
-        let name = match instruction.op {
-            Opcode::ExtInst => self.extended_name(instruction),
-            _ => format!("`{}`", instruction.name()),
-        };
-        instruction.refused(format!("{name} is not supported"))
     }
 }

@@ -7,7 +7,7 @@ use super::{Lowering, Place, Pointer, Value, Variable, address_of};
 use crate::address::LOCAL_WINDOW;
 use crate::code::{LocalVariable, PlacedVariable, Src};
 use crate::module::apart;
-use crate::refused::Refused;
+use crate::refused::{Refused, RefusedKind};
 use crate::spirv::contents::{Contents, MOST_BYTES};
 use crate::spirv::instruction::{Id, Instruction};
 use crate::spirv::labels;
@@ -33,6 +33,11 @@ struct Declared<'i> {
 impl Declared<'_> {
     fn wrong(&self, why: impl std::fmt::Display) -> Refused {
         self.instruction.refused(format!("`%{}`: {why}", self.name))
+    }
+
+    /// A refusal of the contents that a launch gives the variable, or does not give.
+    fn launch_is_wrong(&self, why: impl std::fmt::Display) -> Refused {
+        Refused { kind: RefusedKind::Launch, ..self.wrong(why) }
     }
 }
 
@@ -116,7 +121,7 @@ impl Lowering<'_> {
             Some(&initializer) => Some(self.initial_bytes(to, initializer, declared.instruction)?),
             None => None,
         };
-        let wrong = |why: String| declared.wrong(why);
+        let wrong = |why: String| declared.launch_is_wrong(why);
         let given = match self.setting.inputs.get(&declared.name) {
             Some(Contents::Unwritten(..)) | None => initializer,
             Some(given) => Some(given.bytes(to, &self.types, self.parts_of(to).as_ref()).map_err(wrong)?),
@@ -163,8 +168,9 @@ impl Lowering<'_> {
                 Some(Contents::Number(_) | Contents::List(_) | Contents::Bytes(..) | Contents::Members { .. })
                 | None => {
                     let name = &declared.name;
-                    return Err(declared.wrong(format!(
-                        "its length is given at launch: write `; @Input: %{name} = {{…}}` or --arg {name}=u32[8]:0"
+                    let example = self.parts_of(to).map_or_else(|| "u32[8]:0".to_owned(), |parts| parts.example());
+                    return Err(declared.launch_is_wrong(format!(
+                        "its length is given at launch: write `; @Input: %{name} = {{…}}` or --arg '{name}={example}'"
                     )));
                 }
             },
@@ -241,6 +247,7 @@ impl Lowering<'_> {
             is_read: false,
             parts,
             member,
+            is_given_by_host: self.is_given_by_host(class, to),
         });
         self.set(instruction, Value::Pointer(Pointer { address, is_generic: false, coherent, root, ..pointer }))
     }

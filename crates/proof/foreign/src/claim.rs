@@ -3,6 +3,7 @@
 //! Memory that nobody has written has any value, so a condition about it may be both true and false.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use wattle_modules::spirv::{Kind, Scalar};
 
@@ -46,13 +47,15 @@ pub enum Condition {
 pub enum Term {
     /// A number.
     Number(i128),
+    /// A number that is no integer, as it is written.
+    Float(String),
     /// The variable's name, and the numbers of the parts that lead to the scalar.
     Part(String, Vec<u64>),
 }
 
 impl Claim {
     /// Reads a claim: a quantifier, and a condition about an end. The error says what stands in its place.
-    pub(super) fn parse(text: &str) -> Result<Claim, String> {
+    pub(crate) fn parse(text: &str) -> Result<Claim, String> {
         let mut text = Text { rest: text.trim(), depth: 0 };
         let negated = text.word("not");
         let quantifier = match (negated, text.word("forall"), text.word("exists")) {
@@ -70,7 +73,7 @@ impl Claim {
 
     /// Joins two claims about all ends, or two about no end, into one. The error says why others cannot be joined: one
     /// end may meet a claim of `exists`, and another end the other claim.
-    pub(super) fn and(self, other: Claim) -> Result<Claim, String> {
+    pub(crate) fn and(self, other: Claim) -> Result<Claim, String> {
         let condition = match (self.quantifier, other.quantifier) {
             (Quantifier::Forall, Quantifier::Forall) => self.condition.and(other.condition),
             (Quantifier::NotExists, Quantifier::NotExists) => self.condition.or(other.condition),
@@ -160,7 +163,9 @@ impl Text<'_> {
                 None => digits.parse(),
             };
             let number = number.ok().filter(|number| (0..1 << 64).contains(number));
-            return number.map(|number| Term::Number(sign * number)).ok_or_else(|| format!("`{word}` is no number"));
+            let float = || word.parse::<f64>().ok().map(|_| Term::Float(word.to_owned()));
+            let number = number.map(|number| Term::Number(sign * number)).or_else(float);
+            return number.ok_or_else(|| format!("`{word}` is no number"));
         }
         let mut indices = Vec::new();
         while self.sign("[") {
@@ -170,6 +175,36 @@ impl Text<'_> {
             self.rest = self.rest[end + 1..].trim_start();
         }
         Ok(Term::Part(word.to_owned(), indices))
+    }
+}
+
+/// A comparison, or its negation.
+#[derive(Clone, Copy, Debug)]
+pub struct Literal<'c> {
+    /// Whether it is the negation.
+    pub negated: bool,
+    /// The left side of the comparison.
+    pub left: &'c Term,
+    /// The operator between its sides.
+    pub operator: Operator,
+    /// The right side of the comparison.
+    pub right: &'c Term,
+}
+
+/// The most alternatives of a condition.
+const MOST_ALTERNATIVES: usize = 1 << 10;
+
+impl fmt::Display for Term {
+    /// Writes the term as an assertion of the command line does: a variable without its `%`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Term::Number(number) => write!(f, "{number}"),
+            Term::Float(text) => f.write_str(text),
+            Term::Part(name, indices) => {
+                f.write_str(name)?;
+                indices.iter().try_for_each(|index| write!(f, "[{index}]"))
+            }
+        }
     }
 }
 
@@ -269,9 +304,59 @@ impl Condition {
             Condition::Not(a) => a.numbers(values),
             Condition::Compare(a, _, b) => values.extend([a, b].iter().filter_map(|term| match term {
                 Term::Number(number) => Some(*number),
-                Term::Part(..) => None,
+                Term::Part(..) | Term::Float(_) => None,
             })),
         }
+    }
+
+    /// Calls a function for each side of each comparison, which it may change.
+    pub fn visit_mut(&mut self, see: &mut dyn FnMut(&mut Term)) {
+        match self {
+            Condition::All(parts) | Condition::Any(parts) => parts.iter_mut().for_each(|part| part.visit_mut(see)),
+            Condition::Not(a) => a.visit_mut(see),
+            Condition::Compare(a, _, b) => [a, b].into_iter().for_each(see),
+        }
+    }
+
+    /// A number of the condition that is no integer, as it is written.
+    pub fn float(&self) -> Option<&str> {
+        match self {
+            Condition::All(parts) | Condition::Any(parts) => parts.iter().find_map(Condition::float),
+            Condition::Not(a) => a.float(),
+            Condition::Compare(a, _, b) => [a, b].into_iter().find_map(|term| match term {
+                Term::Float(text) => Some(text.as_str()),
+                Term::Number(_) | Term::Part(..) => None,
+            }),
+        }
+    }
+
+    /// The condition, or its negation, as alternatives of which each is comparisons that all hold; `None` where they
+    /// are more than can be looked at.
+    pub fn alternatives(&self, negated: bool) -> Option<Vec<Vec<Literal<'_>>>> {
+        Some(match (self, negated) {
+            (Condition::Not(a), _) => a.alternatives(!negated)?,
+            (Condition::Compare(left, operator, right), _) => {
+                vec![vec![Literal { negated, left, operator: *operator, right }]]
+            }
+            (Condition::Any(parts), false) | (Condition::All(parts), true) => {
+                let parts = parts.iter().map(|part| part.alternatives(negated));
+                parts.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()
+            }
+            (Condition::All(parts), false) | (Condition::Any(parts), true) => {
+                let mut all = vec![Vec::new()];
+                for part in parts {
+                    let part = part.alternatives(negated)?;
+                    if all.len() * part.len() > MOST_ALTERNATIVES {
+                        return None;
+                    }
+                    let before = std::mem::take(&mut all);
+                    for one in &before {
+                        all.extend(part.iter().map(|other| [one.as_slice(), other].concat()));
+                    }
+                }
+                all
+            }
+        })
     }
 
     fn holds(&self, part: &dyn Fn(&Term) -> Final) -> bool {
@@ -301,7 +386,8 @@ fn compared(terms: [&Term; 2], part: &dyn Fn(&Term) -> Final) -> [i128; 2] {
                 Some(other) => (*number as u64 & other.ty.mask(), other.ty),
                 None => return *number,
             },
-            (Term::Part(..), None) => return 0,
+            // A claim that is judged so has no such number.
+            (Term::Part(..) | Term::Float(_), None) => return 0,
         };
         if signed { ty.signed(bits).into() } else { bits.into() }
     };
