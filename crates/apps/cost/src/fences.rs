@@ -3,33 +3,19 @@
 use wattle::memory::Scope;
 use wattle::{Device, ModuleLanguage, Result};
 
+use crate::case::{Case, Measured};
 use crate::cuda;
 use crate::machine::Machine;
-use crate::measure::{Effort, Rig, Setting, Watch};
+use crate::measure::{Effort, Plan, Rig, Setting, Watch, memories};
 use crate::operation::Operation;
 use crate::operation_kind::OperationKind;
 use crate::report::{Question, Report, Row};
-use crate::samples::{Samples, cost, floor};
+use crate::samples::cost;
 
 /// The writes in flight that are measured.
 pub const WRITES: [u32; 4] = [1, 4, 16, 64];
 /// The writes in flight where the number of blocks is what changes.
 pub const WRITES_OF_BLOCKS: u32 = 16;
-
-/// An operation in a setting.
-struct Case {
-    operation: Operation,
-    setting: Setting,
-    /// Whether it is a row of the report. The others show what two loops differ by that do the same.
-    is_asked: bool,
-}
-
-impl Case {
-    /// Whether the operation is no instruction on this device, and its cost what loops differ by in the setting.
-    fn is_idle(&self, machine: &Machine) -> bool {
-        machine.is_host && self.operation.is_none_on_host()
-    }
-}
 
 /// Measures what each operation of a device costs.
 ///
@@ -39,41 +25,23 @@ pub fn fences(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Result<Rep
     let (properties, machine) = (device.properties(), Machine::of(device));
     let threads = |operation: &Operation| operation.kind.threads(properties);
     let most = Operation::all(&properties.scopes).iter().map(threads).max().unwrap_or(1);
+    let rounds = Plan::of(device, *effort)?.rounds;
+    let cases = cases(device, &machine, *effort);
     let rig = || Rig::new(device, *effort, properties.workers, most);
-    let mut this = rig()?;
-    let cases = cases(&this, &machine, *effort);
-    let mut measured: Vec<Vec<Samples>> = cases.iter().map(|_| Vec::new()).collect();
-    let (mut done, all) = (0, cases.len() * this.plan.rounds as usize);
-    'rounds: for round in 0..this.plan.rounds {
-        if round > 0 {
-            this = rig()?;
-        }
-        for (case, rounds) in cases.iter().zip(&mut measured) {
-            let samples = watch.unless_stopped(|| this.samples(&case.operation, &case.setting, rounds.last()))?;
-            let Some(samples) = samples else { break 'rounds };
-            rounds.push(samples);
-            done += 1;
-            (watch.step)(done, all);
-        }
-    }
-    let floor = |setting: &Setting| {
-        let cases = cases.iter().zip(&measured).filter(|(case, _)| case.setting == *setting && case.is_idle(&machine));
-        floor(cases.flat_map(|(_, rounds)| rounds))
-    };
-    let asked = cases.iter().zip(&measured).filter(|(case, rounds)| case.is_asked && !rounds.is_empty());
-    let rows = asked
-        .map(|(Case { operation, setting, .. }, rounds)| {
-            row(operation, setting, threads(operation), cost(rounds, floor(setting)))
-        })
-        .collect();
-    let notes = notes(&machine);
-    Ok(Report { question: Question::Fences, machine, rows, notes, is_partial: done < all })
+    let measured = Measured::in_rounds(&cases, rounds, watch, rig, |rig, case, before| {
+        rig.samples(&case.operation, &case.setting, before)
+    })?;
+    let rows = measured.rows().map(|(Case { operation, setting, .. }, rounds)| {
+        row(operation, setting, threads(operation), cost(rounds, measured.floor(setting, &machine)))
+    });
+    let (rows, notes) = (rows.collect(), notes(&machine));
+    Ok(Report { question: Question::Fences, machine, rows, notes, is_partial: measured.is_partial })
 }
 
 /// All cases, from setting to setting, so that a measurement which is stopped has all operations in the settings that
 /// it came to; in each those first that show what loops differ by.
-fn cases(rig: &Rig, machine: &Machine, effort: Effort) -> Vec<Case> {
-    let properties = rig.device.properties();
+fn cases(device: &Device, machine: &Machine, effort: Effort) -> Vec<Case> {
+    let properties = device.properties();
     let all = Operation::all(&properties.scopes);
     let asked = operations(&all, effort);
     let is_asked = |operation: &Operation| asked.iter().any(|asked| asked.to_string() == operation.to_string());
@@ -81,9 +49,10 @@ fn cases(rig: &Rig, machine: &Machine, effort: Effort) -> Vec<Case> {
     let case = |operation: &Operation, setting: &Setting, is_asked| Case {
         operation: *operation,
         setting: *setting,
+        beside: None,
         is_asked,
     };
-    let settings = settings(rig, effort, properties.workers).into_iter().map(|setting| (setting, false));
+    let settings = settings(device, effort, properties.workers).into_iter().map(|setting| (setting, false));
     let between = match effort {
         Effort::Full => between(properties.workers),
         Effort::Small => Vec::new(),
@@ -144,7 +113,7 @@ fn operations(all: &[Operation], effort: Effort) -> Vec<Operation> {
     }
 }
 
-fn settings(rig: &Rig, effort: Effort, workers: u32) -> Vec<Setting> {
+fn settings(device: &Device, effort: Effort, workers: u32) -> Vec<Setting> {
     let alone = Setting { memory: None, writes: 0, blocks: 1, slots: None, works: true };
     let (writes, crowds): (&[u32], Vec<u32>) = match effort {
         Effort::Full if workers > 1 => (&WRITES, vec![1, workers]),
@@ -154,7 +123,7 @@ fn settings(rig: &Rig, effort: Effort, workers: u32) -> Vec<Setting> {
     let mut settings = Vec::new();
     for blocks in crowds {
         settings.push(Setting { blocks, ..alone });
-        for memory in rig.memories() {
+        for memory in memories(device) {
             settings.extend(writes.iter().map(|&writes| Setting { memory: Some(memory), writes, blocks, ..alone }));
         }
     }

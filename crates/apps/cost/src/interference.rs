@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use wattle::memory::Scope;
 use wattle::{Buffer, Device, DeviceKind, Event, Queue, Result, SyncDomain};
 
+use crate::case::{Case, Measured};
 use crate::fences::{notes, row};
 use crate::kernels::{self, Buffers};
 use crate::machine::Machine;
@@ -16,7 +17,7 @@ use crate::measure::{Effort, Pairs, Plan, Rig, Setting, Watch, pitch};
 use crate::operation::{LoopCode, Operation};
 use crate::operation_kind::OperationKind;
 use crate::report::{Beside, Memory, Question, Report, Row};
-use crate::samples::{Samples, cost, floor, launch};
+use crate::samples::{cost, launch};
 
 /// The writes of the other launch in a burst; `None` where it never waits for them.
 pub const BURSTS: [Option<u32>; 5] = [Some(1), Some(4), Some(16), Some(64), None];
@@ -37,31 +38,19 @@ pub fn interference(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Resu
     let machine = Machine::of(device);
     let mut notes = notes(&machine);
     let setting = Setting { memory: Some(Memory::Device), writes: OWN.0, blocks: 1, slots: Some(OWN.1), works: true };
-    let cases = cases(device, *effort, &machine, &mut notes);
-    let mut measured: Vec<Vec<Samples>> = cases.iter().map(|_| Vec::new()).collect();
+    let cases = cases(device, *effort, &setting, &machine, &mut notes);
     let rounds = Plan::of(device, *effort)?.rounds;
-    let (mut done, all) = (0, cases.len() * rounds as usize);
-    'rounds: for _ in 0..rounds {
-        let rig = Rig::new(device, *effort, 1, warp)?;
-        for (case, rounds) in cases.iter().zip(&mut measured) {
-            let samples = watch.unless_stopped(|| {
-                let Some(beside) = &case.beside else { return rig.samples(&case.operation, &setting, rounds.last()) };
-                let mut other = Other::new(&rig, beside)?;
-                let turns = rounds.last().map(|round| round.turns);
-                let mut pairs = Pairs::new(&rig, &case.operation, &setting, turns)?;
-                other.disturb(&mut pairs)?;
-                Ok(pairs.samples())
-            });
-            let Some(samples) = samples? else { break 'rounds };
-            rounds.push(samples);
-            done += 1;
-            (watch.step)(done, all);
-        }
-    }
-    let idle = cases.iter().zip(&measured).filter(|(case, _)| case.is_idle(&machine));
-    let floor = floor(idle.flat_map(|(_, rounds)| rounds));
+    let rig = || Rig::new(device, *effort, 1, warp);
+    let measured = Measured::in_rounds(&cases, rounds, watch, rig, |rig, case, before| {
+        let Some(beside) = &case.beside else { return rig.samples(&case.operation, &setting, before) };
+        let mut other = Other::new(rig, beside)?;
+        let mut pairs = Pairs::new(rig, &case.operation, &setting, before.map(|round| round.turns))?;
+        other.disturb(&mut pairs)?;
+        Ok(pairs.samples())
+    })?;
+    let floor = measured.floor(&setting, &machine);
     let mut rows: Vec<Row> = Vec::new();
-    for (case, rounds) in cases.iter().zip(&measured).filter(|(case, rounds)| case.is_asked && !rounds.is_empty()) {
+    for (case, rounds) in measured.rows() {
         let mut found = row(&case.operation, &setting, warp, cost(rounds, floor));
         (found.beside, found.launch) = (case.beside.clone(), launch(rounds));
         let is_alone = |row: &&Row| row.operation == found.operation && row.beside.is_none();
@@ -73,35 +62,20 @@ pub fn interference(device: &Device, effort: &Effort, watch: &Watch<'_>) -> Resu
         }
         rows.push(found);
     }
-    Ok(Report { question: Question::Interference, machine, rows, notes, is_partial: done < all })
-}
-
-/// An operation alone, or beside another launch.
-struct Case {
-    operation: Operation,
-    beside: Option<Beside>,
-    /// Whether it is a row of the report. The others show what two loops differ by that do the same.
-    is_asked: bool,
-}
-
-impl Case {
-    /// Whether the operation is no instruction on this device and alone, and its cost what loops differ by.
-    fn is_idle(&self, machine: &Machine) -> bool {
-        machine.is_host && self.beside.is_none() && self.operation.is_none_on_host()
-    }
+    Ok(Report { question: Question::Interference, machine, rows, notes, is_partial: measured.is_partial })
 }
 
 /// All cases: first those that show what loops differ by, then each operation alone and beside what is there.
-fn cases(device: &Device, effort: Effort, machine: &Machine, notes: &mut Vec<String>) -> Vec<Case> {
+fn cases(device: &Device, effort: Effort, setting: &Setting, machine: &Machine, notes: &mut Vec<String>) -> Vec<Case> {
     let beside = besides(device, effort, notes);
     let asked = operations(&device.properties().scopes, effort);
     let others = Operation::all(&device.properties().scopes).into_iter();
     let others = others.filter(|other| asked.iter().all(|asked| asked.to_string() != other.to_string()));
-    let others = others.map(|operation| Case { operation, beside: None, is_asked: false });
+    let others = others.map(|operation| Case { operation, setting: *setting, beside: None, is_asked: false });
     let mut cases: Vec<Case> = others.filter(|case| case.is_idle(machine)).collect();
     for operation in asked {
         let beside = std::iter::once(None).chain(beside.iter().cloned().map(Some));
-        cases.extend(beside.map(|beside| Case { operation, beside, is_asked: true }));
+        cases.extend(beside.map(|beside| Case { operation, setting: *setting, beside, is_asked: true }));
     }
     cases
 }

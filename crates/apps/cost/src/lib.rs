@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+mod case;
 mod columns;
 mod compare;
 mod cuda;

@@ -176,22 +176,14 @@ impl Rig {
         let threads = (blocks * threads) as usize;
         let data = device.alloc_zeroed::<u32>(words)?;
         let near = Buffers::new(device, data.view(), threads)?;
-        let far = match device.properties().kind {
-            DeviceKind::Gpu | DeviceKind::Software => {
-                Some(Buffers::new(device, device.alloc_host_mapped::<u32, 1>(words)?.view(), threads)?)
-            }
-            _ => None,
+        let far = match memories(device).contains(&Memory::HostMapped) {
+            true => Some(Buffers::new(device, device.alloc_host_mapped::<u32, 1>(words)?.view(), threads)?),
+            false => None,
         };
         let is_host = device.properties().kind == DeviceKind::Host;
         // The host's clock is in the kernel; others' events need a queue that runs on.
         let queue = if is_host { device.queue()? } else { device.queue_non_blocking()? };
         Ok(Rig { device: device.clone(), plan, queue, data, near, far })
-    }
-
-    /// The kinds of memory that writes can go to.
-    pub fn memories(&self) -> Vec<Memory> {
-        let far = self.far.as_ref().map(|_| Memory::HostMapped);
-        [Memory::Shared, Memory::Device].into_iter().chain(far).collect()
     }
 
     /// Takes the samples of one round of an operation in a setting; `before` are those of the round before.
@@ -347,6 +339,13 @@ impl<'r> Pairs<'r> {
         let launches = self.taken.iter().map(|(_, without)| without.launch * 1e9).collect();
         Samples { nanoseconds, cycles, launches, tick, turns: self.turns }
     }
+}
+
+/// The kinds of memory that a device's writes can go to: of the host, where that is another kind.
+pub fn memories(device: &Device) -> Vec<Memory> {
+    let is_apart = matches!(device.properties().kind, DeviceKind::Gpu | DeviceKind::Software);
+    let far = is_apart.then_some(Memory::HostMapped);
+    [Memory::Shared, Memory::Device].into_iter().chain(far).collect()
 }
 
 /// The elements from a written line to the next: each lane has its own, and each line is one of the host's cache.

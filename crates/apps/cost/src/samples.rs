@@ -1,8 +1,8 @@
 //! What the rounds of a measurement show of one case.
 //!
-//! What disturbs a machine for a second, or comes with where memory and code happen to lie, is in all samples of a
-//! row that are taken together. So the samples of each row are taken in rounds, with all other rows and memory of its
-//! own between them, and rounds that do not agree are told apart from an operation whose cost varies.
+//! What disturbs a machine for a second, or comes with where memory happens to lie, is in all samples of a row that are
+//! taken one after another. So a row's samples are taken in rounds: between two of them all other rows are measured, and
+//! each round has allocated its memory anew. A report shows where the medians of a row's rounds differ.
 
 use crate::report::Cost;
 use crate::statistics::{Figure, Spread};

@@ -18,9 +18,9 @@ const ENOUGH: usize = 3;
 /// When a run ends.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
-    /// After so many minutes, of which each device has its part.
+    /// After this many minutes, which the devices share in equal parts.
     Minutes(f64),
-    /// After so many kernels on each device.
+    /// After this many kernels on each device.
     Kernels(u64),
 }
 

@@ -30,10 +30,7 @@ impl Lowering<'_> {
     /// What a variable or a parameter is, or points to, where only its own instructions use that.
     pub(super) fn object(&self, id: Id) -> Option<&'static str> {
         let ty = self.module.listing.instructions.iter().find(|known| known.result == Some(id))?.result_type?;
-        let mut of = match self.types.get(ty) {
-            Some(Type::Pointer { to, .. }) => *to,
-            _ => ty,
-        };
+        let mut of = if let Some(Type::Pointer { to, .. }) = self.types.get(ty) { *to } else { ty };
         while let Some(Type::Many { of: items, .. }) = self.types.get(of) {
             of = *items;
         }
