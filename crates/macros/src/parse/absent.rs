@@ -53,6 +53,13 @@ const ABSENT: &[Absent] = &[
                   over a list of work that the kernel itself extends with `fetch_add`",
     },
     Absent {
+        names: &["__syncthreads_count", "__syncthreads_or", "__syncthreads_and"],
+        methods: &["syncthreads_count", "syncthreads_or", "syncthreads_and"],
+        of_acc: &[],
+        what: "no barrier of the block counts votes",
+        instead: "count them in an `acc.shared_atomic::<u32, 1>()` between two `acc.sync_block()`",
+    },
+    Absent {
         names: &["__syncthreads*", "this_thread_block"],
         methods: &["syncthreads", "sync_threads", "group_barrier", "workgroup_barrier"],
         of_acc: &["barrier", "sync", "block", "work_group", "sync_work_group"],
@@ -85,6 +92,20 @@ const ABSENT: &[Absent] = &[
         what: "operations of a warp are methods of it here",
         instead: "write `let warp = acc.warp();` and `warp.shuffle(x, lane)`, `warp.shuffle_down(x, 1)`, `warp.ballot(condition)`, \
                   `warp.any(…)`, `warp.all(…)`, `warp.reduce_sum(x)`, `warp.inclusive_sum(x)`, `warp.sync()`",
+    },
+    Absent {
+        names: &["__threadfence_block"],
+        methods: &["threadfence_block"],
+        of_acc: &[],
+        what: "fences have another name here",
+        instead: "write `acc.mem_fence(Scope::Block, Order::AcqRel)`, with the order that is needed",
+    },
+    Absent {
+        names: &["__threadfence_system"],
+        methods: &["threadfence_system"],
+        of_acc: &[],
+        what: "fences have another name here",
+        instead: "write `acc.mem_fence(Scope::System, Order::AcqRel)`, with the order that is needed",
     },
     Absent {
         names: &["__threadfence*"],
