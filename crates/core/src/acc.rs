@@ -12,11 +12,10 @@ use crate::extent::gather;
 use crate::fence::host_fence;
 use crate::host::ticks;
 use crate::indices::{IndexRange, Indices};
-use crate::items::Items;
+use crate::items::{Items, Views};
 use crate::this_device::ThisDevice;
 use crate::thread::{Thread, Turns};
-use crate::together::{ItemsTogether, Views};
-use crate::view::{Atomic, PerItem, Shared, Strided};
+use crate::view::{Atomic, Shared, Strided};
 use crate::warp::Warp;
 
 /// The row-major number of an index.
@@ -222,25 +221,13 @@ where
         Indices::new(self.thread, D, W::KIND, W::LINEAR, range.dimensions())
     }
 
-    /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`. A
-    /// `break` ends this thread's share alone.
+    /// The elements of a view that belong to this thread, each with its index, `for (i, x) in acc.items(&mut out)`, or
+    /// of several views of one extent, `for (i, (x, y)) in acc.items((&mut x, &mut y))`; views of different extents are
+    /// refused when the kernel is launched. A `break` ends this thread's share alone.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
-    pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, Dim<E>>
-    where
-        Dim<E>: Rank,
-    {
-        Items::new(self.thread, D, view)
-    }
-
-    /// The elements of several views of one extent that belong to this thread: `for (i, (x, y)) in acc.items((&mut x,
-    /// &mut y))`. Views of different extents are refused when the kernel is launched.
-    #[inline(always)]
-    pub fn items_together<V: Views<E>, const E: usize>(&self, views: V) -> ItemsTogether<V::Places, Dim<E>>
-    where
-        Dim<E>: Rank,
-    {
-        ItemsTogether::new(self.thread, D, views)
+    pub fn items<V: Views>(&self, views: V) -> Items<V::Places, V::Rank> {
+        Items::new(self.thread, D, views)
     }
 
     #[inline(always)]

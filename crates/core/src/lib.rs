@@ -59,7 +59,6 @@ pub mod support;
 mod sync;
 mod this_device;
 mod thread;
-mod together;
 pub mod view;
 mod warp;
 #[doc(hidden)]
@@ -82,7 +81,7 @@ pub use host::run_beside;
 #[doc(hidden)]
 pub use host::{Vectors, vectors};
 pub use indices::{Dimension, IndexRange, Indices, Range, Walk, range};
-pub use items::Items;
+pub use items::{Items, Views};
 pub use kernel::{Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use module::{
@@ -102,7 +101,6 @@ pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use sync::lock;
 pub use this_device::ThisDevice;
 pub use thread::Thread;
-pub use together::{ItemsTogether, Views};
 pub use view::{Atomic, PerItem, Read, Shared};
 pub use warp::Warp;
 pub use wattle_ir::WarpMask;

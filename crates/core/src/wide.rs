@@ -10,12 +10,10 @@ use wattle_ir::{Axes, Dim, Element, MAX_RANK, Number, Rank, Wide};
 use crate::acc::{Acc, linear};
 pub use crate::atomic::WideAtomic as Atomic;
 use crate::indices::{IndexRange, Indices, Range};
-use crate::items::Items;
+use crate::items::{Items, Views};
 use crate::rows::{MOST_IN_ROW, Row};
 use crate::support::{self as narrow, How, Rows, WideStep};
 use crate::thread::Thread;
-use crate::together::{ItemsTogether, Views};
-use crate::view::PerItem;
 
 /// The axes of `D` dimensions with indices of `u64`.
 type In<const D: usize> = <Dim<D> as Axes>::Wide;
@@ -111,22 +109,10 @@ where
         Indices::new(acc.__thread(), D, W::KIND, W::LINEAR, range.dimensions())
     }
 
-    /// The elements of `view` that belong to this thread, each with its index.
+    /// The elements of one or several views that belong to this thread, each with its index.
     #[inline(always)]
-    pub fn items<'v, T: Element, const E: usize>(acc: &Acc<'_, D>, view: &'v mut PerItem<T, E>) -> Items<'v, T, In<E>>
-    where
-        Dim<E>: Rank,
-    {
-        Items::new(acc.__thread(), D, view)
-    }
-
-    /// The elements of several views of one extent that belong to this thread.
-    #[inline(always)]
-    pub fn items_together<V: Views<E>, const E: usize>(acc: &Acc<'_, D>, views: V) -> ItemsTogether<V::Places, In<E>>
-    where
-        Dim<E>: Rank,
-    {
-        ItemsTogether::new(acc.__thread(), D, views)
+    pub fn items<V: Views>(acc: &Acc<'_, D>, views: V) -> Items<V::Places, <V::Rank as Axes>::Wide> {
+        Items::new(acc.__thread(), D, views)
     }
 }
 

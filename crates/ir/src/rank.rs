@@ -24,7 +24,7 @@ pub type WideIdx<const D: usize> = <<Dim<D> as Axes>::Wide as Axes>::Index;
 
 /// The number of dimensions of a launch or a view.
 #[diagnostic::on_unimplemented(message = "launches and views have 1 to 4 dimensions")]
-pub trait Rank: Axes<Word = u32, Wide: Axes<Word = u64>> {}
+pub trait Rank: Axes<Word = u32, Wide: Axes<Word = u64, Narrow = Self>> {}
 
 /// What depends on the number of dimensions, and on the type of the numbers of an index.
 pub trait Axes: sealed::Sealed + Copy + Debug + Send + Sync + 'static {

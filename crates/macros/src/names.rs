@@ -2,12 +2,15 @@
 //!
 //! A method is never called by its name alone: a user's trait could have one of that name, and be given the view.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::BinOp;
 use wattle_operations::{atomics, device_properties, warps};
 
-use crate::ast::{Class, Expr, ExprKind, Function, Operands, Operator, Parameter};
+use crate::ast::{Class, Expr, ExprKind, Function, Operands, Operator, Parameter, Pattern, Statement, View};
+use crate::signature::rank;
 
 /// The code of a function in which indices are `u64`: what it names of the library is of those.
 pub fn widened(code: TokenStream) -> TokenStream {
@@ -89,7 +92,6 @@ const METHODS: [(&str, &[&str]); 10] = [
             "warps_in_block",
             "indices",
             "items",
-            "items_together",
         ],
     ),
     (
@@ -230,8 +232,7 @@ pub fn is_of_values(method: &str) -> bool {
 
 /// The methods of `Acc`, views and what they give, as users write them.
 pub fn methods_of_views_and_threads() -> impl Iterator<Item = &'static str> {
-    // `items` of several views is written as `items`.
-    METHODS.iter().flat_map(|(_, methods)| methods.iter().copied()).filter(|name| *name != "items_together")
+    METHODS.iter().flat_map(|(_, methods)| methods.iter().copied())
 }
 
 fn owner_of(name: &str) -> Option<&'static str> {
@@ -289,28 +290,56 @@ pub fn both_floats(literal: &syn::LitFloat, negative: bool) -> TokenStream {
     }
 }
 
-/// The ranks of the `Acc` parameters, by number, in a function that has const generics. A bound on one rank would
-/// otherwise make rustc take it for that of every call.
-pub struct Ranks(Vec<(usize, TokenStream)>);
+/// The ranks of `Acc` and of atomic views, by the numbers of the variables that they are in, in a function that has
+/// const generics: its bound on one rank would otherwise make rustc take that one for the rank of every call.
+pub struct Ranks(BTreeMap<usize, TokenStream>);
 
 impl Ranks {
     pub fn of(function: &Function) -> Ranks {
+        let mut ranks = Ranks(BTreeMap::new());
         if function.generics.const_params().next().is_none() {
-            return Ranks(Vec::new());
+            return ranks;
         }
-        let rank = |parameter: &Parameter| match &parameter.class {
-            Class::Acc(Some(rank)) => {
-                Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<{ #rank }>)))
+        for Parameter { class, local, ty, .. } in &function.parameters {
+            let rank = match class {
+                Class::Acc(Some(rank)) => quote_spanned!(local.name.span()=> ::<{ #rank }>),
+                Class::Acc(None) => quote_spanned!(local.name.span()=> ::<1>),
+                Class::View(View::Atomic) => of_atomics(rank(ty), local.name.span()),
+                Class::View(View::ReadLine | View::Read | View::PerItem | View::Shared)
+                | Class::Exclusive
+                | Class::Function
+                | Class::Value => continue,
+            };
+            ranks.0.insert(local.number, rank);
+        }
+        function.body.each_block(&mut |block| {
+            for statement in &block.statements {
+                if let Statement::Let { pattern: Pattern::Local(local), value, .. } = statement
+                    && let Some(rank) = ranks.on(value)
+                {
+                    ranks.0.insert(local.number, rank);
+                }
             }
-            Class::Acc(None) => Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<1>))),
-            Class::View(_) | Class::Exclusive | Class::Function | Class::Value => None,
-        };
-        Ranks(function.parameters.iter().filter_map(rank).collect())
+        });
+        ranks
     }
 
     /// The generic arguments of the owner of a method that is called on this.
-    pub fn on(&self, receiver: &Expr) -> Option<&TokenStream> {
-        let ExprKind::Local(local) = &receiver.kind else { return None };
-        self.0.iter().find(|(number, _)| *number == local.number).map(|(_, rank)| rank)
+    pub fn on(&self, receiver: &Expr) -> Option<TokenStream> {
+        match &receiver.kind {
+            ExprKind::Local(local) => self.0.get(&local.number).cloned(),
+            ExprKind::Method { name, .. } if name == "shared_atomic" || name == "shared_atomic_at_launch" => {
+                Some(of_atomics(None, name.span()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The generic arguments of `Atomic` with this rank, or with the one that it has where none is written.
+fn of_atomics(rank: Option<&syn::GenericArgument>, span: Span) -> TokenStream {
+    match rank {
+        Some(rank) => quote_spanned!(span=> ::<_, #rank>),
+        None => quote_spanned!(span=> ::<_, 1>),
     }
 }

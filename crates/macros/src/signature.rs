@@ -14,6 +14,7 @@ use crate::numbers::is_half;
 use crate::parse::{Parser, check_type, error};
 use crate::recursion;
 use crate::rules::Rules;
+pub use generics::rank;
 use generics::{bound_ranks, leave_out_elements, refuse_unbounded};
 use parameters::Parameters;
 

@@ -1,14 +1,13 @@
 //! Loops: their steps, and the runs of consecutive indices that one goes through by itself.
 
 use wattle_ir::builder::STEP_OF_ZERO;
-use wattle_ir::{Axes, Dim, Element, Int, Scalar};
+use wattle_ir::{Axes, Dim, Int, Scalar};
 
-use crate::elements::{Elements, Places};
+use crate::elements::Places;
 use crate::indices::{Indices, Range};
 use crate::items::Items;
 use crate::rows::{Row, Rows};
 use crate::thread::{STEPS_PER_LOOK, Thread};
-use crate::together::ItemsTogether;
 
 /// A step of a range: one number, or one for each dimension.
 #[diagnostic::on_unimplemented(
@@ -113,8 +112,7 @@ macro_rules! in_rows {
 }
 in_rows! {
     [] Indices<R>, ();
-    ['v, T: Element,] Items<'v, T, R>, Elements<'v, T>;
-    [P: Places,] ItemsTogether<P, R>, P;
+    [P: Places,] Items<P, R>, P;
 }
 
 /// The rows of an index map.

@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use wattle_memory::{ForFence, Scope};
 
 use super::dimension::below;
-use super::iterate::{IndexRange, Indices, Items, Worker};
-use super::together::{ItemsTogether, Views};
-use super::{Atomic, Builder, PerItem, Shared, ThisDevice, Val, Warp};
+use super::items::{Items, Views};
+use super::iterate::{IndexRange, Indices, Worker};
+use super::{Atomic, Builder, Shared, ThisDevice, Val, Warp};
 use crate::worker::{Kind, Spans};
 use crate::{ArrayExtents, AtomicScalar, Axes, Builtin, Dim, Element, Expr, IndexWord, Rank, SharedLen, Site, Stmt};
 
@@ -209,22 +209,10 @@ where
         Indices::new(self.numbers().workers(W::KIND, W::LINEAR), range.dimensions(self.builder))
     }
 
-    /// The elements of `view` that belong to this thread.
+    /// The elements of a view that belong to this thread, or of several views of one extent.
     #[track_caller]
-    pub fn items<T: Element, const E: usize>(&self, view: &mut PerItem<'b, T, E>) -> Items<'b, T, Dim<E>>
-    where
-        Dim<E>: Rank,
-    {
-        Items::new(self.whole(D != E, view.extent_in::<Dim<E>>()), view.place)
-    }
-
-    /// The elements of several views of one extent that belong to this thread.
-    #[track_caller]
-    pub fn items_together<V: Views<'b, E>, const E: usize>(&self, views: V) -> ItemsTogether<'b, V, Dim<E>, E>
-    where
-        Dim<E>: Rank,
-    {
-        ItemsTogether::new(self.whole(D != E, views.extent::<Dim<E>>()), &views)
+    pub fn items<V: Views<'b>>(&self, views: V) -> Items<'b, V, V::Rank> {
+        Items::new(self.whole(D != <V::Rank as Axes>::RANK, views.extent::<V::Rank>()), &views)
     }
 
     /// The indices of a view with this extent that fall to this thread.

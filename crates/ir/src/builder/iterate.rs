@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use super::dimension::{Dimension, Dimensions, below, dimensions};
 use super::sealed::Sealed;
 use super::total::{are_few_in_all, total};
-use super::{Builder, ElementRef, Val};
-use crate::{Axes, BuiltIndex, Element, ExprId, IndexWord, Int, Label, Place, SlotId, Stmt};
+use super::{Builder, Val};
+use crate::{Axes, BuiltIndex, ExprId, IndexWord, Int, Label, SlotId, Stmt};
 
 /// A loop that has begun.
 pub struct LoopHandle<'b> {
@@ -391,29 +391,5 @@ impl<'b, R: Axes> Iterate<'b> for Indices<'b, R> {
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, R::Built<'b>) {
         let (handle, index) = self.open(builder);
         (handle, R::gather_built(builder, &index))
-    }
-}
-
-/// The elements that belong to this thread.
-pub struct Items<'b, T, R: Axes> {
-    indices: Indices<'b, R>,
-    place: Place,
-    ty: PhantomData<fn() -> T>,
-}
-
-impl<'b, T, R: Axes> Items<'b, T, R> {
-    pub(super) fn new(indices: Indices<'b, R>, place: Place) -> Self {
-        Items { indices, place, ty: PhantomData }
-    }
-}
-
-impl<'b, T: Element, R: Axes> Iterate<'b> for Items<'b, T, R> {
-    type Item = (R::Built<'b>, ElementRef<'b, T>);
-    #[track_caller]
-    fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Self::Item) {
-        let (handle, index) = self.indices.open(builder);
-        let at: Vec<_> = index.iter().map(|&value| builder.index_of(value)).collect();
-        let item = ElementRef::new(builder, self.place, &at);
-        (handle, (R::gather_built(builder, &index), item))
     }
 }

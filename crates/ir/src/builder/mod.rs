@@ -17,6 +17,7 @@ mod control;
 mod dimension;
 mod element;
 mod faulting;
+mod items;
 mod iterate;
 mod later;
 mod message;
@@ -25,7 +26,6 @@ mod places;
 mod sealed;
 mod stored;
 mod this_device;
-mod together;
 mod total;
 mod value;
 mod view;
@@ -48,9 +48,9 @@ pub use array::Array;
 pub use element::{Element, ElementVariable, Family, Memory, OfElement, Places, Values, Variables};
 #[doc(hidden)]
 pub use faulting::overflow;
+pub use items::{Items, Views};
 pub use iterate::{
-    Inclusive, IndexLayout, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped,
-    step_by,
+    Inclusive, IndexLayout, IndexRange, Indices, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped, step_by,
 };
 pub use later::Later;
 pub use message::{Argument, Printable, argument};

@@ -4,8 +4,8 @@
 //!
 //! All of them are named here, also those whose files use the trait: the list is what is to be checked.
 
-use super::iterate::{Inclusive, Indices, Items, Range, Reversed, Stepped};
-use super::together::ItemsTogether;
+use super::items::Items;
+use super::iterate::{Inclusive, Indices, Range, Reversed, Stepped};
 use super::{Array, Atomic, ElementRef, Mask, PerItem, Read, Shared, Val};
 use crate::{Axes, Element};
 
@@ -24,5 +24,4 @@ impl<V> Sealed for Inclusive<V> {}
 impl<V> Sealed for Reversed<V> {}
 impl<V> Sealed for Stepped<V> {}
 impl<R: Axes> Sealed for Indices<'_, R> {}
-impl<T: Element, R: Axes> Sealed for Items<'_, T, R> {}
-impl<V, R: Axes, const E: usize> Sealed for ItemsTogether<'_, V, R, E> {}
+impl<V, R: Axes> Sealed for Items<'_, V, R> {}

@@ -28,7 +28,7 @@ macro_rules! method {
             #[doc = concat!("Builds `", stringify!($method), "`, see [`WarpOp`].")]
             #[track_caller]
             pub fn $method(&self, value: Val<'b, bool>) -> Val<'b, bool> {
-                self.together(WarpOp::$op, value, None)
+                self.together(WarpOp::$op, value, None, Site::caller())
             }
         }
     };
@@ -38,7 +38,7 @@ macro_rules! method {
             #[track_caller]
             pub fn $method<T: $class>(&self, value: Val<'b, T> $(, $operand: Val<'b, u32>)?) -> Val<'b, T> {
                 let operand: &[Val<'b, u32>] = &[$($operand)?];
-                self.together(WarpOp::$op, value, operand.first().copied())
+                self.together(WarpOp::$op, value, operand.first().copied(), Site::caller())
             }
         }
     };
@@ -50,16 +50,16 @@ impl<'b> Warp<'b> {
         Warp { builder, threads_in_block }
     }
 
-    #[track_caller]
     fn together<T: Scalar, U: Scalar>(
         &self,
         op: WarpOp,
         value: Val<'b, T>,
         operand: Option<Val<'b, u32>>,
+        site: Site,
     ) -> Val<'b, U> {
         let dst = self.builder.temporary::<U>();
         let operand = operand.map(|operand| operand.id);
-        self.builder.push(Stmt::Warp { dst, op, value: value.id, operand, site: Site::caller() });
+        self.builder.push(Stmt::Warp { dst, op, value: value.id, operand, site });
         self.builder.read_slot(dst)
     }
 
@@ -83,12 +83,10 @@ impl<'b> Warp<'b> {
     /// Builds `ballot`: an operation for each word of the mask.
     #[track_caller]
     pub fn ballot(&self, value: Val<'b, bool>) -> Mask<'b> {
-        let value = self.builder.hold(value, None);
-        Mask {
-            words: std::array::from_fn(|number| {
-                self.together(WarpOp::Ballot, value, Some(self.builder.lit(number as u32)))
-            }),
-        }
+        // A closure has no caller.
+        let (value, site) = (self.builder.hold(value, None), Site::caller());
+        let word = |number| self.together(WarpOp::Ballot, value, Some(self.builder.lit(number as u32)), site);
+        Mask { words: std::array::from_fn(word) }
     }
 
     /// Builds the warp's barrier.

@@ -6,10 +6,10 @@
 
 use super::acc::Numbers;
 use super::dimension::below;
-use super::iterate::{IndexRange, Indices, Items, Range, Stepped, Worker, any_step_by};
+use super::items::{Items, Views};
+use super::iterate::{IndexRange, Indices, Range, Stepped, Worker, any_step_by};
 use super::sealed::Sealed;
-use super::together::{ItemsTogether, Views};
-use super::{Acc, Array, Builder, Element, IndexWidth, LaneCount, PerItem, Val};
+use super::{Acc, Array, Builder, Element, IndexWidth, LaneCount, Val};
 use crate::worker::{Kind, Spans};
 use crate::{Axes, BuiltIndex, Builtin, Dim, Number, Rank};
 
@@ -128,28 +128,11 @@ where
         Indices::new(Self::workers(acc, W::KIND, W::LINEAR), range.dimensions(acc.builder()))
     }
 
-    /// The elements of `view` that belong to this thread.
+    /// The elements of one or several views that belong to this thread.
     #[track_caller]
-    pub fn items<'b, T: Element, const E: usize>(
-        acc: &Acc<'b, D>,
-        view: &mut PerItem<'b, T, E>,
-    ) -> Items<'b, T, Wide<E>>
-    where
-        Dim<E>: Rank,
-    {
-        Items::new(Self::whole(acc, D != E, view.extent_in::<Wide<E>>()), view.place)
-    }
-
-    /// The elements of several views of one extent that belong to this thread.
-    #[track_caller]
-    pub fn items_together<'b, V: Views<'b, E>, const E: usize>(
-        acc: &Acc<'b, D>,
-        views: V,
-    ) -> ItemsTogether<'b, V, Wide<E>, E>
-    where
-        Dim<E>: Rank,
-    {
-        ItemsTogether::new(Self::whole(acc, D != E, views.extent::<Wide<E>>()), &views)
+    pub fn items<'b, V: Views<'b>>(acc: &Acc<'b, D>, views: V) -> Items<'b, V, <V::Rank as Axes>::Wide> {
+        let extent = views.extent::<<V::Rank as Axes>::Wide>();
+        Items::new(Self::whole(acc, D != <V::Rank as Axes>::RANK, extent), &views)
     }
 
     fn workers<'b>(acc: &Acc<'b, D>, kind: Kind, linear: bool) -> Vec<Worker<'b, u64>> {

@@ -39,10 +39,9 @@ impl Expr {
     pub fn is_range_or_map(&self) -> bool {
         match &self.kind {
             ExprKind::Range { .. } => true,
-            ExprKind::Method { name, .. } => matches!(
-                name.to_string().as_str(),
-                "indices" | "items" | "items_together" | "contiguous" | "strided" | "step_by" | "rev"
-            ),
+            ExprKind::Method { name, .. } => {
+                matches!(name.to_string().as_str(), "indices" | "items" | "contiguous" | "strided" | "step_by" | "rev")
+            }
             _ => false,
         }
     }
@@ -180,6 +179,17 @@ impl Block {
     /// Whether no loop is in it.
     pub fn is_innermost(&self) -> bool {
         !self.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
+    }
+
+    /// Calls `visit` with this block and all within it, the outer ones first.
+    pub fn each_block(&self, visit: &mut dyn FnMut(&Block)) {
+        visit(self);
+        for statement in &self.statements {
+            if let Statement::Let { otherwise: Some(block), .. } = statement {
+                visit(block);
+            }
+        }
+        self.walk(&mut |x| x.parts().blocks.into_iter().for_each(&mut *visit));
     }
 
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {

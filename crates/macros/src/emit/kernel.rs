@@ -26,7 +26,7 @@ fn together(function: &Function) -> Option<TokenStream> {
     let mut all = Vec::new();
     function.body.walk(&mut |x| {
         if let ExprKind::Method { name, arguments, .. } = &x.kind
-            && name == "items_together"
+            && name == "items"
             && let Some(ExprKind::Tuple(views)) = arguments.first().map(|views| &views.kind)
         {
             let views = views.iter().filter_map(number);

@@ -48,8 +48,8 @@ impl Over {
         match (name.to_string().as_str(), arguments.first().map(|views| &views.kind)) {
             ("indices", _) => Some(Over::Indices),
             ("strided" | "contiguous", _) => Over::of(receiver),
+            ("items", Some(ExprKind::Tuple(views))) => Some(Over::Together(views.len())),
             ("items", _) => Some(Over::Items),
-            ("items_together", Some(ExprKind::Tuple(views))) => Some(Over::Together(views.len())),
             _ => None,
         }
     }

@@ -88,7 +88,7 @@ impl Parser {
         if name == "shared_nd" {
             name = by_extents(call)?;
         }
-        let arguments = if name == "items" { self.items_of(&mut name, &call.args)? } else { self.exprs(&call.args)? };
+        let arguments = if name == "items" { self.items_of(&call.args)? } else { self.exprs(&call.args)? };
         Ok(ExprKind::Method { receiver, name, generics, arguments })
     }
 
@@ -106,17 +106,14 @@ impl Parser {
         }
     }
 
-    /// What `items` goes over: `&mut out`, or several at once, `(&mut x, &mut y)`, for which it has another name.
-    fn items_of(&mut self, method: &mut Ident, arguments: &Punctuated<syn::Expr, syn::Token![,]>) -> Result<Vec<Expr>> {
+    /// What `items` goes over: `&mut out`, or several at once, `(&mut x, &mut y)`.
+    fn items_of(&mut self, arguments: &Punctuated<syn::Expr, syn::Token![,]>) -> Result<Vec<Expr>> {
         let several = |x: &syn::Expr| match without_parentheses(x) {
             syn::Expr::Tuple(all) => Some((all.elems.clone(), x.span())),
             _ => None,
         };
         match arguments.first().and_then(several) {
-            Some((views, span)) => {
-                *method = Ident::new("items_together", method.span());
-                Ok(vec![Expr { kind: ExprKind::Tuple(self.arguments(&views)?), span }])
-            }
+            Some((views, span)) => Ok(vec![Expr { kind: ExprKind::Tuple(self.arguments(&views)?), span }]),
             None => self.arguments(arguments),
         }
     }

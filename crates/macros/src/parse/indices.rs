@@ -46,7 +46,7 @@ pub(super) fn check_for(pattern: &Pat, source: &Expr) -> Result<()> {
 /// Whether a loop goes over elements with their indices.
 fn has_items(source: &Expr) -> bool {
     let ExprKind::Method { name, receiver, .. } = &source.kind else { return false };
-    name == "items" || name == "items_together" || has_items(receiver)
+    name == "items" || has_items(receiver)
 }
 
 /// The parts of a tuple as an array, as they are written.

@@ -105,16 +105,16 @@ impl Parser {
 
     /// Notes which variables of a loop's pattern are items.
     pub(super) fn mark_items(&mut self, source: &Expr, pattern: &Pattern) {
-        let ExprKind::Method { name, .. } = &source.kind else { return };
+        let ExprKind::Method { name, arguments, .. } = &source.kind else { return };
+        if name != "items" {
+            return;
+        }
         let Pattern::Tuple(both, _) = pattern else { return };
-        let views = match &source.kind {
-            ExprKind::Method { arguments, .. } => arguments.first().map(views_of).unwrap_or_default(),
-            _ => Vec::new(),
-        };
-        let items: &[Pattern] = match (name.to_string().as_str(), both.get(1)) {
-            ("items", Some(item)) => std::slice::from_ref(item),
-            ("items_together", Some(Pattern::Tuple(items, _))) => items,
-            _ => return,
+        let views = arguments.first().map(views_of).unwrap_or_default();
+        let items: &[Pattern] = match both.get(1) {
+            Some(Pattern::Tuple(items, _)) => items,
+            Some(item) => std::slice::from_ref(item),
+            None => return,
         };
         for (number, item) in items.iter().enumerate() {
             if let (Pattern::Local(local), Some(view)) = (item, views.get(number))

@@ -56,7 +56,7 @@ pub(super) fn bound_ranks(generics: &mut syn::Generics, parameters: &[Parameter]
     let is_rank = |name: &Ident| {
         parameters.iter().any(|parameter| match &parameter.class {
             Class::Acc(Some(rank)) => matches!(rank, syn::Expr::Path(path) if path.path.is_ident(name)),
-            Class::View(_) => rank(&parameter.ty).is_some_and(|rank| rank == name),
+            Class::View(_) => rank(&parameter.ty).is_some_and(|rank| is_name(rank, name)),
             Class::Acc(None) | Class::Exclusive | Class::Function | Class::Value => false,
         })
     };
@@ -99,18 +99,24 @@ pub(super) fn leave_out_elements(generics: &mut syn::Generics) {
     }
 }
 
-/// The name that is the number of dimensions of a view, where it is one.
-fn rank(view: &syn::Type) -> Option<&Ident> {
+/// The number of dimensions of a view, where its type says one.
+pub fn rank(view: &syn::Type) -> Option<&syn::GenericArgument> {
     match view {
         syn::Type::Group(inner) => rank(&inner.elem),
+        syn::Type::Reference(inner) => rank(&inner.elem),
         syn::Type::Path(path) => match &path.path.segments.last()?.arguments {
-            PathArguments::AngleBracketed(arguments) => match arguments.args.iter().nth(1)? {
-                syn::GenericArgument::Type(syn::Type::Path(path)) => path.path.get_ident(),
-                syn::GenericArgument::Const(syn::Expr::Path(path)) => path.path.get_ident(),
-                _ => None,
-            },
-            _ => None,
+            PathArguments::AngleBracketed(arguments) => arguments.args.iter().nth(1),
+            PathArguments::None | PathArguments::Parenthesized(_) => None,
         },
         _ => None,
+    }
+}
+
+/// Whether a generic argument is this name alone.
+fn is_name(argument: &syn::GenericArgument, name: &Ident) -> bool {
+    match argument {
+        syn::GenericArgument::Type(syn::Type::Path(path)) => path.path.is_ident(name),
+        syn::GenericArgument::Const(syn::Expr::Path(path)) => path.path.is_ident(name),
+        _ => false,
     }
 }

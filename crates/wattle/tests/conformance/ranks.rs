@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     ("copies and sums of neighbours in 1 to 3 dimensions", neighbours),
     ("row-major numbers and back", numbers),
     ("arithmetic on indices", arithmetic),
+    ("views of fixed rank in kernels generic in rank", fixed_ranks),
 ];
 
 #[kernel]
@@ -145,5 +146,94 @@ fn arithmetic(device: &Device) -> Outcome {
     let out = device.alloc_zeroed_nd::<u32, 2>([4, 6])?;
     queue.launch(ThreadSpec::new([2, 3], [2, 2]), corners(&out))?;
     assert_eq!(out.read(&queue)?, [1; 24]);
+    Ok(())
+}
+
+/// Counts in views whose ranks are known beside one whose rank is not, and in memory of the block.
+#[kernel]
+fn tally<const D: usize>(acc: &Acc<D>, x: Read<u32, D>, line: Atomic<u32>, plane: Atomic<u32, 2>, any: Atomic<u32, D>) {
+    let of_block = acc.shared_atomic::<u32, 2>();
+    if acc.linear_thread_in_block() == 0 {
+        of_block.store(1, 0);
+    }
+    acc.sync_block();
+    let same = line;
+    for i in acc.indices(THREADS_IN_GRID, x.extent()) {
+        same.fetch_max(1, x[i]);
+        plane.fetch_add([1, 0], x[i]);
+        any.fetch_xor(i, x[i]);
+        of_block.fetch_add(1, 1);
+    }
+    acc.sync_block();
+    if acc.linear_thread_in_block() == 0 {
+        line.fetch_add(0, of_block.load(1));
+    }
+}
+
+/// As `tally`, with indices of `u64`.
+#[kernel(wide)]
+fn tally_wide<const D: usize>(acc: &Acc<D>, x: Read<u32, D>, line: Atomic<u32>, plane: Atomic<u32, 2>) {
+    for i in acc.indices(THREADS_IN_GRID, x.extent()) {
+        line.fetch_max(1, x[i]);
+        plane.fetch_add([1, 0], x[i]);
+    }
+}
+
+/// Each element's sum of its index, in views of three ranks, one at a time and together.
+#[kernel]
+fn places<const D: usize>(
+    acc: &Acc<D>,
+    line: PerItem<u32>,
+    plane: PerItem<u32, 2>,
+    other: PerItem<u32, 2>,
+    any: PerItem<u32, D>,
+) {
+    for (i, x) in acc.items(&mut line) {
+        *x = i;
+    }
+    for ([y, x], (one, two)) in acc.items((&mut plane, &mut other)) {
+        *one = 10 * y + x;
+        *two += *one;
+    }
+    for (i, x) in acc.items(&mut any) {
+        *x = i.axis(0);
+    }
+}
+
+/// As `places`, with indices of `u64`.
+#[kernel(wide)]
+fn places_wide<const D: usize>(acc: &Acc<D>, line: PerItem<u32>, plane: PerItem<u64, 2>, other: PerItem<u32, 2>) {
+    for (i, x) in acc.items(&mut line) {
+        *x = i as u32;
+    }
+    for ([y, x], (one, two)) in acc.items((&mut plane, &mut other)) {
+        *one = 10 * y + x;
+        *two += *one as u32;
+    }
+}
+
+fn fixed_ranks(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let x = shaped(device, &[3, 1, 4, 1, 5, 9], [2, 3])?;
+    let (line, plane) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed_nd::<u32, 2>([2, 2])?);
+    let any = device.alloc_zeroed_nd::<u32, 2>([2, 3])?;
+    queue.launch(FrameSpec::cover([2, 3], [1, 2]), tally(&x, &line, &plane, &any))?;
+    assert_eq!(line.read(&queue)?, [6, 9]);
+    assert_eq!(plane.read(&queue)?, [0, 0, 23, 0]);
+    assert_eq!(any.read(&queue)?, [3, 1, 4, 1, 5, 9]);
+    queue.launch(FrameSpec::cover([2, 3], [1, 2]), tally_wide(&x, &line, &plane))?;
+    assert_eq!(line.read(&queue)?, [6, 9]);
+    assert_eq!(plane.read(&queue)?, [0, 0, 46, 0]);
+    let (mut line, mut plane) = (device.alloc_zeroed::<u32>(5)?, device.alloc_zeroed_nd::<u32, 2>([2, 2])?);
+    let (mut other, mut any) =
+        (device.alloc_zeroed_nd::<u32, 2>([2, 2])?, device.alloc_zeroed_nd::<u32, 3>([2, 1, 2])?);
+    queue.launch(ThreadSpec::new([2, 1, 1], [1, 1, 2]), places(&mut line, &mut plane, &mut other, &mut any))?;
+    assert_eq!(line.read(&queue)?, [0, 1, 2, 3, 4]);
+    assert_eq!((plane.read(&queue)?, other.read(&queue)?), (vec![0, 1, 10, 11], vec![0, 1, 10, 11]));
+    assert_eq!(any.read(&queue)?, [0, 0, 1, 1]);
+    let mut long = device.alloc_zeroed_nd::<u64, 2>([2, 2])?;
+    queue.launch(ThreadSpec::new(2, 1), places_wide(&mut line, &mut long, &mut other))?;
+    assert_eq!(line.read(&queue)?, [0, 1, 2, 3, 4]);
+    assert_eq!((long.read(&queue)?, other.read(&queue)?), (vec![0, 1, 10, 11], vec![0, 2, 20, 22]));
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, Result, Work};
+use wattle_check::Simulated as _;
 
 #[test]
 fn names_are_unique_and_documented() {
@@ -28,6 +29,29 @@ fn they_come_in_a_fixed_order() {
     assert_eq!(names[..2], ["deque-chase-lev", "deque-chase-lev-broken-no-take-fence"]);
     let at = |name: &str| names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("no {name}"));
     assert!(at("publication") + 1 == at("publication-rounds") && at("publication") < at("stream"), "{names:?}");
+}
+
+/// What a report or a fault says of a statement is a place in the kernel's own file.
+#[test]
+fn statements_are_in_the_files_of_their_kernels() -> Result<()> {
+    let mut statements = 0;
+    for scenario in wattle_kernels::all() {
+        let size = match scenario.work {
+            Work::Fixed(_) => None,
+            Work::Sized(_, sizes) => Some(sizes.proof),
+        };
+        for kernel in scenario.launched(&Device::simulated(0), size).kernels {
+            let kernel = kernel.build()?;
+            kernel.walk(&mut |stmt| {
+                statements += 1;
+                if let Some(site) = stmt.site() {
+                    assert!(!site.file.contains("/builder/"), "{} of {}: {site:?}", kernel.name, scenario.name);
+                }
+            });
+        }
+    }
+    assert!(statements > 3000, "{statements}");
+    Ok(())
 }
 
 /// A broken variant is wrong, says so in its name, and stands after the right one.
