@@ -14,6 +14,7 @@ use crate::view::PerItem;
 /// The places are those of views that the value borrowed for itself alone, each with the extent that is given.
 #[diagnostic::on_unimplemented(
     message = "`items` does not go over `{Self}`",
+    label = "no view that is borrowed to be changed",
     note = "it goes over a `PerItem` view, `&mut x`, or over 2 to 6 of them with as many dimensions, `(&mut x, &mut y)`"
 )]
 pub unsafe trait Views {

@@ -100,7 +100,17 @@ impl Kernel {
     pub fn whole(&self, place: Place) -> Place {
         match place {
             Place::Param(id) => Place::Param(self.first_of(id)),
-            Place::Shared(_) | Place::Local(_) => place,
+            Place::Shared(id) => Place::Shared(self.shared[id.index()].field.map_or(id, |field| field.first)),
+            Place::Local(_) => place,
+        }
+    }
+
+    /// Whether a place is one of several numbers of its elements.
+    pub fn is_field(&self, place: Place) -> bool {
+        match place {
+            Place::Param(id) => self.params[id.index()].field.is_some(),
+            Place::Shared(id) => self.shared[id.index()].field.is_some(),
+            Place::Local(_) => false,
         }
     }
 

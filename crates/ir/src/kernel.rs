@@ -178,6 +178,16 @@ impl Kernel {
         };
         name.map_or_else(|| format!("{place:?}"), str::to_owned)
     }
+
+    /// The way from an element to the number of it that a place is, `.position[2]`; empty where it is all of the element.
+    pub fn path(&self, place: Place) -> &'static str {
+        let path = match place {
+            Place::Param(id) => self.params.get(id.index()).and_then(|param| param.field).map(|field| field.path),
+            Place::Shared(id) => self.shared.get(id.index()).and_then(|array| array.field).map(|field| field.path),
+            Place::Local(_) => None,
+        };
+        path.unwrap_or_default()
+    }
 }
 
 /// A parameter of a kernel.
@@ -194,14 +204,14 @@ pub struct Param {
     pub field: Option<Field>,
 }
 
-/// A number of an element, which a parameter stands for: an element that is an array or a struct has a parameter for
-/// each of its numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate
-/// memory; code that passes arguments or addresses finds here where the number is.
+/// A number of an element, which a parameter stands for, or an array in shared memory: an element that is an array or a
+/// struct has one for each of its numbers, one behind the other. For a kernel each is memory of its own, so that fields
+/// are separate; code that passes arguments or addresses finds here where the number is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Field {
-    /// The parameter of the element's first number. Its extents are those of all.
-    pub first: ParamId,
+pub struct Field<Id = ParamId> {
+    /// The parameter or the array of the element's first number. Its extents are those of all.
+    pub first: Id,
     /// The number's offset in the element, in bytes.
     pub offset: u32,
     /// The size of an element in bytes: the distance of neighbours.
@@ -211,9 +221,9 @@ pub struct Field {
     pub path: Name,
 }
 
-impl Field {
+impl<Id> Field<Id> {
     /// The number of this number in elements of this layout; `None` where the element is the number.
-    pub fn of(first: ParamId, layout: &ElementLayout, number: usize) -> Option<Field> {
+    pub fn of(first: Id, layout: &ElementLayout, number: usize) -> Option<Field<Id>> {
         let leaf = layout.numbers().get(number)?;
         let path = leaf.path();
         (!path.is_empty()).then(|| Field { first, offset: leaf.offset, size: layout.size() as u32, path: intern(path) })
@@ -266,6 +276,9 @@ pub struct SharedArray {
     pub atomic: bool,
     /// The source line that declares the array.
     pub site: Site,
+    /// The number of the elements that the array holds; `None` if these have one number.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub field: Option<Field<SharedId>>,
 }
 
 /// An array of the thread's own, whose elements are zero when the kernel starts; or one of constants, the same for all

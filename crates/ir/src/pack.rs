@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::{ExprId, Kernel, ParamId, ParamKind, Place, SlotId, Stmt, Type};
+use crate::{ExprId, Kernel, ParamId, ParamKind, Place, SharedId, SlotId, Stmt, Type};
 
 /// The most bytes that GPUs load or store at once.
 const MOST_BYTES: usize = 16;
@@ -12,8 +12,8 @@ const MOST_BYTES: usize = 16;
 /// Neighbouring numbers of an element, which stand at a multiple of their size together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pack {
-    /// The numbers' parameters, as the kernel counts them: one, two or four.
-    pub params: Range<u32>,
+    /// The numbers' parameters, or their arrays in shared memory, as the kernel counts them: one, two or four.
+    pub places: Range<u32>,
     /// The type of each, where they have one; else an unsigned type as wide.
     pub ty: Type,
 }
@@ -31,54 +31,97 @@ pub struct Packed<'s, V> {
     pub ty: Type,
 }
 
+/// A number of an element: where its place is among the kernel's, its type, and its offset.
+struct Leaf {
+    place: u32,
+    ty: Type,
+    offset: usize,
+}
+
+/// The numbers of elements of `size` bytes, each in a pack. An element begins at a multiple of its size.
+fn packs(leaves: &[Leaf], size: usize) -> Vec<Pack> {
+    let mut packs = Vec::new();
+    let mut rest = leaves;
+    while let Some(&Leaf { place, ty, offset }) = rest.first() {
+        let fits = |count: &usize| {
+            let (wide, bytes) = (ty.size(), count * ty.size());
+            let neighbours = rest.get(..*count).into_iter().flatten();
+            bytes <= MOST_BYTES
+                && rest.len() >= *count
+                && offset.is_multiple_of(bytes)
+                && size.is_multiple_of(bytes)
+                && neighbours.zip(0..).all(|(other, at)| other.ty.size() == wide && other.offset == offset + at * wide)
+        };
+        let count = [4, 2].into_iter().find(fits).unwrap_or(1);
+        let alike = rest[..count].iter().all(|other| other.ty == ty);
+        let ty = if alike { ty } else { ty.bits_type() };
+        packs.push(Pack { places: place..place + count as u32, ty });
+        rest = &rest[count..];
+    }
+    packs
+}
+
 impl Kernel {
-    /// The numbers of the elements of a parameter, each in a pack. An element begins at a multiple of its size.
+    /// The numbers of the elements of a parameter, each in a pack.
     pub fn packs(&self, first: ParamId) -> Vec<Pack> {
-        let all = self.params.iter().enumerate().skip(first.index());
-        let all: Vec<_> = all
-            .map_while(|(number, param)| {
-                let ty = match param.kind {
-                    ParamKind::View { element, .. } | ParamKind::Scalar(element) => element,
-                };
-                let field = param.field.filter(|field| field.first == first)?;
-                Some((number as u32, ty, field.offset as usize, field.size as usize))
-            })
-            .collect();
-        let mut packs = Vec::new();
-        let mut rest = &all[..];
-        while let Some(&(number, ty, offset, size)) = rest.first() {
-            let fits = |count: &usize| {
-                let (wide, bytes) = (ty.size(), count * ty.size());
-                let neighbours = rest.get(..*count).into_iter().flatten();
-                bytes <= MOST_BYTES
-                    && rest.len() >= *count
-                    && offset.is_multiple_of(bytes)
-                    && size.is_multiple_of(bytes)
-                    && neighbours.zip(0..).all(|(other, at)| other.1.size() == wide && other.2 == offset + at * wide)
+        let all = self.params.iter().zip(0..).skip(first.index());
+        let mut size = 0;
+        let leaves = all.map_while(|(param, place)| {
+            let ty = match param.kind {
+                ParamKind::View { element, .. } | ParamKind::Scalar(element) => element,
             };
-            let count = [4, 2].into_iter().find(fits).unwrap_or(1);
-            let alike = rest[..count].iter().all(|other| other.1 == ty);
-            let ty = if alike { ty } else { ty.bits_type() };
-            packs.push(Pack { params: number..number + count as u32, ty });
-            rest = &rest[count..];
-        }
-        packs
+            let field = param.field.filter(|field| field.first == first)?;
+            size = field.size as usize;
+            Some(Leaf { place, ty, offset: field.offset as usize })
+        });
+        let leaves: Vec<_> = leaves.collect();
+        packs(&leaves, size)
     }
 
-    /// The pack in which a parameter is, where there are several numbers in it.
-    fn pack_of(&self, id: ParamId) -> Option<Pack> {
-        let field = self.params[id.index()].field?;
-        self.packs(field.first).into_iter().find(|pack| pack.params.len() > 1 && pack.params.contains(&id.0))
+    /// The arrays in shared memory that hold the numbers of one kind of elements, if an element is loaded and stored at
+    /// once. Larger elements have an array for each number: there neighbouring lanes would meet in a bank.
+    pub fn shared_pack(&self, id: SharedId) -> Option<Pack> {
+        let first = self.shared[id.index()].field?.first;
+        let all = self.shared.iter().zip(0..).skip(first.index());
+        let mut size = 0;
+        let leaves = all.map_while(|(array, place)| {
+            let field = array.field.filter(|field| field.first == first)?;
+            size = field.size as usize;
+            Some(Leaf { place, ty: array.element, offset: field.offset as usize })
+        });
+        let leaves: Vec<_> = leaves.collect();
+        packs(&leaves, size).pop().filter(|pack| pack.places.len() == leaves.len())
+    }
+
+    /// The pack in which a place is, where there are several numbers in it.
+    fn pack_of(&self, place: Place) -> Option<Pack> {
+        match place {
+            Place::Param(id) => {
+                let all = self.packs(self.params[id.index()].field?.first);
+                all.into_iter().find(|pack| pack.places.len() > 1 && pack.places.contains(&id.0))
+            }
+            Place::Shared(id) => self.shared_pack(id),
+            Place::Local(_) => None,
+        }
+    }
+
+    /// The place with a number, of the same kind as `place`.
+    fn numbered(place: Place, number: u32) -> Place {
+        match place {
+            Place::Param(_) => Place::Param(ParamId(number)),
+            Place::Shared(_) => Place::Shared(SharedId(number)),
+            Place::Local(_) => place,
+        }
     }
 
     /// The loads with which the block begins, if they are of all numbers of a pack in their order.
     pub fn packed_loads<'s>(&self, block: &'s [Stmt]) -> Option<Packed<'s, SlotId>> {
-        let Stmt::Load { place: Place::Param(id), index, .. } = block.first()? else { return None };
-        let pack = self.pack_of(*id)?;
-        let stmts = block.get(..pack.params.len())?;
-        let values = pack.params.clone().zip(stmts).map(|(number, stmt)| match stmt {
+        let Stmt::Load { place: first, index, .. } = block.first()? else { return None };
+        let pack = self.pack_of(*first)?;
+        let stmts = block.get(..pack.places.len())?;
+        let values = pack.places.clone().zip(stmts).map(|(number, stmt)| match stmt {
             Stmt::Load { dst, place, index: other, .. } => {
-                (*place == Place::Param(ParamId(number)) && other == index).then_some(*dst)
+                (*place == Kernel::numbered(*first, number) && other == index).then_some(*dst)
             }
             _ => None,
         });
@@ -90,7 +133,7 @@ impl Kernel {
                 && (number + 1 == values.len() || !index.iter().any(|&part| self.reads(part, *slot)))
         };
         let are_apart = values.iter().enumerate().all(is_alone);
-        are_apart.then_some(Packed { place: Place::Param(*id), index, values, ty: pack.ty })
+        are_apart.then_some(Packed { place: *first, index, values, ty: pack.ty })
     }
 
     /// Whether an expression reads a slot.
@@ -105,16 +148,16 @@ impl Kernel {
 
     /// The stores with which the block begins, if they are to all numbers of a pack in their order.
     pub fn packed_stores<'s>(&self, block: &'s [Stmt]) -> Option<Packed<'s, ExprId>> {
-        let Stmt::Store { place: Place::Param(id), index, .. } = block.first()? else { return None };
-        let pack = self.pack_of(*id)?;
-        let stmts = block.get(..pack.params.len())?;
-        let values = pack.params.clone().zip(stmts).map(|(number, stmt)| match stmt {
+        let Stmt::Store { place: first, index, .. } = block.first()? else { return None };
+        let pack = self.pack_of(*first)?;
+        let stmts = block.get(..pack.places.len())?;
+        let values = pack.places.clone().zip(stmts).map(|(number, stmt)| match stmt {
             Stmt::Store { value, place, index: other, .. } => {
-                (*place == Place::Param(ParamId(number)) && other == index).then_some(*value)
+                (*place == Kernel::numbered(*first, number) && other == index).then_some(*value)
             }
             _ => None,
         });
-        Some(Packed { place: Place::Param(*id), index, values: values.collect::<Option<_>>()?, ty: pack.ty })
+        Some(Packed { place: *first, index, values: values.collect::<Option<_>>()?, ty: pack.ty })
     }
 }
 

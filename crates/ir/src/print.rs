@@ -4,8 +4,8 @@ use std::fmt::{self, Write as _};
 
 use crate::message::Message;
 use crate::{
-    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamId, ParamKind, Place, SharedLen, SlotId, Stmt,
-    Type, eval,
+    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamKind, Place, SharedLen, SlotId, Stmt, Type,
+    eval,
 };
 
 impl fmt::Display for Kernel {
@@ -220,16 +220,7 @@ impl Printer<'_> {
 
     fn at(&self, place: Place, index: &[ExprId]) -> String {
         let index: Vec<_> = index.iter().map(|&index| self.expr(index)).collect();
-        let path = match place {
-            Place::Param(id) => self.path(id),
-            Place::Shared(_) | Place::Local(_) => "",
-        };
-        format!("{}[{}]{path}", self.place(place), index.join(", "))
-    }
-
-    /// The way from an element to the number that a parameter is.
-    fn path(&self, id: ParamId) -> &'static str {
-        self.kernel.params.get(id.index()).and_then(|param| param.field).map_or("", |field| field.path)
+        format!("{}[{}]{}", self.place(place), index.join(", "), self.kernel.path(place))
     }
 
     /// An expression within another one.
@@ -246,7 +237,7 @@ impl Printer<'_> {
         match *expr {
             Expr::Const(constant) => constant_text(constant),
             Expr::Slot(slot) => self.slot(slot),
-            Expr::Param(param) => self.place(Place::Param(param)) + self.path(param),
+            Expr::Param(param) => self.place(Place::Param(param)) + self.kernel.path(Place::Param(param)),
             Expr::Extent(place, dimension) => format!("extent({}, {dimension})", self.place(place)),
             Expr::Builtin(builtin, dimension) => format!("{}({dimension})", builtin_name(builtin)),
             Expr::Unary(op, x) if op.is_sign() => format!("{}{}", op.name(), self.operand(x)),

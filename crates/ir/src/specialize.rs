@@ -255,9 +255,16 @@ fn drop_memory(kernel: &mut Kernel) {
     kernel.slots.iter_mut().zip(slots).filter(|(_, used)| !used).for_each(|(slot, _)| slot.ty = Type::U32);
     let unused = kernel.locals.iter_mut().zip(locals).filter(|(_, used)| !used);
     unused.for_each(|(array, _)| *array = LocalArray::new(Type::U32, 1));
+    // The arrays of one kind of elements stay together.
+    let first = |number: usize| kernel.shared[number].field.map_or(number, |field| field.first.index());
+    let used = |number: usize| (0..shared.len()).any(|other| shared[other] && first(other) == first(number));
+    let shared: Vec<bool> = (0..shared.len()).map(used).collect();
     // The launch gives the length of an array that has none by itself, in its own elements.
     let unused = kernel.shared.iter_mut().zip(shared).filter(|(array, used)| !used && array.len != SharedLen::AtLaunch);
-    unused.for_each(|(array, _)| (array.element, array.atomic, array.len) = (Type::U32, false, SharedLen::Static(1)));
+    unused.for_each(|(array, _)| {
+        (array.element, array.atomic, array.len) = (Type::U32, false, SharedLen::Static(1));
+        array.field = None;
+    });
 }
 
 fn retain(block: &mut Vec<Stmt>, keep: &dyn Fn(&Stmt) -> bool) {

@@ -6,7 +6,8 @@ use thiserror::Error;
 use crate::message::{MOST_ARGUMENTS, Message, Piece};
 use crate::typing::{Checked, PlaceType, Typing, ensure};
 use crate::{
-    Access, ExprId, Field, Kernel, Label, MAX_RANK, Param, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type,
+    Access, ExprId, Field, Kernel, Label, MAX_RANK, Param, ParamKind, Place, SharedArray, SharedLen, Site, SlotId,
+    Stmt, Type,
 };
 
 /// What is wrong with a kernel, and where.
@@ -79,7 +80,8 @@ impl Verifier<'_> {
         }
         let at_launch = kernel.shared.iter().filter(|array| array.len == SharedLen::AtLaunch).count();
         ensure(at_launch <= 1, || format!("{at_launch} shared arrays are sized at launch; at most one can be"))?;
-        for array in &kernel.shared {
+        for (number, array) in kernel.shared.iter().enumerate() {
+            self.shared_field(number, array)?;
             let (name, element) = (array.name, array.element);
             ensure(element != Type::Bool, || format!("shared array `{name}` is of bool"))?;
             if let SharedLen::Grid(extents) = array.len {
@@ -126,12 +128,29 @@ impl Verifier<'_> {
             };
             (is_of_one && first.field.is_some_and(|field| field.size == size)).then_some(())
         };
-        let (name, bytes) = (param.name, ty.size() as u64);
+        let name = param.name;
         ensure(together().is_some(), || {
             format!("parameter `{name}` is a number of an element that {first:?} does not begin")
         })?;
-        let fits = u64::from(offset) % bytes == 0 && u64::from(offset) + bytes <= u64::from(size);
-        ensure(fits, || format!("parameter `{name}` is a {ty} at {offset} of an element of {size} bytes"))
+        ensure(fits(ty, offset, size), || {
+            format!("parameter `{name}` is a {ty} at {offset} of an element of {size} bytes")
+        })
+    }
+
+    /// Checks that an array that holds a number of elements is one of those that stand together.
+    fn shared_field(&self, number: usize, array: &SharedArray) -> Checked {
+        let Some(Field { first, offset, size, .. }) = array.field else { return Ok(()) };
+        let (name, ty) = (array.name, array.element);
+        let together = self.kernel.shared.get(first.index()).filter(|begin| {
+            let is_of_one = (begin.len, begin.atomic) == (array.len, array.atomic);
+            is_of_one && first.index() <= number && begin.field.is_some_and(|field| field.size == size)
+        });
+        ensure(together.is_some(), || {
+            format!("shared array `{name}` is a number of an element that {first:?} does not begin")
+        })?;
+        ensure(fits(ty, offset, size), || {
+            format!("shared array `{name}` is a {ty} at {offset} of an element of {size} bytes")
+        })
     }
 
     fn of(&self) -> Typing<'_> {
@@ -155,8 +174,7 @@ impl Verifier<'_> {
     /// An access to numbers that lie side by side; those of one field of neighbouring elements do not.
     fn lanes(&self, place: Place, index: ExprId) -> Checked<PlaceType> {
         let found = self.access(place, &[index], false)?;
-        let field = if let Place::Param(id) = place { self.kernel.params[id.index()].field } else { None };
-        ensure(field.is_none(), || {
+        ensure(!self.kernel.is_field(place), || {
             format!("lanes of `{}`, which is one field of its elements", self.kernel.place_name(place))
         })?;
         Ok(found)
@@ -301,4 +319,10 @@ impl Verifier<'_> {
             }
         }
     }
+}
+
+/// Whether a number of this type may stand at an offset of an element of `size` bytes.
+fn fits(ty: Type, offset: u32, size: u32) -> bool {
+    let bytes = ty.size() as u64;
+    u64::from(offset).is_multiple_of(bytes) && u64::from(offset) + bytes <= u64::from(size)
 }

@@ -14,7 +14,14 @@ const LINE: Site = Site { file: "kernel.rs", line: 7, column: 5 };
 fn kernel() -> Kernel {
     let view =
         |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
-    let shared = |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(4), atomic, site: AT };
+    let shared = |name, atomic| SharedArray {
+        name,
+        element: Type::U32,
+        len: SharedLen::Static(4),
+        atomic,
+        site: AT,
+        field: None,
+    };
     Kernel {
         params: vec![
             Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },

@@ -8,7 +8,7 @@ use crate::assemble::{Class, Section, Value, ins};
 use crate::emit::{Emitter, memory_type, shared_name};
 use crate::layout::Argument;
 use crate::locals::{Local, constants_name};
-use crate::parameters::shared_offsets;
+use crate::parameters::{SharedPlace, shared_offsets};
 
 /// An element's address, and its space.
 #[derive(Clone, Debug)]
@@ -69,7 +69,8 @@ impl Emitter<'_> {
         let size = self.kernel.element_of(place).size() as u64;
         match place {
             Place::Param(param) => self.in_view(param, index),
-            Place::Shared(id) => {
+            Place::Shared(number) => {
+                let SharedPlace { first: id, offset: within, size } = SharedPlace::of(self.kernel, number);
                 let array = &self.kernel.shared[id.index()];
                 let (offsets, prefix) = shared_offsets(self.kernel);
                 let given = self.layout.shared_bytes_at_launch > 0;
@@ -79,7 +80,7 @@ impl Emitter<'_> {
                     _ if given => (format!("{}_shared", self.entry), offsets[id.index()]),
                     _ => (shared_name(array.name, id.index()), 0),
                 };
-                self.in_array("shared", Class::Word, name, u64::from(offset), index[0], size)
+                self.in_array("shared", Class::Word, name, u64::from(offset + within), index[0], u64::from(size))
             }
             Place::Local(id) => {
                 let name = match self.locals[id.index()] {

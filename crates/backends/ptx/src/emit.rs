@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::plain_name;
-use wattle_ir::{Builtin, ExprId, Kernel, LaunchValue, Legal, Param, ParamId, ParamKind, SlotId, Type};
+use wattle_ir::{Builtin, ExprId, Kernel, LaunchValue, Legal, Param, ParamId, ParamKind, SharedId, SlotId, Type};
 use wattle_memory::Lowering;
 
 pub use crate::assemble::memory_type;
@@ -13,7 +13,7 @@ use crate::assemble::{Assembler, Class, Section, Value, ins};
 use crate::flow::Flow;
 use crate::layout::{Argument, LaunchLayout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module};
 use crate::locals::{Local, constants};
-use crate::parameters::layout;
+use crate::parameters::{layout, shared_bytes};
 use crate::report::Reports;
 use crate::target::{Lacking, PtxTarget};
 use crate::warp::Lanes;
@@ -130,8 +130,7 @@ impl Emitter<'_> {
         body += "{\n";
         if layout.shared_bytes_at_launch == 0 {
             for (number, array) in kernel.shared.iter().enumerate() {
-                let Some(len) = array.len.known() else { continue };
-                let bytes = len.max(1).saturating_mul(array.element.size() as u32);
+                let Some(bytes) = shared_bytes(kernel, SharedId(number as u32)) else { continue };
                 let name = shared_name(array.name, number);
                 let _ = writeln!(body, "    .shared .align 16 .b8 {name}[{bytes}];");
             }

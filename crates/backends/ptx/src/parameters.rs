@@ -1,6 +1,6 @@
 //! The parameters and the shared memory that a launch gives a kernel's entry.
 
-use wattle_ir::{Builtin, Expr, Kernel, LaunchValue, ParamId, ParamKind, Place, SharedLen};
+use wattle_ir::{Builtin, Expr, Field, Kernel, LaunchValue, ParamId, ParamKind, Place, SharedId, SharedLen};
 
 use crate::emit::shared_at_launch;
 use crate::layout::{Argument, LaunchLayout, Parameter};
@@ -66,12 +66,38 @@ fn placed(arguments: &[(Argument, u32)]) -> Vec<Parameter> {
 pub fn shared_offsets(kernel: &Kernel) -> (Vec<u32>, u32) {
     let mut end = 0u32;
     let mut offsets = Vec::with_capacity(kernel.shared.len());
-    for array in &kernel.shared {
+    for number in (0..kernel.shared.len() as u32).map(SharedId) {
         offsets.push(end);
-        if let Some(len) = array.len.known() {
-            let bytes = len.max(1).saturating_mul(array.element.size() as u32);
-            end = end.saturating_add(bytes.saturating_add(15) & !15);
-        }
+        let bytes = shared_bytes(kernel, number).unwrap_or(0);
+        end = end.saturating_add(bytes.saturating_add(15) & !15);
     }
     (offsets, end)
+}
+
+/// The bytes of an array in shared memory that the module declares; `None` where it declares none: the launch gives
+/// them, or the array stands in an earlier one.
+pub fn shared_bytes(kernel: &Kernel, id: SharedId) -> Option<u32> {
+    let SharedPlace { first, size, .. } = SharedPlace::of(kernel, id);
+    let len = kernel.shared[id.index()].len.known().filter(|_| first == id)?;
+    Some(len.max(1).saturating_mul(size))
+}
+
+/// Where the elements of an array in shared memory are.
+pub struct SharedPlace {
+    /// The array in whose bytes they are.
+    pub first: SharedId,
+    /// The offset of the first one, in bytes.
+    pub offset: u32,
+    /// The distance of neighbours, in bytes.
+    pub size: u32,
+}
+
+impl SharedPlace {
+    pub fn of(kernel: &Kernel, id: SharedId) -> SharedPlace {
+        let array = &kernel.shared[id.index()];
+        match (array.field, kernel.shared_pack(id)) {
+            (Some(Field { first, offset, size, .. }), Some(_)) => SharedPlace { first, offset, size },
+            _ => SharedPlace { first: id, offset: 0, size: array.element.size() as u32 },
+        }
+    }
 }

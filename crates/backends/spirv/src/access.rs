@@ -69,7 +69,10 @@ impl Emitter<'_> {
     /// returns how many they are.
     pub(crate) fn packed(&mut self, block: &[Stmt]) -> Option<usize> {
         let kernel = self.kernel;
-        let (loads, stores) = (kernel.packed_loads(block), kernel.packed_stores(block));
+        // Each number of an element has an array of its own in block shared memory.
+        let is_apart = |place: Place| matches!(place, Place::Shared(_));
+        let loads = kernel.packed_loads(block).filter(|loads| !is_apart(loads.place));
+        let stores = kernel.packed_stores(block).filter(|stores| !is_apart(stores.place));
         let is_packed = loads.is_some() || stores.is_some();
         if let Some(site) = block.first().and_then(Stmt::site).filter(|_| is_packed) {
             self.asm.line(site.file, site.line, site.column);

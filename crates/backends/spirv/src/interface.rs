@@ -126,8 +126,8 @@ fn places(kernel: &Kernel, view: ParamId) -> Vec<(ParamId, Member)> {
     }
     let packs = kernel.packs(view).into_iter().zip(0..);
     let all = packs.flat_map(|(pack, number)| {
-        let is_vector = pack.params.len() > 1;
-        let lanes = pack.params.clone().zip(0..);
+        let is_vector = pack.places.len() > 1;
+        let lanes = pack.places.clone().zip(0..);
         let place = move |lane| Member { number, lane: is_vector.then_some(lane), ty: pack.ty };
         lanes.map(move |(param, lane)| (ParamId(param), place(lane))).collect::<Vec<_>>()
     });
@@ -193,8 +193,8 @@ impl Interface {
                 }
                 Some(field) => {
                     let of = kernel.packs(view.param).into_iter().map(|pack| {
-                        let (of, count) = (asm.ty(pack.ty), pack.params.len() as u32);
-                        let offset = kernel.params[pack.params.start as usize].field.map_or(0, |field| field.offset);
+                        let (of, count) = (asm.ty(pack.ty), pack.places.len() as u32);
+                        let offset = kernel.params[pack.places.start as usize].field.map_or(0, |field| field.offset);
                         (if count > 1 { asm.vector(of, count) } else { of }, offset)
                     });
                     let of: Vec<_> = of.collect();

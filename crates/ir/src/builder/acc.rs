@@ -155,10 +155,7 @@ where
 
     #[track_caller]
     fn declare<T: Element>(&self, len: SharedLen, atomic: bool) -> crate::Place {
-        let site = Site::caller();
-        let all = T::LAYOUT.numbers().iter().map(|leaf| self.builder.declare_shared(leaf.ty, len, atomic, site));
-        // An element has a number.
-        all.reduce(|first, _| first).unwrap_or(crate::Place::Shared(crate::SharedId(0)))
+        self.builder.declare_shared(T::LAYOUT, len, atomic, Site::caller())
     }
 
     /// An array in the block's shared memory.

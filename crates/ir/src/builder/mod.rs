@@ -224,10 +224,15 @@ impl Builder {
         ParamId(params.len() as u32 - 1)
     }
 
-    pub(crate) fn declare_shared(&self, element: Type, len: SharedLen, atomic: bool, site: Site) -> Place {
+    /// Declares arrays in shared memory, one for each number of the elements. Gives the first.
+    pub(crate) fn declare_shared(&self, layout: &ElementLayout, len: SharedLen, atomic: bool, site: Site) -> Place {
         let shared = &mut self.state.borrow_mut().kernel.shared;
-        shared.push(SharedArray { name: "shared", element, len, atomic, site });
-        Place::Shared(SharedId(shared.len() as u32 - 1))
+        let first = SharedId(shared.len() as u32);
+        for (number, leaf) in layout.numbers().iter().enumerate() {
+            let field = Field::of(first, layout, number);
+            shared.push(SharedArray { name: "shared", element: leaf.ty, len, atomic, site, field });
+        }
+        Place::Shared(first)
     }
 
     /// Names an array in shared memory, after the variable that holds it; it is an array for each of the `numbers` that

@@ -155,14 +155,13 @@ impl<'t> Legalizer<'t> {
     fn is_of_one_element(&self, before: &[Stmt], next: &Stmt) -> bool {
         let kernel = &self.values.kernel;
         let (Some(first), Some(last)) = (before.first(), before.last()) else { return false };
-        let of_several = |place| matches!(place, Place::Param(id) if kernel.params[id.index()].field.is_some());
         match (first, next) {
             (
                 Stmt::Load { place, index, site, .. },
                 Stmt::Load { place: other, index: other_index, site: other_site, .. },
             ) => {
                 let sets = last.assigned().into_iter().any(|slot| index.iter().any(|&id| self.values.reads(id, slot)));
-                of_several(*place)
+                kernel.is_field(*place)
                     && kernel.whole(*place) == kernel.whole(*other)
                     && (index, site) == (other_index, other_site)
                     && !sets
@@ -171,7 +170,7 @@ impl<'t> Legalizer<'t> {
                 Stmt::Store { place, index, site, .. },
                 Stmt::Store { place: other, index: other_index, site: other_site, .. },
             ) => {
-                of_several(*place)
+                kernel.is_field(*place)
                     && kernel.whole(*place) == kernel.whole(*other)
                     && (index, site) == (other_index, other_site)
             }

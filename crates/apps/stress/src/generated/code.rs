@@ -67,6 +67,7 @@ impl<'p> Code<'p> {
             len: SharedLen::Static(SHARED_INSTANCES * program.words.len() as u32),
             atomic,
             site,
+            field: None,
         };
         let shared = match space {
             Space::Device => Vec::new(),

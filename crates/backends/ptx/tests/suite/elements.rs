@@ -37,6 +37,20 @@ fn masses(acc: &Acc, bodies: PerItem<Body>) {
     }
 }
 
+macro_rules! turns {
+    ($($name:ident $ty:ty),+) => {$(
+        #[kernel]
+        fn $name(acc: &Acc, from: Read<$ty>, to: Shared<$ty>) {
+            let tile = acc.shared::<$ty, 64>();
+            let thread = acc.thread_in_block();
+            tile[thread] = from[thread];
+            acc.sync_block();
+            to[thread] = tile[63 - thread];
+        }
+    )+};
+}
+turns!(bodies_of_block Body, pairs_of_block Pair, triples_of_block [f32; 3], rows_of_block [[f32; 4]; 2]);
+
 /// The text and the machine code of a kernel's entry.
 fn machine_code(kernel: &wattle_ir::Kernel) -> Option<(String, String)> {
     let (ptxas, nvdisasm) = (crate::tools::assembler()?, crate::tools::disassembler()?);
@@ -89,4 +103,28 @@ fn a_field_alone_is_accessed_alone() {
     let kernel = masses(&mut device.alloc_zeroed::<Body>(4).unwrap()).build().unwrap();
     let text = crate::tools::module(&kernel, &PtxTarget::new(90)).text();
     assert!(text.contains("ld.global.f32") && text.contains("+12]") && !text.contains(".v4"), "{text}");
+}
+
+/// A larger element, or one that is not aligned, has an array for each number.
+#[test]
+fn elements_of_a_block_are_accessed_at_once() {
+    let device = Device::host();
+    let cases = [
+        (kernel!(device bodies_of_block Body), "v4.f32", ".128", 1),
+        (kernel!(device pairs_of_block Pair), "v2.b32", ".64", 1),
+        (kernel!(device triples_of_block [f32; 3]), "f32", "", 3),
+        (kernel!(device rows_of_block [[f32; 4]; 2]), "f32", "", 8),
+    ];
+    for (kernel, vector, width, accesses) in cases {
+        let Some((text, code)) = machine_code(&kernel) else { return };
+        assert_eq!(count(&text, ".shared .align 16"), accesses, "{text}");
+        for access in ["ld", "st"] {
+            let accesses_of = |what: &str| count(&text, &format!("{access}.weak.shared.{what} "));
+            assert_eq!(accesses_of(vector) % accesses, 0, "{text}");
+            assert!(accesses_of(vector) > 0 && (width.is_empty() || accesses_of("f32") == 0), "{text}");
+        }
+        for access in ["LDS", "STS"] {
+            assert!(code.contains(&format!("{access}{width} ")), "{}:\n{code}", kernel.name);
+        }
+    }
 }

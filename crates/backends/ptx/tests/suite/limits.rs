@@ -8,7 +8,8 @@ use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, PtxTarget, build, least_
 /// A kernel that stores into each of its shared arrays.
 fn kernel(lens: &[SharedLen]) -> Kernel {
     let site = Site::caller();
-    let array = |len: &SharedLen| SharedArray { name: "tile", element: Type::U32, len: *len, atomic: false, site };
+    let array =
+        |len: &SharedLen| SharedArray { name: "tile", element: Type::U32, len: *len, atomic: false, site, field: None };
     let store = |number: u32| Stmt::Store {
         place: Place::Shared(SharedId(number)),
         index: vec![ExprId(1)],

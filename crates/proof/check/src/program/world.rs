@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use wattle_core::lock;
-use wattle_ir::{Access, ParamKind, Place, Site};
+use wattle_ir::{Access, ParamKind, Place, SharedId, Site};
 use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 
@@ -218,12 +218,13 @@ impl World {
             }
         }
         if World::is_shared(address.memory) {
-            let arrays = &launch.program.kernel().shared;
-            let array = (address.memory & ((1 << 23) - 1)) as usize % arrays.len().max(1);
-            if let Some(array) = arrays.get(array) {
+            let kernel = launch.program.kernel();
+            let number = (address.memory & ((1 << 23) - 1)) % (kernel.shared.len().max(1) as u32);
+            if let Some(array) = kernel.shared.get(number as usize) {
                 let index = array.len.index(address.element);
                 let index: Vec<_> = index[..array.len.rank()].iter().map(u64::to_string).collect();
-                return format!("{}[{}]", array.name, index.join(", "));
+                let path = kernel.path(Place::Shared(SharedId(number)));
+                return format!("{}[{}]{path}", array.name, index.join(", "));
             }
         }
         format!("memory {}[{}]", address.memory, address.element)

@@ -1,6 +1,6 @@
 //! Names of threads, places, values and lines.
 
-use wattle_ir::{Param, ParamKind, Site, Type};
+use wattle_ir::{Param, ParamKind, SharedArray, Site, Type};
 use wattle_machine::Instruction;
 use wattle_memory::{EventId, Kind, Level, Model, Placement, Scope, ThreadId};
 
@@ -122,7 +122,8 @@ impl<'w> Names<'w> {
             ParamKind::View { element, .. } => Some(element),
             ParamKind::Scalar(_) => None,
         });
-        param.or_else(|| kernel.shared.iter().find(|array| array.name == name).map(|array| array.element))
+        let is_array = |array: &&SharedArray| array.name == name && array.field.map_or("", |field| field.path) == path;
+        param.or_else(|| kernel.shared.iter().find(is_array).map(|array| array.element))
     }
 
     /// The source line of an event, or a description of the event in the style of the source.

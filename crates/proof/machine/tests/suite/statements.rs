@@ -38,6 +38,7 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
             len: SharedLen::AtLaunch,
             atomic: false,
             site: site(1),
+            field: None,
         }],
         locals: vec![LocalArray::new(Type::U32, 3)],
         slots: vec![Slot { ty: Type::U32, name: Some("x") }],

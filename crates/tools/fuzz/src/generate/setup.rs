@@ -282,7 +282,7 @@ impl Generator<'_> {
         };
         let place = Place::Shared(SharedId(self.kernel.shared.len() as u32));
         let site = self.site();
-        self.kernel.shared.push(SharedArray { name: "tile", element, len, atomic, site });
+        self.kernel.shared.push(SharedArray { name: "tile", element, len, atomic, site, field: None });
         let (packed, state) = (self.random.coin(), Permission::Own(Owner::Straight));
         let region =
             Region { place, element, extent, atomic, global: false, per, packed, fixed: false, group: None, state };

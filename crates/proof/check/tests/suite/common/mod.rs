@@ -32,7 +32,7 @@ impl Build {
 
     pub fn shared(&mut self, name: &'static str, len: u32, atomic: bool) -> Place {
         let (len, site) = (SharedLen::Static(len), Site::caller());
-        self.kernel.shared.push(SharedArray { name, element: Type::U32, len, atomic, site });
+        self.kernel.shared.push(SharedArray { name, element: Type::U32, len, atomic, site, field: None });
         Place::Shared(SharedId(self.kernel.shared.len() as u32 - 1))
     }
 

@@ -13,7 +13,8 @@ pub fn kernel(launch: &Launch, number: usize, first: u32) -> Kernel {
     let view =
         |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     let site = Site { file: "case", line: 0, column: 1 };
-    let array = |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(LEN), atomic, site };
+    let array =
+        |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(LEN), atomic, site, field: None };
     let kernel = Kernel {
         params: vec![view("data", Access::Shared), view("flags", Access::Atomic), view("seen", Access::Shared)],
         shared: vec![array("tile", false), array("marks", true)],

@@ -86,8 +86,9 @@ impl Generator {
             params.push(Param { name, kind: ParamKind::View { access, element: Type::U32, rank }, field: None });
         }
         let shared = [SharedLen::AtLaunch, SharedLen::Static(9)];
-        let shared =
-            shared.map(|len| SharedArray { name: "shared", element: Type::F32, len, atomic: false, site }).to_vec();
+        let shared = shared
+            .map(|len| SharedArray { name: "shared", element: Type::F32, len, atomic: false, site, field: None })
+            .to_vec();
         let slots = TYPES.iter().flat_map(|&ty| [Slot { ty, name: None }; SLOTS as usize]).collect();
         let locals = LOCALS.map(|(element, len)| LocalArray::new(element, len)).to_vec();
         let kernel = Kernel { params, shared, locals, slots, ..Kernel::new("random", site, 2) };
