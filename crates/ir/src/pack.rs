@@ -78,8 +78,8 @@ impl Kernel {
         packs(&leaves, size)
     }
 
-    /// The arrays in shared memory that hold the numbers of one kind of elements, if an element is loaded and stored at
-    /// once. Larger elements have an array for each number: there neighbouring lanes would meet in a bank.
+    /// The arrays in shared memory that hold the numbers of one kind of elements, where an element has several that are
+    /// loaded and stored at once. Larger elements have an array for each number: there neighbouring lanes would meet in a bank.
     pub fn shared_pack(&self, id: SharedId) -> Option<Pack> {
         let first = self.shared[id.index()].field?.first;
         let all = self.shared.iter().zip(0..).skip(first.index());
@@ -90,7 +90,7 @@ impl Kernel {
             Some(Leaf { place, ty: array.element, offset: field.offset as usize })
         });
         let leaves: Vec<_> = leaves.collect();
-        packs(&leaves, size).pop().filter(|pack| pack.places.len() == leaves.len())
+        packs(&leaves, size).pop().filter(|pack| pack.places.len() > 1 && pack.places.len() == leaves.len())
     }
 
     /// The pack in which a place is, where there are several numbers in it.

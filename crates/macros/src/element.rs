@@ -6,10 +6,10 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Fields, Member, Result, Type, Visibility};
 
-use crate::parse::error;
+use crate::parse::{check_numbers, error};
 
-/// The fields of a struct that can be an element; an error for an `enum` or `union`.
-fn fields_of(input: &DeriveInput) -> Result<&Fields> {
+/// The fields of a struct that can be an element, and whether they are in the order in which they are written; an error for an `enum` or `union`.
+fn fields_of(input: &DeriveInput) -> Result<(&Fields, bool)> {
     let fields = match &input.data {
         Data::Struct(data) => &data.fields,
         Data::Enum(data) => {
@@ -38,14 +38,8 @@ fn fields_of(input: &DeriveInput) -> Result<&Fields> {
             }
         })?;
     }
-    if !is_c {
-        return error(
-            &input.ident,
-            "an element has its fields in the order in which they are written: put `#[repr(C)]` on it",
-        );
-    }
     match fields {
-        fields if !fields.is_empty() => Ok(fields),
+        fields if !fields.is_empty() => Ok((fields, is_c)),
         Fields::Named(_) | Fields::Unnamed(_) | Fields::Unit => {
             error(&input.ident, "an element has at least one number")
         }
@@ -54,9 +48,26 @@ fn fields_of(input: &DeriveInput) -> Result<&Fields> {
 
 /// Refuses a field of a type that is none of memory, as far as it shows in its name.
 fn check_field(field: &syn::Field) -> Result<()> {
-    let syn::Type::Path(path) = &field.ty else { return Ok(()) };
-    match path.path.get_ident().map(ToString::to_string).as_deref() {
+    check_numbers(&field.ty)?;
+    let path = match &field.ty {
+        Type::Path(path) => path,
+        Type::Tuple(tuple) => {
+            return error(
+                tuple,
+                "memory has no tuples; take an array, `[f32; 2]`, or a struct with `#[derive(Element)]`",
+            );
+        }
+        Type::Reference(_) | Type::Ptr(_) | Type::Slice(_) => {
+            return error(&field.ty, "memory holds numbers and `bool`, and no references; store an index");
+        }
+        _ => return Ok(()),
+    };
+    let name = path.path.segments.first().filter(|_| path.path.segments.len() == 1);
+    match name.map(|name| name.ident.to_string()).as_deref() {
         Some("usize" | "isize") => error(&field.ty, "`usize` has another size on other devices; take `u32` or `u64`"),
+        Some("Vec" | "Box" | "Option") => {
+            error(&field.ty, "memory holds numbers and `bool`; take an array of a constant length, `[f32; 4]`")
+        }
         Some("char" | "String") => error(&field.ty, "memory holds numbers and `bool`, and no text"),
         _ => Ok(()),
     }
@@ -82,10 +93,17 @@ struct Structure<'i> {
 }
 
 pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
-    let fields = fields_of(input)?;
+    let (fields, is_c) = fields_of(input)?;
     fields.iter().try_for_each(check_field)?;
     let structure = Structure::new(input, fields);
-    let layout_checks = structure.layout_checks();
+    // Where it alone is missing, the struct is an element all the same, so that nothing else is wrong.
+    let layout_checks = match is_c {
+        true => structure.layout_checks(),
+        false => {
+            let message = "an element has its fields in the order in which they are written: put `#[repr(C)]` on it";
+            syn::Error::new_spanned(&input.ident, message).into_compile_error()
+        }
+    };
     let (family, value) = (structure.family(), structure.value());
     let (element, in_builder) = (structure.element(), structure.in_builder());
     Ok(quote! {

@@ -50,8 +50,8 @@ macro_rules! updates {
     ($($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident $host:ident($old:ident, $operand:ident) $law:ident
         {$($meaning:tt)+})+) => {
         &[
-            "load", "load_with", "store", "store_with", "compare_exchange", "compare_exchange_with",
-            $(stringify!($method), stringify!($with),)+
+            ("load", 1), ("load_with", 3), ("store", 2), ("store_with", 4), ("compare_exchange", 3),
+            ("compare_exchange_with", 5), $((stringify!($method), 2), (stringify!($with), 4),)+
         ]
     };
 }
@@ -59,66 +59,85 @@ macro_rules! updates {
 macro_rules! warp_methods {
     ($($(#[$doc:meta])* $class:ident $op:ident $method:ident($($operand:ident),+) -> $out:ident $how:ident
         {$($kind:ident)+})+) => {
-        &["size", "lane", "lane_count", "ballot", "sync", $(stringify!($method),)+]
+        &[
+            ("size", 0), ("lane", 0), ("lane_count", 0), ("ballot", 1), ("sync", 0),
+            $((stringify!($method), [$(stringify!($operand)),+].len()),)+
+        ]
     };
 }
 
 macro_rules! device_methods {
     ([$warp_size:ident $sm:ident] $($(#[$doc:meta])* $variant:ident $method:ident $name:ident $answer:ident {$($answers:tt)+})+) => {
-        &[$(stringify!($method),)+]
+        &[$((stringify!($method), 0),)+]
     };
 }
 
+/// A method's name, and the number of arguments that it takes besides what it is called on.
+type Method = (&'static str, usize);
+
 /// The methods by owner: a type of both surfaces, or [`FUNCTIONS`] for what several types have.
-const METHODS: [(&str, &[&str]); 10] = [
+const METHODS: [(&str, &[Method]); 10] = [
     (
         "AccPlaces",
         &[
-            "thread_in_grid",
-            "thread_in_block",
-            "block_in_grid",
-            "threads_in_grid",
-            "threads_in_block",
-            "blocks_in_grid",
-            "frames",
-            "frame_extent",
-            "linear_thread_in_grid",
-            "linear_thread_in_block",
-            "linear_block_in_grid",
-            "linear_threads_in_grid",
-            "linear_threads_in_block",
-            "linear_blocks_in_grid",
-            "warp_in_block",
-            "warps_in_block",
-            "indices",
-            "items",
+            ("thread_in_grid", 0),
+            ("thread_in_block", 0),
+            ("block_in_grid", 0),
+            ("threads_in_grid", 0),
+            ("threads_in_block", 0),
+            ("blocks_in_grid", 0),
+            ("frames", 0),
+            ("frame_extent", 0),
+            ("linear_thread_in_grid", 0),
+            ("linear_thread_in_block", 0),
+            ("linear_block_in_grid", 0),
+            ("linear_threads_in_grid", 0),
+            ("linear_threads_in_block", 0),
+            ("linear_blocks_in_grid", 0),
+            ("warp_in_block", 0),
+            ("warps_in_block", 0),
+            ("indices", 2),
+            ("items", 1),
         ],
     ),
     (
         "Acc",
         &[
-            "sync_block",
-            "mem_fence",
-            "warp",
-            "device",
-            "clock",
-            "shared",
-            "shared_nd",
-            "shared_3d",
-            "shared_4d",
-            "shared_atomic",
-            "shared_at_launch",
-            "shared_atomic_at_launch",
+            ("sync_block", 0),
+            ("mem_fence", 2),
+            ("warp", 0),
+            ("device", 0),
+            ("clock", 0),
+            ("shared", 0),
+            ("shared_nd", 0),
+            ("shared_3d", 0),
+            ("shared_4d", 0),
+            ("shared_atomic", 0),
+            ("shared_at_launch", 0),
+            ("shared_atomic_at_launch", 0),
         ],
     ),
-    ("Shared", &["store_lanes"]),
-    ("Indices", &["contiguous", "strided"]),
-    ("Range", &["rev"]),
-    (FUNCTIONS, &["extent", "len", "is_empty", "lanes", "step_by", "linearize", "delinearize", "axis", "with_axis"]),
+    ("Shared", &[("store_lanes", 2)]),
+    ("Indices", &[("contiguous", 0), ("strided", 0)]),
+    ("Range", &[("rev", 0)]),
+    (
+        FUNCTIONS,
+        &[
+            ("extent", 0),
+            ("len", 0),
+            ("is_empty", 0),
+            ("lanes", 1),
+            ("step_by", 1),
+            ("linearize", 1),
+            ("delinearize", 1),
+            ("axis", 1),
+            ("with_axis", 2),
+        ],
+    ),
     ("Atomic", atomics!(updates)),
     ("Warp", warps!(warp_methods)),
     ("ThisDevice", device_properties!(device_methods)),
-    ("Mask", &["word", "count", "contains", "count_below", "lowest"]),
+    ("Mask", &[("word", 1), ("count", 0), ("contains", 1), ("count_below", 1), ("lowest", 0)]),
 ];
 
 /// The method that `#[device_fn]` writes beside a function with a receiver: rustc finds it by the receiver's type.
@@ -232,11 +251,22 @@ pub fn is_of_values(method: &str) -> bool {
 
 /// The methods of `Acc`, views and what they give, as users write them.
 pub fn methods_of_views_and_threads() -> impl Iterator<Item = &'static str> {
-    METHODS.iter().flat_map(|(_, methods)| methods.iter().copied())
+    METHODS.iter().flat_map(|(_, methods)| methods.iter().map(|(name, _)| *name))
+}
+
+/// The methods of a warp.
+pub fn methods_of_warps() -> impl Iterator<Item = &'static str> {
+    let of_warps = METHODS.iter().filter(|(owner, _)| *owner == "Warp");
+    of_warps.flat_map(|(_, methods)| methods.iter().map(|(name, _)| *name))
+}
+
+/// The number of arguments that a method takes besides what it is called on.
+pub fn arguments(method: &str) -> Option<usize> {
+    METHODS.iter().flat_map(|(_, methods)| methods.iter()).find(|(name, _)| *name == method).map(|(_, count)| *count)
 }
 
 fn owner_of(name: &str) -> Option<&'static str> {
-    METHODS.iter().find(|(_, methods)| methods.contains(&name)).map(|(owner, _)| *owner)
+    METHODS.iter().find(|(_, methods)| methods.iter().any(|(known, _)| *known == name)).map(|(owner, _)| *owner)
 }
 
 /// Whether the method is one of indices, extents and ranges, or of their numbers, that can fault.

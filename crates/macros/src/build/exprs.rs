@@ -208,7 +208,8 @@ impl Build {
                 return quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*));
             }
             Callee::Method(_) => return self.method(call, "__keep"),
-            Callee::Associated(path) => quote!(#path),
+            // As on the host, so that one that is not marked is refused once.
+            Callee::Associated(path) => quote_spanned!(span=> ::wattle::__private::marked(#path)),
             Callee::Parameter(Local { name, .. }) => quote!(#name),
         };
         let arguments = self.exprs(arguments);

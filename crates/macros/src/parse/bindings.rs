@@ -1,10 +1,11 @@
 //! `let`: with a value, without one, and with an `else`.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::{Pat, Result};
 
 use super::names::{SHARED, SHARED_ATOMIC};
-use super::{Parser, check_type, error, indices, markers};
+use super::{Parser, check_type, error, indices, markers, without_parentheses};
 use crate::ast::{Block, ExprKind, Local, Pattern, Statement, View};
 
 impl Parser {
@@ -29,6 +30,9 @@ impl Parser {
             }
         };
         markers::check_variable(&init.expr)?;
+        if ty.is_none() {
+            check_lanes(&init.expr)?;
+        }
         if let Err(error) = indices::check_let(pattern, &value) {
             let _ = self.pattern(pattern, true);
             return Err(error);
@@ -44,6 +48,7 @@ impl Parser {
         let known = ty.clone().or_else(|| self.type_of(&init.expr));
         let is_no_struct = self.is_no_struct(&init.expr);
         let (is_number, is_users) = (self.is_number(&init.expr), self.is_users(&init.expr));
+        let is_warp = self.is_warp(&init.expr);
         let mut pattern = self.pattern(pattern, otherwise.is_some())?;
         if let Pattern::Local(local) = &mut pattern
             && ty.is_none()
@@ -68,6 +73,9 @@ impl Parser {
             }
             if is_number {
                 self.known_numbers.insert(local.number);
+            }
+            if is_warp {
+                self.warps.insert(local.number);
             }
             if is_users {
                 self.users.insert(local.number);
@@ -98,5 +106,16 @@ impl Parser {
             syn::Expr::Block(block) => self.block(&block.block),
             other => error(other, "a block follows `else`"),
         }
+    }
+}
+
+/// Refuses lanes whose number nothing says.
+fn check_lanes(value: &syn::Expr) -> Result<()> {
+    match without_parentheses(value) {
+        syn::Expr::MethodCall(call) if call.method == "lanes" && call.turbofish.is_none() && call.args.len() == 1 => {
+            let (of, index) = (call.receiver.to_token_stream(), call.args.to_token_stream());
+            error(&call.method, &format!("say how many elements are read at once: `{of}.lanes::<4>({index})`"))
+        }
+        _ => Ok(()),
     }
 }

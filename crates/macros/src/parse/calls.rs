@@ -7,10 +7,10 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 
 use super::absent::{Called, absent};
-use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, instead, nearest};
+use super::names::{ALSO_USERS, ELSEWHERE, SHARED, SHARED_ATOMIC, instead, nearest, nearest_of_warps};
 use super::{Parser, error, markers, without_parentheses, words};
 use crate::ast::{Callee, Expr, ExprKind, Local, Owner, View};
-use crate::names::{is_method, is_of_acc};
+use crate::names::{arguments, is_atomic, is_method, is_of_acc, methods_of_warps};
 use crate::numbers::{is_number, math};
 use crate::source;
 
@@ -27,6 +27,10 @@ impl Parser {
         // Of these names some are the library's too, of other things.
         let is_elsewhere = !is_of_acc(&call.method) && self.is_acc(&call.receiver);
         if let Some(message) = absent(&name, Called::OnAcc).filter(|_| is_elsewhere) {
+            return error(&call.method, &message);
+        }
+        if self.is_warp(&call.receiver) && methods_of_warps().all(|known| known != name) {
+            let message = absent(&name, Called::Method).unwrap_or_else(|| not_of_warps(&name));
             return error(&call.method, &message);
         }
         if let Some(own) = self.own_method(call)? {
@@ -80,16 +84,40 @@ impl Parser {
             );
         }
         markers::check_arguments(call)?;
-        if let Some(message) = misgiven(call, &name) {
+        let message = misgiven(call, &name).or_else(|| self.not_constant(call)).or_else(|| miscounted(call, &name));
+        if let Some(message) = message {
             return error(&call.method, &message);
         }
         let receiver = Box::new(self.base(&call.receiver)?);
+        if let Some(view) = self.view(&receiver).filter(|view| is_atomic(&call.method) && *view != View::Atomic) {
+            let of = call.receiver.to_token_stream();
+            return error(&call.method, &not_atomic(&name, &of.to_string(), view));
+        }
         let (mut name, generics) = (call.method.clone(), call.turbofish.clone());
         if name == "shared_nd" {
             name = by_extents(call)?;
         }
         let arguments = if name == "items" { self.items_of(&call.args)? } else { self.exprs(&call.args)? };
         Ok(ExprKind::Method { receiver, name, generics, arguments })
+    }
+
+    /// The message about the length of an array in shared memory that is a variable.
+    fn not_constant(&self, call: &syn::ExprMethodCall) -> Option<String> {
+        let name = call.method.to_string();
+        if ![&SHARED[..], &SHARED_ATOMIC].iter().any(|known| known.contains(&name.as_str())) {
+            return None;
+        }
+        let lengths = call.turbofish.iter().flat_map(|generics| generics.args.iter().skip(1));
+        let variable = lengths.filter_map(|length| match length {
+            syn::GenericArgument::Type(syn::Type::Path(path)) => path.path.get_ident(),
+            _ => None,
+        });
+        let variable = variable.into_iter().find(|name| self.find(name).is_some())?;
+        let at_launch = if SHARED_ATOMIC.contains(&name.as_str()) { SHARED_ATOMIC[1] } else { SHARED[4] };
+        Some(format!(
+            "`{variable}` is a variable, and the length of an array in shared memory is a constant, `const N: usize = 64;`; a \
+             length that the launch gives is that of `acc.{at_launch}::<f32>()`"
+        ))
     }
 
     /// The message about a method that kernels do not know, where it cannot be one of the user's types.
@@ -113,9 +141,33 @@ impl Parser {
             _ => None,
         };
         match arguments.first().and_then(several) {
-            Some((views, span)) => Ok(vec![Expr { kind: ExprKind::Tuple(self.arguments(&views)?), span }]),
-            None => self.arguments(arguments),
+            Some((views, span)) => Ok(vec![Expr { kind: ExprKind::Tuple(self.views_of_items(&views)?), span }]),
+            None => self.views_of_items(arguments),
         }
+    }
+
+    /// Views that `items` goes over: those of which each element belongs to one thread, to be changed.
+    fn views_of_items<'e>(&mut self, all: impl IntoIterator<Item = &'e syn::Expr>) -> Result<Vec<Expr>> {
+        let views = self.arguments(all)?;
+        for view in &views {
+            let (of, is_borrowed) = match &view.kind {
+                ExprKind::Exclusive(of) => (&**of, true),
+                _ => (view, false),
+            };
+            let ExprKind::Local(local) = &of.kind else { continue };
+            let name = &local.name;
+            let message = match self.views.get(&local.number) {
+                Some(View::PerItem) if is_borrowed => continue,
+                Some(View::PerItem) => format!("a view that `items` goes over is borrowed: write `&mut {name}`"),
+                Some(View::ReadLine | View::Read | View::Shared | View::Atomic) => format!(
+                    "`items` goes over `PerItem` views, each element of which belongs to one thread; of `{name}` go over \
+                     the indices: `for i in acc.indices(THREADS_IN_GRID, {name}.extent())`"
+                ),
+                None => continue,
+            };
+            return error(name, &message);
+        }
+        Ok(views)
     }
 
     pub(super) fn call(&mut self, call: &syn::ExprCall) -> Result<ExprKind> {
@@ -243,6 +295,48 @@ fn stepped_backwards(call: &syn::ExprMethodCall) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The message about a method that a warp does not have.
+fn not_of_warps(name: &str) -> String {
+    let meant = nearest_of_warps(name).map(|nearest| format!(" (did you mean `{nearest}`?)")).unwrap_or_default();
+    let all: Vec<_> = methods_of_warps().filter(|method| *method != "ballot_word").collect();
+    format!("a warp has no `{name}`{meant}; it has {}", all.join(", "))
+}
+
+/// The message about an atomic operation on a view that is none of atomics.
+fn not_atomic(name: &str, of: &str, view: View) -> String {
+    let kind = match view {
+        View::ReadLine | View::Read => "Read",
+        View::PerItem => "PerItem",
+        View::Shared => "Shared",
+        View::Atomic => "Atomic",
+    };
+    format!(
+        "`{name}` is an operation on atomic memory, and `{of}` is a `{kind}` view: take it as `{of}: Atomic<u32>`, or declare it \
+         by `acc.shared_atomic::<u32, 64>()` in block shared memory"
+    )
+}
+
+/// The message about a method of the library that is given too few arguments or too many.
+fn miscounted(call: &syn::ExprMethodCall, name: &str) -> Option<String> {
+    let count = arguments(name).filter(|count| *count != call.args.len())?;
+    let of = call.receiver.to_token_stream();
+    let plural = if count == 1 { "" } else { "s" };
+    let order = match name {
+        "load_with" => "Acquire",
+        "store_with" => "Release",
+        _ => "AcqRel",
+    };
+    let last = match name {
+        "mem_fence" => format!(": `{of}.mem_fence(Scope::Device, Order::Release)`"),
+        _ if name.ends_with("_with") => {
+            format!(", the last two a scope and an order: `{of}.{name}(…, Scope::Device, Order::{order})`")
+        }
+        _ => String::new(),
+    };
+    let count = if count == 0 { "no".to_owned() } else { count.to_string() };
+    Some(format!("`{name}` takes {count} argument{plural}{last}"))
 }
 
 /// The message about a length or orders that are given as they are elsewhere.

@@ -10,6 +10,7 @@ use super::types::check_cast;
 use super::{Parser, choice, error, indices, places, without_parentheses, words};
 use crate::ast::{Change, Expr, ExprKind, Local, Pattern, View};
 use crate::rules::{contracted, contracted_assignment};
+use crate::signature::rank;
 
 impl Parser {
     pub(super) fn expr(&mut self, x: &syn::Expr) -> Result<Expr> {
@@ -51,6 +52,9 @@ impl Parser {
             }
             syn::Expr::Continue(next) => ExprKind::Continue(self.target(x, &next.label, false)?),
             syn::Expr::Return(leave) => {
+                if let Some(value) = leave.expr.as_ref().filter(|_| self.is_kernel && self.outside.is_none()) {
+                    return error(value, "a kernel returns nothing: write results to a view, and leave by `return;`");
+                }
                 self.returns = true;
                 let mut value = leave.expr.as_ref().map(|value| self.boxed(value)).transpose()?;
                 value.iter_mut().for_each(|value| self.adapt(value));
@@ -176,6 +180,9 @@ impl Parser {
         if let syn::Expr::Range(range) = &*index.index {
             return error(range, "there are no slices in kernels; pass a view of the part you want, or index");
         }
+        if let Some(message) = self.one_by_one(index) {
+            return error(index, &message);
+        }
         let base = Box::new(self.base(&index.expr)?);
         match self.view(&base) {
             Some(View::PerItem) => {
@@ -192,9 +199,33 @@ impl Parser {
                      `x.fetch_add(i, value)`; for plain accesses take `Shared`",
                 );
             }
-            Some(View::Read | View::ReadLine | View::Shared) | None => {}
+            Some(View::Read | View::ReadLine | View::Shared) => {
+                if let Some(message) = self.not_an_index(index) {
+                    return error(index, &message);
+                }
+            }
+            None => {}
         }
         Ok(ExprKind::Index(base, self.boxed(&index.index)?))
+    }
+
+    /// The message about a view of numbers in several dimensions whose indices stand one behind the other, `x[1][2]`.
+    fn one_by_one(&self, index: &syn::ExprIndex) -> Option<String> {
+        let syn::Expr::Index(inner) = without_parentheses(&index.expr) else { return None };
+        let view = self.type_of(&inner.expr)?;
+        rank(&view)?;
+        let element = Parser::element_of(&view)?;
+        let is_of_numbers = matches!(&element, syn::Type::Path(ty) if ty.path.get_ident().is_some_and(|ty| self.is_type_of_numbers(ty)));
+        let (of, first, second) =
+            (inner.expr.to_token_stream(), inner.index.to_token_stream(), index.index.to_token_stream());
+        is_of_numbers.then(|| format!("an index in several dimensions is an array: write `{of}[[{first}, {second}]]`"))
+    }
+
+    /// The message about an index of a view that is a tuple.
+    fn not_an_index(&self, index: &syn::ExprIndex) -> Option<String> {
+        let syn::Expr::Tuple(parts) = without_parentheses(&index.index) else { return None };
+        let (of, parts) = (index.expr.to_token_stream(), parts.elems.to_token_stream());
+        Some(format!("an index in several dimensions is an array: write `{of}[[{parts}]]`"))
     }
 
     fn while_loop(&mut self, repeat: &syn::ExprWhile) -> Result<ExprKind> {

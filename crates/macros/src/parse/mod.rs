@@ -41,7 +41,7 @@ pub use markers::check_parameter as check_marker_parameter;
 pub use names::{SHARED, instead};
 use receivers::OwnGenerics;
 use scope::Scope;
-pub use types::{check_type, class};
+pub use types::{check_numbers, check_type, class};
 
 /// An error that underlines all of `at`.
 pub fn error<T>(at: impl ToTokens, message: &str) -> Result<T> {
@@ -67,6 +67,8 @@ pub struct Parser {
     views: HashMap<usize, View>,
     /// The variables that are the `Acc`, by number.
     accs: HashSet<usize>,
+    /// The variables that are a warp, by number.
+    warps: HashSet<usize>,
     /// The places on which methods are called whose arguments are being parsed: these change none of them.
     called_on: Vec<Way>,
     /// The types of variables, by number, where they are written.
@@ -109,6 +111,7 @@ impl Parser {
             targets: 0,
             views: HashMap::new(),
             accs: HashSet::new(),
+            warps: HashSet::new(),
             called_on: Vec::new(),
             types: HashMap::new(),
             known_numbers: HashSet::new(),

@@ -1,15 +1,24 @@
 //! The methods that kernels know, and those that they know under another name.
 
-use crate::names::methods_of_views_and_threads;
+use crate::names::{methods_of_views_and_threads, methods_of_warps};
 use crate::numbers::of_numbers;
 
 /// The method whose name is nearest to this one, if it is near enough to have been meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
-    let near = of_numbers()
-        .map(|known| known.name)
-        .chain(methods_of_views_and_threads())
-        .map(|known| (strsim::levenshtein(name, known), known))
-        .min()?;
+    nearest_of(name, of_numbers().map(|known| known.name).chain(methods_of_views_and_threads()))
+}
+
+/// The method of a warp whose name is nearest to this one, or that has it in its name.
+pub fn nearest_of_warps(name: &str) -> Option<&'static str> {
+    let within = |known: &&str| known.split('_').any(|part| part == name);
+    match name {
+        "broadcast" => Some("shuffle"),
+        _ => nearest_of(name, methods_of_warps()).or_else(|| methods_of_warps().find(within)),
+    }
+}
+
+fn nearest_of(name: &str, all: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let near = all.map(|known| (strsim::levenshtein(name, known), known)).min()?;
     (near.0 <= name.len() / 3).then_some(near.1)
 }
 
@@ -36,6 +45,8 @@ pub const ELSEWHERE: &[(&str, &str)] = &[
     ("swap", "write `(a[i], a[j]) = (a[j], a[i])` for an array, and `x.exchange(i, value)` on `Atomic` memory"),
     ("is_ok", "a compare-exchange gives what it found: write `x.compare_exchange(i, expected, desired) == expected`"),
     ("is_err", "a compare-exchange gives what it found: write `x.compare_exchange(i, expected, desired) != expected`"),
+    ("cas", "write `x.compare_exchange(i, expected, desired)`, which gives the old value"),
+    ("dp4a", "of `[i8; 4]` elements write `for k in 0..4 { sum += x[k] as i32 * y[k] as i32; }`"),
     ("compare_and_swap", "write `x.compare_exchange(i, expected, desired)`, which gives the old value"),
     ("compare_exchange_weak", "write `x.compare_exchange(i, expected, desired)`, which gives the old value"),
     ("for_each", "write a `for` loop"),

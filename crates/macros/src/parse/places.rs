@@ -1,7 +1,9 @@
 //! What kernels assign to, and `&mut` arguments.
 
+use syn::punctuated::Punctuated;
 use syn::{Result, spanned::Spanned};
 
+use super::structs::{is_structs, numbered};
 use super::{Parser, error, without_parentheses};
 use crate::ast::{Block, Expr, ExprKind, Pattern, Place, Statement, View};
 
@@ -18,7 +20,11 @@ impl Parser {
     pub(super) fn assignment(&mut self, assign: &syn::ExprAssign) -> Result<ExprKind> {
         let mut value = self.boxed(&assign.right)?;
         let left = without_parentheses(&assign.left);
-        if !matches!(left, syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Infer(_)) {
+        let takes_apart = match left {
+            syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Infer(_) | syn::Expr::Struct(_) => true,
+            left => numbered_structure(left).is_some(),
+        };
+        if !takes_apart {
             self.adapt(&mut value);
             let place = self.place(left)?;
             if let (Place::Variable(local, _), Some(_)) = (&place, self.view(&value))
@@ -48,11 +54,21 @@ impl Parser {
                 let parts = all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>()?;
                 Ok(Pattern::Array(parts, all.span()))
             }
+            syn::Expr::Struct(all) if all.rest.is_none() => {
+                let field =
+                    |field: &syn::FieldValue| Ok((field.member.clone(), self.assignee(&field.expr, assignments)?));
+                let fields = all.fields.iter().map(field).collect::<Result<_>>()?;
+                Ok(Pattern::Struct { path: all.path.clone(), fields, rest: all.dot2_token.is_some() })
+            }
             syn::Expr::Infer(wild) => Ok(Pattern::Wild(wild.span())),
             syn::Expr::Range(rest) => {
                 error(rest, "write each part of the tuple or array in its place, with `_` for others")
             }
             left => {
+                if let Some((path, parts)) = numbered_structure(left) {
+                    let parts = parts.iter().map(|x| self.assignee(x, assignments)).collect::<Result<Vec<_>>>()?;
+                    return Ok(Pattern::Struct { path: path.clone(), fields: numbered(parts).collect(), rest: false });
+                }
                 let (local, span) = (self.unnamed("assigned"), left.span());
                 let value = Box::new(Expr { kind: ExprKind::Local(local.clone()), span });
                 let kind = ExprKind::Assign(Box::new(self.place(left)?), value);
@@ -146,6 +162,14 @@ impl Parser {
     pub(super) fn arguments<'e>(&mut self, all: impl IntoIterator<Item = &'e syn::Expr>) -> Result<Vec<Expr>> {
         all.into_iter().map(|x| self.argument(x)).collect()
     }
+}
+
+/// The name and the fields of a struct whose fields have numbers: `Pair(a, b)`.
+fn numbered_structure(x: &syn::Expr) -> Option<(&syn::Path, &Punctuated<syn::Expr, syn::Token![,]>)> {
+    let syn::Expr::Call(call) = x else { return None };
+    let syn::Expr::Path(path) = &*call.func else { return None };
+    let is_type = path.path.segments.last()?.ident.to_string().starts_with(char::is_uppercase);
+    (is_type && is_structs(&path.path)).then_some((&path.path, &call.args))
 }
 
 /// Refuses an assignment to a `self` that stays as it is.

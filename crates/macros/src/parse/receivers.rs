@@ -136,6 +136,14 @@ impl Parser {
         self.local(x).is_some_and(|local| self.accs.contains(&local.number))
     }
 
+    /// Whether an expression is the warp that the thread is in.
+    pub(super) fn is_warp(&self, x: &syn::Expr) -> bool {
+        match without_parentheses(x) {
+            syn::Expr::MethodCall(call) => call.method == "warp" && self.is_acc(&call.receiver),
+            _ => self.local(x).is_some_and(|local| self.warps.contains(&local.number)),
+        }
+    }
+
     /// Whether an expression is a view or the `Acc`.
     pub(super) fn is_librarys(&self, x: &syn::Expr) -> bool {
         self.is_acc(x) || self.local(x).is_some_and(|local| self.views.contains_key(&local.number))

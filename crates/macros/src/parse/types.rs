@@ -1,5 +1,6 @@
 //! The types that kernels know, as they are written.
 
+use quote::ToTokens;
 use syn::Result;
 
 use super::absent::absent_type;
@@ -40,10 +41,23 @@ pub fn check_type(ty: &syn::Type) -> Result<()> {
         // What a macro was given as `$t:ty`.
         syn::Type::Group(inner) => check_type(&inner.elem),
         syn::Type::Infer(_) => Ok(()),
+        syn::Type::Reference(reference) if matches!(*reference.elem, syn::Type::Path(_)) => {
+            let of = reference.elem.to_token_stream();
+            let message = format!(
+                "there are no references in kernels; a value is passed as it is, `{of}`, and memory as a view: `Read<T>`, \
+                 `PerItem<T>`, `Shared<T>`, `Atomic<T>`"
+            );
+            error(ty, &message)
+        }
         syn::Type::Reference(_) | syn::Type::Ptr(_) | syn::Type::Slice(_) => error(
             ty,
             "there are no references, pointers and slices in kernels; use a view: `Read<T>`, `PerItem<T>`, `Shared<T>`, \
              `Atomic<T>`",
+        ),
+        syn::Type::FnPtr(_) | syn::Type::ImplTrait(_) | syn::Type::TraitObject(_) => error(
+            ty,
+            "a function that is given to kernels has the type `impl DeviceFn<(f32,), Output = f32>`, with the types of its \
+             parameters and of its result",
         ),
         other => error(
             other,
@@ -147,11 +161,46 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
     Ok(Class::Value)
 }
 
+/// The most numbers of an element, as in `wattle_ir::ElementLayout`.
+const MOST_NUMBERS: u64 = 32;
+
+/// How many numbers an element has at least, as far as its type shows.
+fn least_numbers(ty: &syn::Type) -> u64 {
+    match ty {
+        syn::Type::Group(inner) => least_numbers(&inner.elem),
+        syn::Type::Paren(inner) => least_numbers(&inner.elem),
+        syn::Type::Array(array) => {
+            let len = match &array.len {
+                syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(len), .. }) => len.base10_parse().unwrap_or(1),
+                _ => 1,
+            };
+            least_numbers(&array.elem).saturating_mul(len)
+        }
+        _ => 1,
+    }
+}
+
+/// Refuses an element of more numbers than a parameter of a kernel can have.
+pub fn check_numbers(element: &syn::Type) -> Result<()> {
+    let numbers = least_numbers(element);
+    match numbers > MOST_NUMBERS {
+        true => {
+            let message = format!(
+                "an element of memory has at most {MOST_NUMBERS} numbers, and this one {numbers}; put them into a buffer of \
+                 their own, and index it"
+            );
+            error(element, &message)
+        }
+        false => Ok(()),
+    }
+}
+
 /// Refuses the types that views cannot be of; of atomics those that are too narrow.
 fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> {
     let syn::PathArguments::AngleBracketed(arguments) = arguments else { return Ok(()) };
     let Some(syn::GenericArgument::Type(element)) = arguments.args.first() else { return Ok(()) };
     check_type(element)?;
+    check_numbers(element)?;
     let name = match element {
         syn::Type::Path(path) => path.path.get_ident().map(ToString::to_string).unwrap_or_default(),
         syn::Type::Group(_) => return Ok(()),

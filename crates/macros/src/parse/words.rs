@@ -48,9 +48,28 @@ const FUNCTIONS: &[Words] = &[
         words: &["__uint_as_float", "__int_as_float", "__longlong_as_double", "as_float", "asfloat", "uintBitsToFloat"],
         write: "`f32::from_bits(n)` (or `f64`), with `n as u32` where it has a sign",
     },
+    Words {
+        words: &["__float2half2*", "__floats2half2*", "__float22half2*", "__half2half2", "__halves2half2"],
+        write: "an array of two, `[x as f16, y as f16]`, which has the arithmetic of pairs",
+    },
+    Words {
+        words: &["__float2bfloat162*", "__floats2bfloat162*", "__float22bfloat162*", "__bfloat162bfloat162"],
+        write: "an array of two, `[x as bf16, y as bf16]`, which has the arithmetic of pairs",
+    },
+    Words {
+        words: &["__half22float2", "__bfloat1622float2"],
+        write: "`[h[0] as f32, h[1] as f32]` of a pair `h`, `[f16; 2]` or `[bf16; 2]`",
+    },
+    Words { words: &["__low2float", "__low2half", "__low2bfloat16"], write: "`h[0]` of a pair, `h[0] as f32`" },
+    Words { words: &["__high2float", "__high2half", "__high2bfloat16"], write: "`h[1]` of a pair, `h[1] as f32`" },
     Words { words: &["__float2half*"], write: "`x as f16`" },
     Words { words: &["__float2bfloat16*"], write: "`x as bf16`" },
     Words { words: &["__half2float", "__bfloat162float"], write: "`x as f32`" },
+    Words {
+        words: &["__dp4a", "dp4a", "__dp2a*", "dp2a"],
+        write: "the sum of the products of the bytes: of `[i8; 4]` elements `x` and `y`, `for k in 0..4 { sum += x[k] as i32 * \
+                y[k] as i32; }`",
+    },
     Words {
         words: &["__float2*", "__double2*", "__int2*", "__uint2*", "__ll2*", "__ull2*", "__half2*"],
         write: "a conversion, `x as i32`, `x as f32`; it rounds towards zero to integers, so `x.round_ties_even() as i32`",
