@@ -4,7 +4,8 @@ use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome};
 
-pub const CASES: &[Case] = &[("structs with numbered fields", measured)];
+pub const CASES: &[Case] =
+    &[("structs with numbered fields", measured), ("structs taken apart by assignment", taken_apart)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]
 #[repr(C)]
@@ -64,5 +65,34 @@ fn measured(device: &Device) -> Outcome {
     let sums = [19.25, 37.25, 16.25];
     let want = [sums[0], 100.0, sums[1], 9.5, sums[2], sums[2] + 10.0];
     assert_eq!(out.read(&queue)?, want.map(Metres));
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Span {
+    from: u32,
+    to: u32,
+}
+
+/// Swaps ends by assignments to parts, of which each takes what the others were before it.
+#[kernel]
+fn turn(acc: &Acc, spans: Shared<Span>, steps: Shared<Step>) {
+    let mut span = spans[0];
+    Span { from: span.to, to: span.from } = span;
+    spans[0] = span;
+    let (mut count, mut first) = (0, 0.0);
+    Step(count, [Metres(first), _], _) = steps[0];
+    (spans[1], Span { to: count, .. }) = (Span { from: count, to: first as u32 }, spans[1]);
+    steps[0].0 = count;
+}
+
+fn taken_apart(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let spans = device.from_slice(&[Span { from: 1, to: 2 }, Span { from: 3, to: 4 }])?;
+    let steps = device.from_slice(&[Step(7, [Metres(9.0); 2], Metres(0.0))])?;
+    queue.launch(ThreadSpec::new(1, 1), turn(&spans, &steps))?;
+    assert_eq!(spans.read(&queue)?, [Span { from: 2, to: 1 }, Span { from: 7, to: 9 }]);
+    assert_eq!(steps.read(&queue)?[0].0, 4);
     Ok(())
 }

@@ -45,5 +45,30 @@ fn a_race_names_the_field() {
     let report = Checker::new(Model::Portable).check(scenario::<true>).unwrap().to_string();
     assert!(report.contains("entries[0].keys[1]"), "{report}");
     let error = scenario::<true>(&Device::simulated(1)).unwrap_err().to_string();
-    assert!(error.contains("data race on `entries`"), "{error}");
+    assert!(error.contains("data race on `entries[0].keys[1]`"), "{error}");
+}
+
+/// Two threads that write one field of an element of the block's, and one each of another.
+#[kernel]
+fn in_block(acc: &Acc, entries: Shared<Entry>) {
+    let tile = acc.shared::<Entry, 2>();
+    let thread = acc.thread_in_block();
+    tile[thread].keys = [1, 2];
+    tile[1].value = thread;
+    acc.sync_block();
+    entries[thread] = Entry { value: 0, ..tile[thread] };
+}
+
+#[test]
+fn a_race_in_block_shared_memory_names_the_field() {
+    let scenario = |device: &Device| {
+        let queue = device.queue()?;
+        let entries = device.alloc_zeroed::<Entry>(2)?;
+        queue.launch(ThreadSpec::new(1, 2), in_block(&entries))?;
+        queue.wait()
+    };
+    let report = Checker::new(Model::Portable).check(scenario).unwrap().to_string();
+    assert!(report.contains("tile[1].value"), "{report}");
+    let error = scenario(&Device::simulated(1)).unwrap_err().to_string();
+    assert!(error.contains("data race on `tile[1].value`"), "{error}");
 }

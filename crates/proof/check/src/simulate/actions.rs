@@ -3,7 +3,7 @@
 use wattle_memory::{Classes, FenceOrder, Label, Level, Scope};
 
 use super::bytes::{Piece, Pieces};
-use super::finding::Finding;
+use super::finding::{ElementName, Finding};
 use super::gate::{Arrival, Meets};
 use super::history::{Event, Extent};
 use super::machine::Machine;
@@ -170,9 +170,8 @@ impl Simulator {
         if let Some(launch) = self.launches.get_mut(thread.launch) {
             let finding = Finding::Unwritten {
                 actor: launch.actor(thread.sync.member.thread),
-                place: access.place(),
+                element: access.element(),
                 shared: access.run.is_shared(access.target.address.memory),
-                index: Vec::new(),
                 site: access.site(),
             };
             launch.keep(finding);
@@ -313,7 +312,7 @@ impl Simulator {
             }
         }
         if let Some((first, event)) = race {
-            self.race(thread.launch, first, event, access.place(), Vec::new());
+            self.race(thread.launch, first, event, access.element());
         }
         if let Some(read) = uncached {
             let what = format!(
@@ -360,6 +359,10 @@ impl ByteAccess<'_> {
     fn place(&self) -> String {
         let AccessTarget { address, .. } = self.target;
         self.run.module.place(address.memory, address.element)
+    }
+
+    fn element(&self) -> ElementName {
+        ElementName { place: self.place(), index: Vec::new(), path: "" }
     }
 
     fn site(&self) -> wattle_ir::Site {

@@ -41,10 +41,8 @@ pub struct AccessSite {
 /// Two conflicting accesses that nothing orders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The view or shared array, as the later access names it; of a module's access with the index there.
-    pub place: String,
-    /// The index there; empty where the place has it.
-    pub index: Vec<u64>,
+    /// The element, as the later access names it.
+    pub element: ElementName,
     /// The access that came first in this run.
     pub first: AccessSite,
     /// The access that came second.
@@ -123,12 +121,10 @@ pub enum Finding {
     Unwritten {
         /// The thread.
         actor: Actor,
-        /// The view or shared array; of a module's access with the index there.
-        place: String,
-        /// Whether the place is in the block's shared memory.
+        /// The element.
+        element: ElementName,
+        /// Whether the element is in the block's shared memory.
         shared: bool,
-        /// The index there; empty where the place has it.
-        index: Vec<u64>,
         /// The source line.
         site: Site,
     },
@@ -223,12 +219,26 @@ impl fmt::Display for Actor {
     }
 }
 
-/// A place in memory: its name, and the index there where the name does not have it.
-struct ElementName<'a>(&'a str, &'a [u64]);
+/// An element of memory, or a number of one that has several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ElementName {
+    /// The view or shared array; of a module's access with the index there.
+    pub place: String,
+    /// The index there; empty where the place has it.
+    pub index: Vec<u64>,
+    /// The way from the element to the number, `.position[2]`; empty where the element is the number.
+    pub path: &'static str,
+}
 
-impl fmt::Display for ElementName<'_> {
+impl fmt::Display for ElementName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.1.is_empty() { f.write_str(self.0) } else { write!(f, "`{}` at index {}", self.0, Index(self.1)) }
+        let ElementName { place, index, path } = self;
+        match &index[..] {
+            [] => f.write_str(place),
+            index if path.is_empty() => write!(f, "`{place}` at index {}", Index(index)),
+            [index] => write!(f, "`{place}[{index}]{path}`"),
+            index => write!(f, "`{place}[{index:?}]{path}`"),
+        }
     }
 }
 
@@ -306,14 +316,13 @@ impl fmt::Display for Finding {
             Finding::Unjudged { actor, what, site } => {
                 write!(f, "what {actor} does at {site} cannot be judged, so that the launch was ended: {what}")
             }
-            Finding::Unwritten { actor, place, shared, index, site } => {
+            Finding::Unwritten { actor, element, shared, site } => {
                 let advice = if *shared {
                     "shared memory holds nothing when a block starts: write it first, then pass a barrier"
                 } else {
                     "initialise the buffer, or let the kernel write it first"
                 };
-                let place = ElementName(place, index);
-                write!(f, "{place} was read, and nobody wrote it: {actor} at {site}; {advice}")
+                write!(f, "{element} was read, and nobody wrote it: {actor} at {site}; {advice}")
             }
             Finding::BarrierMissed { waiting, barrier, ended, last, in_warp } => {
                 Divergence::Missed { waiting, barrier: *barrier, ended, last: Some(*last), in_warp: *in_warp }.fmt(f)
@@ -328,7 +337,7 @@ impl fmt::Display for Finding {
                 "data race on {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
                  or store) and the other acquire what it wrote, at scopes that include both, or put a barrier between \
                  them, or {}",
-                ElementName(&race.place, &race.index),
+                race.element,
                 race.first,
                 race.second,
                 // Atomics race where one's scope does not include the other's thread, or their sizes differ.

@@ -77,7 +77,7 @@ mod steps;
 mod sync;
 
 pub use bytes::ModuleBuffer;
-pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waiting, Why};
+pub use finding::{AccessSite, Actor, ElementName, Finding, Findings, Race, StopReason, Waiting, Why};
 pub use launch::{Agent, LaunchError, LaunchId, LaunchRequest};
 pub(crate) use launch::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 pub use memory::{Contents, Init, MemoryError, MemoryId};

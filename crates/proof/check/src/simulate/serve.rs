@@ -4,7 +4,7 @@ use wattle_ir::{AtomicOp, Place, eval};
 use wattle_machine::{Fault, Location, Request};
 use wattle_memory::{ReadOrder, Scope, WriteOrder};
 
-use super::finding::{AccessSite, Finding, Race};
+use super::finding::{AccessSite, ElementName, Finding, Race};
 use super::history::{Event, Extent};
 use super::memory::{Address, MemoryId, Written};
 use super::running::{Launch, Running};
@@ -156,9 +156,8 @@ impl Simulator {
         {
             let finding = Finding::Unwritten {
                 actor: launch.actor(thread.sync.member.thread),
-                place: place_name(launch, location).to_string(),
+                element: element_name(launch, location, lane),
                 shared: matches!(location.place, Place::Shared(_)),
-                index: index(location, lane),
                 site: location.site,
             };
             launch.keep(finding);
@@ -197,14 +196,14 @@ impl Simulator {
         if let Some(first) = shadow.record(event, &thread.sync)
             && let Some(launch) = self.launches.get(thread.launch)
         {
-            let place = place_name(launch, location).to_string();
-            self.race(thread.launch, first, event, place, index(location, lane));
+            let element = element_name(launch, location, lane);
+            self.race(thread.launch, first, event, element);
         }
     }
 
     /// Adds the finding that two accesses race, of which the later one is a thread's of that launch.
     #[cold]
-    pub(super) fn race(&mut self, launch: usize, first: Event, second: Event, place: String, index: Vec<u64>) {
+    pub(super) fn race(&mut self, launch: usize, first: Event, second: Event, element: ElementName) {
         let sizes_differ = first.extent != second.extent;
         let access = |event: Event| {
             let number = event.member.thread;
@@ -213,7 +212,7 @@ impl Simulator {
             Some(AccessSite { actor, write: event.write, scope: event.scope, site: event.site, bytes })
         };
         let (Some(before), Some(now)) = (access(first), access(second)) else { return };
-        let race = Box::new(Race { place, index, first: before, second: now });
+        let race = Box::new(Race { element, first: before, second: now });
         let other = self.launches.iter().rposition(|launch| launch.base <= first.member.thread);
         for number in [Some(launch), other].into_iter().flatten() {
             if let Some(launch) = self.launches.get_mut(number)
@@ -237,9 +236,13 @@ impl Simulator {
     }
 }
 
-/// The name of the view or shared array of an access, for reports.
-fn place_name(launch: &Launch, location: &Location) -> &'static str {
-    launch.own().map_or("", |(program, _)| program.place_name(location.place))
+/// What an access touches, for reports.
+fn element_name(launch: &Launch, location: &Location, lane: u32) -> ElementName {
+    let place = location.place;
+    let (name, path) = launch
+        .own()
+        .map_or_else(Default::default, |(program, _)| (program.place_name(place), program.kernel().path(place)));
+    ElementName { place: name.to_owned(), index: index(location, lane), path }
 }
 
 /// The index of an access, for reports.

@@ -69,8 +69,8 @@ fn memory_that_nobody_wrote() {
     let count = simulator.allocate(Type::U32, 4, Init::Unwritten).unwrap();
     let launch = simulator.launch(request(&program, shape, &[data, count])).unwrap();
     match only(simulator.finish(launch)) {
-        Finding::Unwritten { place, shared: false, index, .. } => {
-            assert_eq!((place.as_str(), index), ("data", vec![2]))
+        Finding::Unwritten { element, shared: false, .. } => {
+            assert_eq!((element.place.as_str(), element.index), ("data", vec![2]))
         }
         other => panic!("{other}"),
     }

@@ -59,7 +59,7 @@ fn device_fences_order_two_blocks() {
 fn block_fences_do_not_order_two_blocks() {
     let of = Publication { release: Some((Release, Block)), acquire: Some((Acquire, Block)), ..FENCED };
     let race = races(&publication(of, true), BLOCKS());
-    assert_eq!(race.place, "data");
+    assert_eq!(race.element.place, "data");
     assert!(race.first.write && !race.second.write);
     assert_ne!(race.first.site.line, race.second.site.line);
 }
@@ -144,7 +144,7 @@ fn a_barrier_orders_shared_memory_and_a_fence_does_not() {
     well(&neighbours(Some(barrier())), shape);
     for seed in 0..10 {
         let findings = run(seed, &neighbours(Some(fence(SeqCst, Block))), shape).unwrap_err();
-        let race = |finding: &wattle_check::simulate::Finding| matches!(finding, wattle_check::simulate::Finding::Race(race) if race.place == "tile");
+        let race = |finding: &wattle_check::simulate::Finding| matches!(finding, wattle_check::simulate::Finding::Race(race) if race.element.place == "tile");
         assert!(findings.0.iter().any(race), "{findings}");
     }
 }
