@@ -8,8 +8,11 @@ use rspirv::spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FunctionControl, MemoryModel, Op,
     StorageClass, Word,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::{Type, TypeKind};
+
+use crate::reuse::Made;
+use crate::tidy::tidy;
 
 /// The components of a type.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -43,6 +46,12 @@ pub struct Assembler {
     /// Variables of the function, which stand at its beginning.
     variables: Vec<Instruction>,
     block: Option<Block>,
+    /// What is known at this point of the function.
+    made: Made,
+    /// The results that are never contracted.
+    exact: FxHashSet<Word>,
+    /// The identifiers that functions have not kept.
+    gone: FxHashSet<Word>,
 }
 
 impl Assembler {
@@ -59,6 +68,9 @@ impl Assembler {
             function: None,
             variables: Vec::new(),
             block: None,
+            made: Made::default(),
+            exact: FxHashSet::default(),
+            gone: FxHashSet::default(),
         }
     }
 
@@ -282,6 +294,13 @@ impl Assembler {
         self.module.debug_names.push(Instruction::new(Op::MemberName, None, None, operands));
     }
 
+    /// Forbids that a result is contracted with another one.
+    pub fn never_contracted(&mut self, id: Word) {
+        if self.exact.insert(id) {
+            self.decorate(id, Decoration::NoContraction, &[]);
+        }
+    }
+
     pub fn decorate(&mut self, id: Word, decoration: Decoration, more: &[Operand]) {
         let operands = [&[Operand::IdRef(id), Operand::Decoration(decoration)], more].concat();
         self.module.annotations.push(Instruction::new(Op::Decorate, None, None, operands));
@@ -339,6 +358,8 @@ impl Assembler {
     pub fn end(&mut self) {
         self.close();
         let Some(mut function) = self.function.take() else { return };
+        self.made = Made::default();
+        self.gone.extend(tidy(&mut self.variables, &mut function.blocks));
         function.end = Some(Instruction::new(Op::FunctionEnd, None, None, vec![]));
         if let Some(first) = function.blocks.first_mut() {
             first.instructions.splice(0..0, self.variables.drain(..));
@@ -382,11 +403,28 @@ impl Assembler {
         self.close();
     }
 
-    /// Appends an instruction with a result, and returns the result.
+    /// Appends an instruction with a result, unless the result is known, and returns the result.
     pub fn op(&mut self, op: Op, of: Word, operands: Vec<Operand>) -> Word {
+        let key = Made::key(op, of, &operands);
+        if let Some(known) = key.as_ref().and_then(|key| self.made.result(key)) {
+            return known;
+        }
         let id = self.id();
+        if let Some(key) = key.filter(|_| self.is_open()) {
+            self.made.add(key, id);
+        }
         self.push(Instruction::new(op, Some(of), Some(id), operands));
         id
+    }
+
+    /// The point that [`Assembler::forget`] goes back to.
+    pub fn made(&self) -> usize {
+        self.made.mark()
+    }
+
+    /// Forgets the results since a point: code from here on may be reached without them.
+    pub fn forget(&mut self, made: usize) {
+        self.made.forget(made);
     }
 
     /// Appends an instruction with a result, whose operands are results.
@@ -420,6 +458,12 @@ impl Assembler {
 
     /// The module's words. Its entry point is `entry`.
     pub fn finish(mut self, entry: Word) -> Vec<u32> {
+        let names = |instruction: &Instruction| match instruction.operands.first() {
+            Some(Operand::IdRef(id)) => !self.gone.contains(id),
+            _ => true,
+        };
+        self.module.debug_names.retain(names);
+        self.module.annotations.retain(names);
         let model = vec![Operand::AddressingModel(AddressingModel::Logical), Operand::MemoryModel(MemoryModel::Vulkan)];
         self.module.memory_model = Some(Instruction::new(Op::MemoryModel, None, None, model));
         let variables = self.module.types_global_values.iter().filter(|global| global.class.opcode == Op::Variable);

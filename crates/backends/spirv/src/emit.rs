@@ -12,6 +12,7 @@ use crate::assemble::Assembler;
 use crate::control;
 use crate::features::{Features, Lacking, needs};
 use crate::flow::Flow;
+use crate::held::Held;
 use crate::interface::{Entry, Interface, layout};
 use crate::layout::{ArgumentWord, LaunchLayout, Module, SpecConstant};
 use crate::report::Reports;
@@ -32,6 +33,7 @@ pub struct Emitter<'k> {
     pub(crate) locals: Vec<Word>,
     /// The expressions that have been computed within the statement, and their results.
     pub(crate) known: FxHashMap<ExprId, Word>,
+    pub(crate) held: Held,
     pub(crate) flow: Flow,
     pub(crate) sites: Sites,
     pub(crate) reports: Reports,
@@ -60,6 +62,7 @@ pub fn emit(kernel: &Legal, features: &Features, same: &[[ParamId; 2]]) -> Resul
         slots: Vec::new(),
         locals: Vec::new(),
         known: FxHashMap::default(),
+        held: Held::default(),
         flow: Flow::default(),
         sites: Sites::default(),
         reports: Reports::default(),
@@ -252,8 +255,13 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn slot(&mut self, slot: SlotId) -> Word {
+        if let Some(value) = self.held.value(slot) {
+            return value;
+        }
         let of = self.asm.ty(self.kernel.slots[slot.index()].ty);
-        self.asm.of(Op::Load, of, &[self.slots[slot.index()]])
+        let value = self.asm.of(Op::Load, of, &[self.slots[slot.index()]]);
+        self.held.loaded(slot, value);
+        value
     }
 
     pub(crate) fn set_slot(&mut self, slot: SlotId, value: Word) {
@@ -261,5 +269,6 @@ impl Emitter<'_> {
         // Where two ways meet, a compiler may make a choice of what they store.
         let value = self.hidden(self.kernel.slots[slot.index()].ty, value);
         self.asm.act(Op::Store, [variable, value].map(Operand::IdRef).to_vec());
+        self.held.set(slot, value);
     }
 }

@@ -1,7 +1,7 @@
 //! Instructions for expressions.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
+use rspirv::spirv::{GlslStd450Op, Op, Word};
 use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, LaunchValue, Place, TernaryOp, Type, UnaryOp, illegal};
 
 use crate::emit::Emitter;
@@ -42,7 +42,7 @@ impl Emitter<'_> {
                 match op {
                     TernaryOp::Fma => {
                         let fused = self.asm.extended(GlslStd450Op::Fma, of, &operands);
-                        self.asm.decorate(fused, Decoration::NoContraction, &[]);
+                        self.asm.never_contracted(fused);
                         fused
                     }
                 }
@@ -219,7 +219,7 @@ impl Emitter<'_> {
         let of = self.asm.ty(ty);
         let operands = if op == Op::FAdd { operands } else { operands.map(|operand| self.hidden(ty, operand)) };
         let id = self.asm.of(op, of, &operands);
-        self.asm.decorate(id, Decoration::NoContraction, &[]);
+        self.asm.never_contracted(id);
         id
     }
 

@@ -20,6 +20,7 @@ use wattle_ir::{ExprId, Label, Site, Stmt, Type};
 
 use crate::Lacking;
 use crate::emit::Emitter;
+use crate::held::set_in;
 use crate::layout::ArgumentWord;
 
 /// The constructs around what is being made, outermost first.
@@ -48,6 +49,22 @@ struct Construct {
     left: bool,
     /// Whether its continue target can be reached.
     continued: bool,
+}
+
+/// A loop's blocks, and what goes into them.
+#[derive(Clone, Copy)]
+struct Turn<'l> {
+    head: Word,
+    start: Word,
+    continues: Word,
+    merge: Word,
+    /// The test at the head, which stands before the body.
+    test: Option<HeadTest>,
+    done: Option<Word>,
+    body: &'l [Stmt],
+    continuing: &'l [Stmt],
+    /// Whether the body leaves the loop, or something around it.
+    leaves_inside: bool,
 }
 
 impl Construct {
@@ -119,23 +136,25 @@ impl Emitter<'_> {
         let condition = self.value(condition);
         let (yes, no, end) = (self.asm.id(), self.asm.id(), self.asm.id());
         let no_or_end = if otherwise.is_empty() { end } else { no };
-        let known = self.known.clone();
         self.merge_here(end);
         self.asm.terminate(Op::BranchConditional, [condition, yes, no_or_end].map(Operand::IdRef).to_vec());
-        let mut reached = otherwise.is_empty();
+        let (mut reached, mut set) = (otherwise.is_empty(), Vec::new());
         for (label, block) in [(yes, then), (no, otherwise)] {
             if label == no && otherwise.is_empty() {
                 continue;
             }
             self.asm.label(label);
-            self.known = known.clone();
-            self.block(block)?;
+            self.known.clear();
+            let (made, set_here) = self.on_some_ways(|emitter| emitter.block(block));
+            made?;
+            set.extend(set_here);
             reached |= self.asm.is_open();
             if self.asm.is_open() {
                 self.branch(end);
             }
         }
         self.go_on_at(end, reached);
+        self.held.lose(&set);
         Ok(())
     }
 
@@ -162,7 +181,7 @@ impl Emitter<'_> {
         self.asm.terminate(Op::Switch, [zero, start].map(Operand::IdRef).to_vec());
         self.asm.label(start);
         self.flow.constructs.push(Construct::new(label, Kind::Switch, merge));
-        let done = self.block(body);
+        let (done, set) = self.on_some_ways(|emitter| emitter.block(body));
         let falls = self.asm.is_open();
         if falls {
             self.branch(merge);
@@ -170,6 +189,7 @@ impl Emitter<'_> {
         let Some(construct) = self.flow.constructs.pop() else { return done };
         done?;
         self.go_on_at(merge, falls || construct.left);
+        self.held.lose(&set);
         self.go_further(&construct.pending);
         Ok(())
     }
@@ -193,8 +213,24 @@ impl Emitter<'_> {
         if let Some(done) = done {
             self.set(done, no);
         }
+        self.held.lose(&set_in(&[body, continuing]));
         let [head, start, continues, merge] = [(); 4].map(|()| self.asm.id());
         self.branch(head);
+        self.flow.constructs.push(Construct::new(Some(label), Kind::Loop { continues, done }, merge));
+        let turn = Turn { head, start, continues, merge, test, done, body: rest, continuing, leaves_inside };
+        let (made, _) = self.on_some_ways(|emitter| emitter.turn(&turn, bounded, site));
+        let Some(construct) = self.flow.constructs.pop() else { return made.map(|_| ()) };
+        let left_at_head = made?;
+        self.go_on_at(merge, left_at_head || construct.left);
+        self.known.clear();
+        self.report_cut(done, site);
+        self.go_further(&construct.pending);
+        Ok(())
+    }
+
+    /// Emits a loop from its head to its continue target; says whether it is left at the head.
+    fn turn(&mut self, turn: &Turn<'_>, bounded: bool, site: Site) -> Result<bool, Lacking> {
+        let Turn { head, start, continues, merge, test, done, body, continuing, leaves_inside } = *turn;
         self.asm.label(head);
         self.known.clear();
         let left = self.left_at_head(test, done);
@@ -208,25 +244,19 @@ impl Emitter<'_> {
         }
         self.asm.label(start);
         self.known.clear();
-        self.flow.constructs.push(Construct::new(Some(label), Kind::Loop { continues, done }, merge));
-        let made = self.iteration(rest, bounded, site);
+        let (made, _) = self.on_some_ways(|emitter| emitter.iteration(body, bounded, site));
+        made?;
         let falls = self.asm.is_open();
         if falls {
             self.branch(continues);
         }
-        let Some(construct) = self.flow.constructs.pop() else { return made };
-        made?;
         self.asm.label(continues);
         self.known.clear();
-        if falls || construct.continued {
+        if falls || self.flow.constructs.last().is_some_and(|construct| construct.continued) {
             self.continuing(continuing, done.filter(|_| leaves_inside))?;
         }
         self.branch(head);
-        self.go_on_at(merge, left.is_some() || construct.left);
-        self.known.clear();
-        self.report_cut(done, site);
-        self.go_further(&construct.pending);
-        Ok(())
+        Ok(left.is_some())
     }
 
     /// The condition on which the loop is left at its head, or `None` if it never is.
@@ -250,8 +280,10 @@ impl Emitter<'_> {
             self.merge_here(end);
             self.asm.terminate(Op::BranchConditional, [stop, yes, end].map(Operand::IdRef).to_vec());
             self.asm.label(yes);
-            self.report_stop(site);
-            self.exit(Jump::Return);
+            self.on_some_ways(|emitter| {
+                emitter.report_stop(site);
+                emitter.exit(Jump::Return);
+            });
             self.asm.label(end);
         }
         self.block(body)
@@ -365,8 +397,10 @@ impl Emitter<'_> {
             self.merge_here(end);
             self.asm.terminate(Op::BranchConditional, [goes, yes, end].map(Operand::IdRef).to_vec());
             self.asm.label(yes);
-            self.set(leave, zero);
-            self.exit(*exit);
+            self.on_some_ways(|emitter| {
+                emitter.set(leave, zero);
+                emitter.exit(*exit);
+            });
             self.asm.label(end);
         }
     }

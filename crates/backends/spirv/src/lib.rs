@@ -17,14 +17,17 @@ mod emit;
 mod expr;
 mod features;
 mod flow;
+mod held;
 mod interface;
 mod layout;
 pub mod lint;
 mod ordering;
 mod report;
+mod reuse;
 mod rounding;
 mod statement;
 mod text;
+mod tidy;
 mod warp;
 
 pub use features::{Features, Lacking, Subgroups, Workarounds};

@@ -131,9 +131,10 @@ impl Emitter<'_> {
         self.asm.act(Op::SelectionMerge, vec![Operand::IdRef(end), Operand::SelectionControl(SelectionControl::NONE)]);
         self.asm.terminate(Op::BranchConditional, [condition, yes, end].map(Operand::IdRef).to_vec());
         self.asm.label(yes);
-        then(self);
+        let ((), set) = self.on_some_ways(then);
         self.asm.terminate(Op::Branch, vec![Operand::IdRef(end)]);
         self.asm.label(end);
+        self.held.lose(&set);
     }
 
     fn put(&mut self, at: Word, value: Word) {
