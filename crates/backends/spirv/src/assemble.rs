@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::{Type, TypeKind};
 
 use crate::reuse::Made;
+use crate::ssa::Ssa;
 use crate::tidy::tidy;
 
 /// The components of a type.
@@ -46,8 +47,16 @@ pub struct Assembler {
     /// Variables of the function, which stand at its beginning.
     variables: Vec<Instruction>,
     block: Option<Block>,
+    /// The identifier of the block.
+    here: Word,
     /// What is known at this point of the function.
     made: Made,
+    ssa: Ssa,
+    /// The names of the function's numbers, and the values that have one.
+    names: FxHashMap<Word, String>,
+    named: FxHashSet<Word>,
+    /// The results of the function's instructions.
+    results: FxHashSet<Word>,
     /// The results that are never contracted.
     exact: FxHashSet<Word>,
     /// The identifiers that functions have not kept.
@@ -68,7 +77,12 @@ impl Assembler {
             function: None,
             variables: Vec::new(),
             block: None,
+            here: 0,
             made: Made::default(),
+            ssa: Ssa::default(),
+            names: FxHashMap::default(),
+            named: FxHashSet::default(),
+            results: FxHashSet::default(),
             exact: FxHashSet::default(),
             gone: FxHashSet::default(),
         }
@@ -262,14 +276,17 @@ impl Assembler {
         id
     }
 
-    /// Declares a variable of the function that is being made; it begins as zero.
-    pub fn local(&mut self, of: Word, name: &str) -> Word {
-        let zero = self.null(of);
-        self.local_of(of, name, zero)
+    /// Declares a number of the function that is being made, which is stored and loaded as if it were in memory; it begins
+    /// as zero. Its values have its name, if it has one.
+    pub fn local(&mut self, of: Word, name: Option<String>) -> Word {
+        let (zero, id) = (self.null(of), self.id());
+        self.ssa.declare(id, of, zero);
+        self.names.extend(name.map(|name| (id, name)));
+        id
     }
 
-    /// Declares a variable of the function that is being made, which begins as the constant `first`.
-    pub fn local_of(&mut self, of: Word, name: &str, first: Word) -> Word {
+    /// Declares an array of the function that is being made, which begins as the constant `first`.
+    pub fn local_array(&mut self, of: Word, name: &str, first: Word) -> Word {
         let (pointer, id) = (self.pointer(StorageClass::Function, of), self.id());
         let operands = vec![Operand::StorageClass(StorageClass::Function), Operand::IdRef(first)];
         self.variables.push(Instruction::new(Op::Variable, Some(pointer), Some(id), operands));
@@ -285,6 +302,7 @@ impl Assembler {
     // ---- Names and decorations
 
     pub fn name(&mut self, id: Word, name: &str) {
+        self.named.insert(id);
         let operands = vec![Operand::IdRef(id), Operand::LiteralString(name.into())];
         self.module.debug_names.push(Instruction::new(Op::Name, None, None, operands));
     }
@@ -359,7 +377,8 @@ impl Assembler {
         self.close();
         let Some(mut function) = self.function.take() else { return };
         self.made = Made::default();
-        self.gone.extend(tidy(&mut self.variables, &mut function.blocks));
+        self.values(&mut function);
+        self.gone.extend(tidy(&mut function.blocks));
         function.end = Some(Instruction::new(Op::FunctionEnd, None, None, vec![]));
         if let Some(first) = function.blocks.first_mut() {
             first.instructions.splice(0..0, self.variables.drain(..));
@@ -367,9 +386,42 @@ impl Assembler {
         self.module.functions.push(function);
     }
 
-    /// Begins a block.
+    /// Puts the values of the function's numbers where they are used.
+    fn values(&mut self, function: &mut Function) {
+        let ssa = std::mem::take(&mut self.ssa);
+        let names = std::mem::take(&mut self.names);
+        let phis: Vec<_> = ssa.phis().filter_map(|(id, number)| Some((id, names.get(&number)?))).collect();
+        for (id, name) in phis {
+            self.name(id, name);
+        }
+        let mut phis = ssa.instructions();
+        for block in &mut function.blocks {
+            for operand in block.instructions.iter_mut().flat_map(|instruction| &mut instruction.operands) {
+                if let Operand::IdRef(id) = operand {
+                    *id = ssa.itself(*id);
+                }
+            }
+            let label = block.label.as_ref().and_then(|label| label.result_id);
+            let phis = label.and_then(|label| phis.remove(&label)).unwrap_or_default();
+            block.instructions.splice(0..0, phis);
+        }
+    }
+
+    /// Begins the block at a loop's head, to which the loop comes back; it does so before [`Assembler::comes_back`].
+    pub fn head(&mut self, id: Word) {
+        self.ssa.unseal(id);
+        self.label(id);
+    }
+
+    /// Notes that a loop has come back to its head.
+    pub fn comes_back(&mut self, head: Word) {
+        self.ssa.seal(head, &mut self.next);
+    }
+
+    /// Begins a block, behind all code that goes there.
     pub fn label(&mut self, id: Word) {
         self.close();
+        self.here = id;
         let mut block = Block::new();
         block.label = Some(Instruction::new(Op::Label, None, Some(id), vec![]));
         self.block = Some(block);
@@ -394,17 +446,49 @@ impl Assembler {
 
     /// Appends an instruction without a result.
     pub fn act(&mut self, op: Op, operands: Vec<Operand>) {
+        if let (Op::Store, [Operand::IdRef(number), Operand::IdRef(value)]) = (op, operands.as_slice())
+            && self.ssa.is_number(*number)
+        {
+            return self.store(*number, *value);
+        }
         self.push(Instruction::new(op, None, None, operands));
+    }
+
+    fn store(&mut self, number: Word, value: Word) {
+        if !self.is_open() {
+            return;
+        }
+        self.ssa.set(self.here, number, value);
+        if let Some(name) = self.names.get(&number)
+            && self.results.contains(&value)
+            && !self.named.contains(&value)
+        {
+            let name = name.clone();
+            self.name(value, &name);
+        }
     }
 
     /// Appends an instruction that ends the block.
     pub fn terminate(&mut self, op: Op, operands: Vec<Operand>) {
+        if self.is_open() {
+            let selector = usize::from(op != Op::Branch);
+            for target in operands.iter().skip(selector) {
+                if let Operand::IdRef(target) = target {
+                    self.ssa.goes(self.here, *target);
+                }
+            }
+        }
         self.act(op, operands);
         self.close();
     }
 
     /// Appends an instruction with a result, unless the result is known, and returns the result.
     pub fn op(&mut self, op: Op, of: Word, operands: Vec<Operand>) -> Word {
+        if let (Op::Load, [Operand::IdRef(number)]) = (op, operands.as_slice())
+            && self.ssa.is_number(*number)
+        {
+            return self.ssa.value(self.here, *number, &mut self.next);
+        }
         let key = Made::key(op, of, &operands);
         if let Some(known) = key.as_ref().and_then(|key| self.made.result(key)) {
             return known;
@@ -413,6 +497,7 @@ impl Assembler {
         if let Some(key) = key.filter(|_| self.is_open()) {
             self.made.add(key, id);
         }
+        self.results.insert(id);
         self.push(Instruction::new(op, Some(of), Some(id), operands));
         id
     }

@@ -12,7 +12,6 @@ use crate::assemble::Assembler;
 use crate::control;
 use crate::features::{Features, Lacking, needs};
 use crate::flow::Flow;
-use crate::held::Held;
 use crate::interface::{Entry, Interface, layout};
 use crate::layout::{ArgumentWord, LaunchLayout, Module, SpecConstant};
 use crate::report::Reports;
@@ -28,12 +27,11 @@ pub struct Emitter<'k> {
     pub(crate) layout: LaunchLayout,
     pub(crate) interface: Interface,
     pub(crate) entry: Entry,
-    /// The variables of slots and of the thread's own arrays.
+    /// The numbers of slots, and the variables of the thread's own arrays.
     pub(crate) slots: Vec<Word>,
     pub(crate) locals: Vec<Word>,
     /// The expressions that have been computed within the statement, and their results.
     pub(crate) known: FxHashMap<ExprId, Word>,
-    pub(crate) held: Held,
     pub(crate) flow: Flow,
     pub(crate) sites: Sites,
     pub(crate) reports: Reports,
@@ -62,7 +60,6 @@ pub fn emit(kernel: &Legal, features: &Features, same: &[[ParamId; 2]]) -> Resul
         slots: Vec::new(),
         locals: Vec::new(),
         known: FxHashMap::default(),
-        held: Held::default(),
         flow: Flow::default(),
         sites: Sites::default(),
         reports: Reports::default(),
@@ -207,8 +204,7 @@ impl Emitter<'_> {
     fn declare(&mut self) {
         for (number, slot) in self.kernel.slots.iter().enumerate() {
             let of = self.asm.ty(slot.ty);
-            let name = slot.name.map_or_else(|| format!("s{number}"), |name| format!("{name}_{number}"));
-            let id = self.asm.local(of, &name);
+            let id = self.asm.local(of, slot.name.map(|name| format!("{name}_{number}")));
             self.slots.push(id);
         }
         for (number, array) in self.kernel.locals.iter().enumerate() {
@@ -220,9 +216,12 @@ impl Emitter<'_> {
                 Some(constants) if constants.iter().any(|&raw| raw != 0) => {
                     let parts: Vec<_> = constants.iter().map(|&raw| self.asm.constant(array.element, raw)).collect();
                     let first = self.asm.composite(of, &parts);
-                    self.asm.local_of(of, &name, first)
+                    self.asm.local_array(of, &name, first)
                 }
-                _ => self.asm.local(of, &name),
+                _ => {
+                    let zero = self.asm.null(of);
+                    self.asm.local_array(of, &name, zero)
+                }
             };
             self.locals.push(id);
         }
@@ -255,13 +254,8 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn slot(&mut self, slot: SlotId) -> Word {
-        if let Some(value) = self.held.value(slot) {
-            return value;
-        }
         let of = self.asm.ty(self.kernel.slots[slot.index()].ty);
-        let value = self.asm.of(Op::Load, of, &[self.slots[slot.index()]]);
-        self.held.loaded(slot, value);
-        value
+        self.asm.of(Op::Load, of, &[self.slots[slot.index()]])
     }
 
     pub(crate) fn set_slot(&mut self, slot: SlotId, value: Word) {
@@ -269,6 +263,5 @@ impl Emitter<'_> {
         // Where two ways meet, a compiler may make a choice of what they store.
         let value = self.hidden(self.kernel.slots[slot.index()].ty, value);
         self.asm.act(Op::Store, [variable, value].map(Operand::IdRef).to_vec());
-        self.held.set(slot, value);
     }
 }

@@ -371,7 +371,7 @@ impl Lacking {
             // memory locations are mutually ordered (Vulkan 1.3, appendix "Memory Model", "Mutually-ordered", "Data
             // race").
             Lacking::Type { ty, .. } if ty.size() < 4 => {
-                "a store of 8 or 16 bits would there be one of the 32 bits around, its neighbours included, so elements are \
+                "a store of 8 bits, as of a `bool`, or of 16 would there be one of the 32 bits around, neighbours included, so elements are \
                  not packed for you: use a 32-bit type, or a `u32` that holds several, with shifts, where one thread owns \
                  all of them; or another device (`wattle devices` lists them)"
             }

@@ -2,12 +2,12 @@
 //!
 //! A loop is a loop construct, a labelled block that is left is a switch with one case. SPIR-V lets code leave the
 //! innermost construct alone, or the innermost loop from within switches in it (SPIR-V 1.6, 2.11.1 "Exiting
-//! constructs"). An exit that goes further sets the variable `leave`, leaves the innermost construct, and is gone on
+//! constructs"). An exit that goes further sets the number `leave`, leaves the innermost construct, and is gone on
 //! with behind it.
 //!
 //! Where the driver wants it ([`crate::Workarounds::leave_loops_at_the_head`]) a loop is left at its head alone: an
-//! exit sets the loop's variable `done` and goes to the continue target. Slots are variables, so what lives behind the
-//! loop has been stored before the head is left. What `done` is set to is the launch's number, which no compiler knows:
+//! exit sets the loop's number `done` and goes to the continue target, so that what lives behind the loop is a value of
+//! its head. What `done` is set to is the launch's number, which no compiler knows:
 //! where a cut of the loop by the driver must be reported, `done` is tested again behind the loop, and a compiler that
 //! knew the answer would not test it.
 
@@ -20,7 +20,6 @@ use wattle_ir::{ExprId, Label, Site, Stmt, Type};
 
 use crate::Lacking;
 use crate::emit::Emitter;
-use crate::held::set_in;
 use crate::layout::ArgumentWord;
 
 /// The constructs around what is being made, outermost first.
@@ -132,29 +131,35 @@ impl Emitter<'_> {
         self.asm.act(Op::Store, [variable, value].map(Operand::IdRef).to_vec());
     }
 
+    /// Emits code that only some of the ways to what stands behind it come through: nothing that it computes is known
+    /// there.
+    pub(crate) fn on_some_ways<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        let made = self.asm.made();
+        let value = make(self);
+        self.asm.forget(made);
+        value
+    }
+
     pub(crate) fn if_else(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
         let condition = self.value(condition);
         let (yes, no, end) = (self.asm.id(), self.asm.id(), self.asm.id());
         let no_or_end = if otherwise.is_empty() { end } else { no };
         self.merge_here(end);
         self.asm.terminate(Op::BranchConditional, [condition, yes, no_or_end].map(Operand::IdRef).to_vec());
-        let (mut reached, mut set) = (otherwise.is_empty(), Vec::new());
+        let mut reached = otherwise.is_empty();
         for (label, block) in [(yes, then), (no, otherwise)] {
             if label == no && otherwise.is_empty() {
                 continue;
             }
             self.asm.label(label);
             self.known.clear();
-            let (made, set_here) = self.on_some_ways(|emitter| emitter.block(block));
-            made?;
-            set.extend(set_here);
+            self.on_some_ways(|emitter| emitter.block(block))?;
             reached |= self.asm.is_open();
             if self.asm.is_open() {
                 self.branch(end);
             }
         }
         self.go_on_at(end, reached);
-        self.held.lose(&set);
         Ok(())
     }
 
@@ -181,7 +186,7 @@ impl Emitter<'_> {
         self.asm.terminate(Op::Switch, [zero, start].map(Operand::IdRef).to_vec());
         self.asm.label(start);
         self.flow.constructs.push(Construct::new(label, Kind::Switch, merge));
-        let (done, set) = self.on_some_ways(|emitter| emitter.block(body));
+        let done = self.on_some_ways(|emitter| emitter.block(body));
         let falls = self.asm.is_open();
         if falls {
             self.branch(merge);
@@ -189,7 +194,6 @@ impl Emitter<'_> {
         let Some(construct) = self.flow.constructs.pop() else { return done };
         done?;
         self.go_on_at(merge, falls || construct.left);
-        self.held.lose(&set);
         self.go_further(&construct.pending);
         Ok(())
     }
@@ -209,16 +213,15 @@ impl Emitter<'_> {
         let leaves_inside =
             !bounded || leaves(rest, Some(label), &mut Vec::new()) || leaves(rest, None, &mut vec![label]);
         let (word, no) = (self.asm.u32(), self.asm.word(0));
-        let done = (at_head && (leaves_inside || test.is_none())).then(|| self.asm.local(word, "done"));
+        let done = (at_head && (leaves_inside || test.is_none())).then(|| self.asm.local(word, Some("done".into())));
         if let Some(done) = done {
             self.set(done, no);
         }
-        self.held.lose(&set_in(&[body, continuing]));
         let [head, start, continues, merge] = [(); 4].map(|()| self.asm.id());
         self.branch(head);
         self.flow.constructs.push(Construct::new(Some(label), Kind::Loop { continues, done }, merge));
         let turn = Turn { head, start, continues, merge, test, done, body: rest, continuing, leaves_inside };
-        let (made, _) = self.on_some_ways(|emitter| emitter.turn(&turn, bounded, site));
+        let made = self.on_some_ways(|emitter| emitter.turn(&turn, bounded, site));
         let Some(construct) = self.flow.constructs.pop() else { return made.map(|_| ()) };
         let left_at_head = made?;
         self.go_on_at(merge, left_at_head || construct.left);
@@ -231,7 +234,7 @@ impl Emitter<'_> {
     /// Emits a loop from its head to its continue target; says whether it is left at the head.
     fn turn(&mut self, turn: &Turn<'_>, bounded: bool, site: Site) -> Result<bool, Lacking> {
         let Turn { head, start, continues, merge, test, done, body, continuing, leaves_inside } = *turn;
-        self.asm.label(head);
+        self.asm.head(head);
         self.known.clear();
         let left = self.left_at_head(test, done);
         let control = Operand::LoopControl(LoopControl::NONE);
@@ -244,8 +247,7 @@ impl Emitter<'_> {
         }
         self.asm.label(start);
         self.known.clear();
-        let (made, _) = self.on_some_ways(|emitter| emitter.iteration(body, bounded, site));
-        made?;
+        self.on_some_ways(|emitter| emitter.iteration(body, bounded, site))?;
         let falls = self.asm.is_open();
         if falls {
             self.branch(continues);
@@ -256,6 +258,7 @@ impl Emitter<'_> {
             self.continuing(continuing, done.filter(|_| leaves_inside))?;
         }
         self.branch(head);
+        self.asm.comes_back(head);
         Ok(left.is_some())
     }
 
@@ -358,7 +361,7 @@ impl Emitter<'_> {
         let word = self.asm.u32();
         match self.flow.leave {
             Some(leave) => leave,
-            None => *self.flow.leave.insert(self.asm.local(word, "leave")),
+            None => *self.flow.leave.insert(self.asm.local(word, Some("leave".into()))),
         }
     }
 

@@ -21,7 +21,6 @@ pub struct Reports {
     fault: Option<Word>,
     /// The index of that fault, one variable for each dimension that any index has.
     index: Vec<Word>,
-    report_fault: Option<Word>,
     report_stop: Option<Word>,
     polls: Option<Word>,
     stop: Option<Word>,
@@ -36,11 +35,11 @@ impl Emitter<'_> {
         let number = self.asm.word(number);
         let noted = match self.reports.fault {
             Some(noted) => noted,
-            None => *self.reports.fault.insert(self.asm.local(word, "fault")),
+            None => *self.reports.fault.insert(self.asm.local(word, Some("fault".into()))),
         };
         while self.reports.index.len() < index.len() {
             let name = format!("fault_index_{}", self.reports.index.len());
-            let variable = self.asm.local(word, &name);
+            let variable = self.asm.local(word, Some(name));
             self.reports.index.push(variable);
         }
         let before = self.asm.of(Op::Load, word, &[noted]);
@@ -56,24 +55,39 @@ impl Emitter<'_> {
     /// Reports the thread's first fault, if there was one; the first such report of the launch is kept.
     pub(crate) fn report(&mut self) {
         let Some(noted) = self.reports.fault.filter(|_| self.asm.is_open()) else { return };
-        let (word, bool, void) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.void());
-        let function = match self.reports.report_fault {
-            Some(function) => function,
-            None => *self.reports.report_fault.insert(self.asm.id()),
-        };
-        let zero = self.asm.word(0);
+        let (word, bool) = (self.asm.u32(), self.asm.ty(Type::Bool));
+        let [zero, one] = [0, 1].map(|value| self.asm.word(value));
         let number = self.asm.of(Op::Load, word, &[noted]);
         let any = self.asm.of(Op::INotEqual, bool, &[number, zero]);
         self.when(any, |emitter| {
-            let index: Vec<_> = emitter.reports.index.clone();
-            let index: Vec<_> = index.iter().map(|&variable| emitter.asm.of(Op::Load, word, &[variable])).collect();
-            let words = control::index_words(emitter.kernel);
-            let index = (0..words).map(|d| index.get(d).copied().unwrap_or(zero));
-            let one = emitter.asm.word(1);
-            let number = emitter.asm.of(Op::ISub, word, &[number, one]);
-            let arguments: Vec<_> = [function, number].into_iter().chain(index).collect();
-            emitter.asm.of(Op::FunctionCall, void, &arguments);
+            let at = emitter.asm.word(control::CLAIMED);
+            let at = emitter.interface.control(&mut emitter.asm, at);
+            let claimed = emitter.relaxed(Op::AtomicCompareExchange, at, &[one, zero]);
+            let first = emitter.asm.of(Op::IEqual, bool, &[claimed, zero]);
+            emitter.when(first, |emitter| emitter.tell(number));
         });
+    }
+
+    /// Writes the thread's first fault into the control block, and shuts the queue's gate.
+    fn tell(&mut self, number: Word) {
+        let (word, zero, one) = (self.asm.u32(), self.asm.word(0), self.asm.word(1));
+        let site = self.asm.of(Op::ISub, word, &[number, one]);
+        let mut told = vec![(control::SITE, site)];
+        if self.features.watched {
+            told.extend([(control::BLOCK, self.entry.block), (control::THREAD, self.entry.thread)]);
+        }
+        for d in 0..control::index_words(self.kernel) {
+            let part = self.reports.index.get(d).map(|&part| self.asm.of(Op::Load, word, &[part]));
+            told.push((control::INDEX + d as u32, part.unwrap_or(zero)));
+        }
+        for (at, value) in told {
+            let at = self.asm.word(at);
+            self.put(at, value);
+        }
+        // Other blocks of the launch read the gate meanwhile; any value that they see is right.
+        let gate = self.interface.gate(&mut self.asm);
+        let launch = self.entry.word(ArgumentWord::Number);
+        self.relaxed(Op::AtomicExchange, gate, &[launch]);
     }
 
     /// Reports where the thread was when it was stopped.
@@ -84,7 +98,7 @@ impl Emitter<'_> {
         };
         let (number, void) = (self.sites.number(site, Fault::Loop), self.asm.void());
         let number = self.asm.word(number);
-        self.asm.of(Op::FunctionCall, void, &[function, number]);
+        self.asm.of(Op::FunctionCall, void, &[function, number, self.entry.block]);
     }
 
     /// Looks now and then whether the launch is to stop; returns that as a truth value.
@@ -92,11 +106,11 @@ impl Emitter<'_> {
         let (word, bool, zero, one) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
         let polls = match self.reports.polls {
             Some(polls) => polls,
-            None => *self.reports.polls.insert(self.asm.local(word, "polls")),
+            None => *self.reports.polls.insert(self.asm.local(word, Some("polls".into()))),
         };
         let stop = match self.reports.stop {
             Some(stop) => stop,
-            None => *self.reports.stop.insert(self.asm.local(bool, "stop")),
+            None => *self.reports.stop.insert(self.asm.local(bool, Some("stop".into()))),
         };
         let count = self.asm.of(Op::Load, word, &[polls]);
         let next = self.asm.of(Op::IAdd, word, &[count, one]);
@@ -131,10 +145,9 @@ impl Emitter<'_> {
         self.asm.act(Op::SelectionMerge, vec![Operand::IdRef(end), Operand::SelectionControl(SelectionControl::NONE)]);
         self.asm.terminate(Op::BranchConditional, [condition, yes, end].map(Operand::IdRef).to_vec());
         self.asm.label(yes);
-        let ((), set) = self.on_some_ways(then);
+        self.on_some_ways(then);
         self.asm.terminate(Op::Branch, vec![Operand::IdRef(end)]);
         self.asm.label(end);
-        self.held.lose(&set);
     }
 
     fn put(&mut self, at: Word, value: Word) {
@@ -162,36 +175,9 @@ impl Emitter<'_> {
     pub(crate) fn define_reports(&mut self) {
         let word = self.asm.u32();
         let (bool, zero, one) = (self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
-        if let Some(function) = self.reports.report_fault {
-            let words = control::index_words(self.kernel) as u32;
-            let given = self.asm.begin_as(function, &vec![word; words as usize + 1], "report_fault");
-            let at = self.asm.word(control::CLAIMED);
-            let at = self.interface.control(&mut self.asm, at);
-            let claimed = self.relaxed(Op::AtomicCompareExchange, at, &[one, zero]);
-            let first = self.asm.of(Op::IEqual, bool, &[claimed, zero]);
-            self.when(first, |emitter| {
-                let mut head = vec![(control::SITE, given[0])];
-                if emitter.features.watched {
-                    let (block, thread) = emitter.interface.position(&mut emitter.asm);
-                    head.extend([(control::BLOCK, block), (control::THREAD, thread)]);
-                }
-                let index = (0..words).map(|d| (control::INDEX + d, given[d as usize + 1]));
-                for (at, value) in head.into_iter().chain(index) {
-                    let at = emitter.asm.word(at);
-                    emitter.put(at, value);
-                }
-                let number = emitter.layout.arguments.iter().position(|&word| word == ArgumentWord::Number);
-                let number = emitter.interface.argument(&mut emitter.asm, number.unwrap_or(0) as u32);
-                // Other blocks of the launch read the gate meanwhile; any value that they see is right.
-                let gate = emitter.interface.gate(&mut emitter.asm);
-                emitter.relaxed(Op::AtomicExchange, gate, &[number]);
-            });
-            self.asm.terminate(Op::Return, vec![]);
-            self.asm.end();
-        }
         if let Some(function) = self.reports.report_stop {
-            let given = self.asm.begin_as(function, &[word], "report_stop");
-            let (block, _) = self.interface.position(&mut self.asm);
+            let given = self.asm.begin_as(function, &[word, word], "report_stop");
+            let [number, block] = [0, 1].map(|at| given[at]);
             let first = self.first_of_block(block);
             // A block that has reported adds nothing to the count.
             let adds = self.asm.of(Op::Select, word, &[first, one, zero]);
@@ -207,7 +193,7 @@ impl Emitter<'_> {
                 let at = emitter.asm.of(Op::IAdd, word, &[at, start]);
                 emitter.put(at, block);
                 let at = emitter.asm.of(Op::IAdd, word, &[at, one]);
-                emitter.put(at, given[0]);
+                emitter.put(at, number);
             });
             self.asm.terminate(Op::Return, vec![]);
             self.asm.end();

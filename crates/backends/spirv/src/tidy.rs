@@ -1,9 +1,8 @@
-//! What is left out of a function when it is done: variables that nothing loads, with what is stored in them, and
-//! instructions whose results nothing uses.
+//! What is left out of a function when it is done: instructions whose results nothing uses.
 
 use rspirv::dr::{Block, Instruction, Operand};
 use rspirv::spirv::{Op, Word};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reuse::is_pure;
 
@@ -15,40 +14,46 @@ fn uses(instruction: &Instruction) -> impl Iterator<Item = Word> + '_ {
     })
 }
 
-/// Leaves out what has no effect, and gives the identifiers that are gone. Plain accesses to memory that is not the
-/// function's own stay, used or not: they may race.
-pub fn tidy(variables: &mut Vec<Instruction>, blocks: &mut [Block]) -> FxHashSet<Word> {
-    let mut unread: FxHashSet<Word> = variables.iter().filter_map(|variable| variable.result_id).collect();
-    for instruction in blocks.iter().flat_map(|block| &block.instructions) {
-        let read = match instruction.class.opcode {
-            Op::Store => 1,
-            _ => 0,
-        };
-        uses(instruction).skip(read).for_each(|id| {
-            unread.remove(&id);
-        });
+/// Whether an instruction does nothing but give its result. A load that says nothing of other threads is one of what
+/// the thread alone has, or of what nobody changes; all other accesses stay, used or not: they may race.
+fn only_gives(instruction: &Instruction) -> bool {
+    match instruction.class.opcode {
+        Op::Phi => true,
+        Op::Load => instruction.operands.len() == 1,
+        op => is_pure(op),
     }
-    variables.retain(|variable| variable.result_id.is_none_or(|id| !unread.contains(&id)));
+}
+
+/// Leaves out what has no effect, and gives the identifiers that are gone.
+pub fn tidy(blocks: &mut [Block]) -> FxHashSet<Word> {
+    let mut open = Vec::new();
+    let mut givers: FxHashMap<Word, &Instruction> = FxHashMap::default();
+    for instruction in blocks.iter().flat_map(|block| &block.instructions) {
+        match instruction.result_id.filter(|_| only_gives(instruction)) {
+            Some(id) => {
+                givers.insert(id, instruction);
+            }
+            None => open.extend(uses(instruction)),
+        }
+    }
     let mut used = FxHashSet::default();
-    let mut gone = unread.clone();
-    for block in blocks.iter_mut().rev() {
+    while let Some(id) = open.pop() {
+        if let Some(giver) = givers.get(&id)
+            && used.insert(id)
+        {
+            open.extend(uses(giver));
+        }
+    }
+    let gone: FxHashSet<Word> = givers.into_keys().filter(|id| !used.contains(id)).collect();
+    for block in blocks {
         let mut kept: Vec<Instruction> = Vec::with_capacity(block.instructions.len());
         for instruction in block.instructions.drain(..).rev() {
-            let op = instruction.class.opcode;
-            let stores_unread = op == Op::Store && uses(&instruction).next().is_some_and(|to| unread.contains(&to));
-            // A load that says nothing of memory is one of what the thread alone has, or of what nobody changes.
-            let is_private_load = op == Op::Load && instruction.operands.len() == 1;
-            let unused = instruction.result_id.filter(|id| !used.contains(id));
-            if stores_unread || unused.is_some_and(|_| is_pure(op) || is_private_load) {
-                gone.extend(instruction.result_id);
-                continue;
-            }
             // A place in the source is that of what follows it.
-            if op == Op::Line && kept.last().is_none_or(|next| next.class.opcode == Op::Line) {
-                continue;
+            let says_nothing =
+                instruction.class.opcode == Op::Line && kept.last().is_none_or(|next| next.class.opcode == Op::Line);
+            if !says_nothing && instruction.result_id.is_none_or(|id| !gone.contains(&id)) {
+                kept.push(instruction);
             }
-            used.extend(uses(&instruction));
-            kept.push(instruction);
         }
         kept.reverse();
         block.instructions = kept;

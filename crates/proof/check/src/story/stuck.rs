@@ -216,4 +216,15 @@ fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, dr
         };
         draft.reasons.say(sentence, None);
     }
+    let alone = |&&(number, _): &&(usize, u64)| world.launches.get(number).is_some_and(|launch| !launch.cooperative);
+    if let Some(launch) = halted.iter().find(alone).and_then(|&(number, _)| world.launches.get(number)) {
+        let kernel = &launch.program.kernel().name;
+        draft.reasons.say(
+            format!(
+                "Blocks that wait for each other need a launch that runs them all at once: launch `{kernel}` with \
+                 `LaunchOptions::new().cooperative()`."
+            ),
+            None,
+        );
+    }
 }
