@@ -15,6 +15,8 @@ struct Phi {
     block: Word,
     /// The values, each with the block that it comes from.
     operands: Vec<(Word, Word)>,
+    /// Whether all operands are there.
+    complete: bool,
     /// The phis that have this one as an operand.
     users: Vec<Word>,
 }
@@ -24,6 +26,14 @@ struct Phi {
 struct Number {
     of: Word,
     first: Word,
+}
+
+/// What is found of a number against the flow.
+enum Looked {
+    /// Its value.
+    Value(Word),
+    /// A phi, which has no operands yet.
+    Meeting(Word),
 }
 
 /// The numbers of the function that is being made.
@@ -81,64 +91,87 @@ impl Ssa {
 
     /// The value of a number at the end of a block, as far as the block is made. `next` is the next free identifier.
     pub fn value(&mut self, block: Word, number: Word, next: &mut Word) -> Word {
+        match self.look(block, number, next) {
+            Looked::Value(value) => value,
+            Looked::Meeting(phi) => self.complete(phi, next),
+        }
+    }
+
+    /// Looks for a number against the flow, up to where ways meet; what is found is noted on the way.
+    fn look(&mut self, block: Word, number: Word, next: &mut Word) -> Looked {
         let (mut at, mut through) = (block, Vec::new());
-        let value = loop {
+        let found = loop {
             if let Some(&value) = self.values.get(&(at, number)) {
-                break self.itself(value);
+                break Looked::Value(self.itself(value));
             }
             through.push(at);
             if self.unsealed.contains(&at) {
                 let phi = self.phi(at, number, next);
                 self.incomplete.entry(at).or_default().push(phi);
-                break phi;
+                break Looked::Value(phi);
             }
             match self.before.get(&at).map(Vec::as_slice) {
                 // The function's first block, or one that nothing goes to.
-                None | Some([]) => break self.numbers[&number].first,
+                None | Some([]) => break Looked::Value(self.numbers[&number].first),
                 Some(&[before]) => at = before,
-                Some(_) => {
-                    let phi = self.phi(at, number, next);
-                    // A way around may come back to it.
-                    self.values.insert((at, number), phi);
-                    break self.complete(phi, next);
-                }
+                Some(_) => break Looked::Meeting(self.phi(at, number, next)),
             }
         };
+        let (Looked::Value(value) | Looked::Meeting(value)) = found;
         for block in through {
             self.values.insert((block, number), value);
         }
-        value
+        found
     }
 
     fn phi(&mut self, block: Word, number: Word, next: &mut Word) -> Word {
         let id = *next;
         *next += 1;
-        self.phis.insert(id, Phi { number, block, operands: Vec::new(), users: Vec::new() });
+        self.phis.insert(id, Phi { number, block, operands: Vec::new(), complete: false, users: Vec::new() });
         id
     }
 
-    /// Gives a phi its operands; gives the value that it is.
+    /// Gives a phi its operands, and those that it asks for theirs; gives the value that it is.
     fn complete(&mut self, id: Word, next: &mut Word) -> Word {
-        let (block, number) = (self.phis[&id].block, self.phis[&id].number);
-        for before in self.before.get(&block).cloned().unwrap_or_default() {
-            let value = self.value(before, number, next);
-            if let Some(phi) = self.phis.get_mut(&value)
-                && value != id
+        // A stack of its own: thousands of branches may stand one behind the other.
+        let mut open = vec![(id, 0)];
+        let mut value = id;
+        while let Some((id, number_of_operand)) = open.last_mut() {
+            let (id, at) = (*id, *number_of_operand);
+            *number_of_operand += 1;
+            let (block, number) = (self.phis[&id].block, self.phis[&id].number);
+            let Some(&before) = self.before.get(&block).and_then(|before| before.get(at)) else {
+                open.pop();
+                if let Some(phi) = self.phis.get_mut(&id) {
+                    phi.complete = true;
+                }
+                value = self.simplify(id);
+                continue;
+            };
+            let operand = match self.look(before, number, next) {
+                Looked::Value(value) => value,
+                Looked::Meeting(phi) => {
+                    open.push((phi, 0));
+                    phi
+                }
+            };
+            if let Some(phi) = self.phis.get_mut(&operand)
+                && operand != id
             {
                 phi.users.push(id);
             }
             if let Some(phi) = self.phis.get_mut(&id) {
-                phi.operands.push((value, before));
+                phi.operands.push((operand, before));
             }
         }
-        self.simplify(id)
+        value
     }
 
     /// Replaces a phi whose operands are one value besides itself; gives the value that it is.
     fn simplify(&mut self, id: Word) -> Word {
         let mut open = vec![id];
         while let Some(id) = open.pop() {
-            let Some(phi) = self.phis.get(&id) else { continue };
+            let Some(phi) = self.phis.get(&id).filter(|phi| phi.complete) else { continue };
             let mut only = None;
             let values = phi.operands.iter().map(|&(value, _)| self.itself(value));
             let is_one = values.filter(|&value| value != id).all(|value| *only.get_or_insert(value) == value);
@@ -182,5 +215,80 @@ impl Ssa {
     /// The numbers that phis are of.
     pub fn phis(&self) -> impl Iterator<Item = (Word, Word)> + '_ {
         self.phis.iter().map(|(&id, phi)| (id, phi.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPE: Word = 1;
+    const ZERO: Word = 2;
+    const X: Word = 3;
+    const FIRST: Word = 10;
+
+    fn ssa() -> Ssa {
+        let mut ssa = Ssa::default();
+        ssa.declare(X, TYPE, ZERO);
+        ssa
+    }
+
+    /// Blocks that part and meet again, `count` times; gives the last one.
+    fn diamonds(ssa: &mut Ssa, from: Word, count: u32) -> Word {
+        (0..count).fold(from, |at, number| {
+            let base = 1000 + 10 * number;
+            let [left, right, end] = [base, base + 1, base + 2];
+            [(at, left), (at, right), (left, end), (right, end)].map(|(from, to)| ssa.goes(from, to));
+            end
+        })
+    }
+
+    #[test]
+    fn a_number_that_nobody_sets_needs_no_phi() {
+        let (mut ssa, mut next) = (ssa(), 1_000_000);
+        // Deeper than calls can be.
+        let end = diamonds(&mut ssa, FIRST, 50_000);
+        assert_eq!(ssa.value(end, X, &mut next), ZERO);
+        assert!(ssa.instructions().is_empty());
+    }
+
+    #[test]
+    fn ways_with_different_values_meet() {
+        let (mut ssa, mut next) = (ssa(), 1_000_000);
+        let end = diamonds(&mut ssa, FIRST, 1);
+        ssa.set(1000, X, 7);
+        let phi = ssa.value(end, X, &mut next);
+        let made = ssa.instructions();
+        assert_eq!(made[&end][0].result_id, Some(phi));
+        assert_eq!(made[&end][0].operands, [7, 1000, ZERO, 1001].map(Operand::IdRef));
+    }
+
+    /// Within the loop the number is looked for before it is known whether the loop sets it.
+    #[test]
+    fn a_loop_that_sets_a_number_has_a_phi_at_its_head() {
+        for sets in [false, true] {
+            let (mut ssa, mut next) = (ssa(), 1_000_000);
+            let (head, body) = (20, 21);
+            ssa.set(FIRST, X, 7);
+            ssa.goes(FIRST, head);
+            ssa.unseal(head);
+            ssa.goes(head, body);
+            let end = diamonds(&mut ssa, body, 3);
+            let seen = ssa.value(end, X, &mut next);
+            if sets {
+                ssa.set(end, X, 9);
+            }
+            ssa.goes(end, head);
+            ssa.seal(head, &mut next);
+            let phis = ssa.instructions();
+            match sets {
+                true => {
+                    assert_eq!(phis.keys().collect::<Vec<_>>(), [&head]);
+                    assert_eq!(phis[&head][0].operands, [7, FIRST, 9, end].map(Operand::IdRef));
+                    assert_eq!(Some(ssa.itself(seen)), phis[&head][0].result_id);
+                }
+                false => assert_eq!((phis.len(), ssa.itself(seen)), (0, 7)),
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ mod orderings;
 mod permitted;
 mod printing;
 mod random;
+mod redundant;
 mod scenarios;
 mod specialized;
 mod text;

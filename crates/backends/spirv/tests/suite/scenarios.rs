@@ -54,6 +54,7 @@ fn all_are_valid_and_ordered() {
                     built += 1;
                     let name = format!("{scenario} ({}), {:?}", kernel.name, features.workarounds);
                     assert_eq!(lint(&module.words), Ok(vec![]), "{name}");
+                    assert_eq!(crate::redundant::redundant(&module.words), [""; 0], "{name}");
                     checker.check(&name, &module.words);
                 }
                 Err(Lacking::Scope { .. } | Lacking::Type { .. } | Lacking::Atomic { .. }) => lacking += 1,
