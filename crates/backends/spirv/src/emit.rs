@@ -39,7 +39,7 @@ pub struct Emitter<'k> {
 
 /// Makes a module of a kernel that the device can do.
 pub fn emit(kernel: &Legal, features: &Features, same: &[[ParamId; 2]]) -> Result<Module, Lacking> {
-    let mut asm = Assembler::new();
+    let mut asm = Assembler::new(features.workarounds.numbers_in_variables);
     let added = sums(kernel, features);
     capabilities(&mut asm, kernel, features, &added);
     let layout = layout(kernel, features, same);
@@ -216,11 +216,11 @@ impl Emitter<'_> {
                 Some(constants) if constants.iter().any(|&raw| raw != 0) => {
                     let parts: Vec<_> = constants.iter().map(|&raw| self.asm.constant(array.element, raw)).collect();
                     let first = self.asm.composite(of, &parts);
-                    self.asm.local_array(of, &name, first)
+                    self.asm.local_variable(of, &name, first)
                 }
                 _ => {
                     let zero = self.asm.null(of);
-                    self.asm.local_array(of, &name, zero)
+                    self.asm.local_variable(of, &name, zero)
                 }
             };
             self.locals.push(id);
