@@ -34,7 +34,6 @@ enum Shape {
 
 /// Puts a module together.
 pub struct Assembler {
-    in_variables: bool,
     module: Module,
     next: Word,
     types: FxHashMap<Shape, Word>,
@@ -65,11 +64,8 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// `in_variables` says that numbers of functions stay in variables, and that results are used again within a block
-    /// alone.
-    pub fn new(in_variables: bool) -> Assembler {
+    pub fn new() -> Assembler {
         Assembler {
-            in_variables,
             module: Module::new(),
             next: 1,
             types: FxHashMap::default(),
@@ -283,11 +279,7 @@ impl Assembler {
     /// Declares a number of the function that is being made, which is stored and loaded as if it were in memory; it begins
     /// as zero. Its values have its name, if it has one.
     pub fn local(&mut self, of: Word, name: Option<String>) -> Word {
-        let zero = self.null(of);
-        if self.in_variables {
-            return self.local_variable(of, &name.unwrap_or_else(|| "value".into()), zero);
-        }
-        let id = self.id();
+        let (zero, id) = (self.null(of), self.id());
         self.ssa.declare(id, of, zero);
         self.names.extend(name.map(|name| (id, name)));
         id
@@ -430,9 +422,6 @@ impl Assembler {
     pub fn label(&mut self, id: Word) {
         self.close();
         self.here = id;
-        if self.in_variables {
-            self.made.forget(0);
-        }
         let mut block = Block::new();
         block.label = Some(Instruction::new(Op::Label, None, Some(id), vec![]));
         self.block = Some(block);

@@ -39,7 +39,7 @@ pub struct Emitter<'k> {
 
 /// Makes a module of a kernel that the device can do.
 pub fn emit(kernel: &Legal, features: &Features, same: &[[ParamId; 2]]) -> Result<Module, Lacking> {
-    let mut asm = Assembler::new(features.workarounds.numbers_in_variables);
+    let mut asm = Assembler::new();
     let added = sums(kernel, features);
     capabilities(&mut asm, kernel, features, &added);
     let layout = layout(kernel, features, same);

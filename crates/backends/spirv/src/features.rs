@@ -146,10 +146,6 @@ pub struct Workarounds {
     /// `Floor`, `Ceil`, `RoundEven` and `Trunc` of `f64` leave numbers beyond 2^24 as they are, and lose the sign of a
     /// zero (lavapipe on processors without AVX-512).
     pub rough_rounding: bool,
-    /// The compiler's memory grows with the number of blocks times that of the values that live from one to another, to
-    /// gigabytes for one of some thousand random kernels: a kernel's numbers stay in variables, and a result is used
-    /// again within its block alone (SwiftShader's Subzero).
-    pub numbers_in_variables: bool,
     /// Quotients and square roots of floats are within Vulkan's bounds, 2.5 ulp and more, and no better: they are
     /// corrected. All hardware may be so, as far as Vulkan promises (Vulkan 1.3, appendix "Precision and Operation of
     /// SPIR-V Instructions").

@@ -44,7 +44,7 @@ impl Made {
 
     /// Forgets what was made since a point: other code does not come through it.
     pub fn forget(&mut self, mark: usize) {
-        for key in self.order.drain(mark.min(self.order.len())..) {
+        for key in self.order.drain(mark..) {
             self.results.remove(&key);
         }
     }

@@ -20,7 +20,6 @@ pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
             leave_loops_at_the_head: true,
             rough_conversion: true,
             loses_roots: true,
-            numbers_in_variables: true,
             ..on_this_processor()
         },
         // Vulkan promises only a rough precision for quotients. These drivers turn `Fma` into a fused instruction,

@@ -17,7 +17,6 @@ fn random_kernels_are_valid_and_ordered() {
         rough_conversion: true,
         rough_division: true,
         loads_miss_stores: true,
-        numbers_in_variables: false,
     };
     // Older versions of spirv-val do not know `MaximallyReconvergesKHR`.
     let subgroups = Subgroups { reconverges: false, in_lock_step: true, ..Features::all().subgroups };

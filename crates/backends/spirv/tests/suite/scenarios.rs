@@ -22,14 +22,6 @@ fn features() -> Vec<Features> {
         Features::least(),
         Features { workarounds: lavapipe, ..Features::all() },
         Features { push_constant_bytes: 0, ..Features::all() },
-        Features {
-            workarounds: Workarounds {
-                numbers_in_variables: true,
-                leave_loops_at_the_head: true,
-                ..Workarounds::default()
-            },
-            ..Features::all()
-        },
         Features { workarounds: Workarounds { rough_division: true, ..Workarounds::default() }, ..Features::all() },
     ]
 }
@@ -62,9 +54,7 @@ fn all_are_valid_and_ordered() {
                     built += 1;
                     let name = format!("{scenario} ({}), {:?}", kernel.name, features.workarounds);
                     assert_eq!(lint(&module.words), Ok(vec![]), "{name}");
-                    if !features.workarounds.numbers_in_variables {
-                        assert_eq!(crate::redundant::redundant(&module.words), [""; 0], "{name}");
-                    }
+                    assert_eq!(crate::redundant::redundant(&module.words), [""; 0], "{name}");
                     checker.check(&name, &module.words);
                 }
                 Err(Lacking::Scope { .. } | Lacking::Type { .. } | Lacking::Atomic { .. }) => lacking += 1,
