@@ -152,6 +152,10 @@ const FUNCTIONS: &[Words] = &[
     Words { words: &["get_local_size"], write: "`acc.threads_in_block()`" },
     Words { words: &["get_num_groups"], write: "`acc.blocks_in_grid()`" },
     Words { words: &["get_sub_group_local_id"], write: "`acc.warp().lane()`" },
+    Words {
+        words: &["__lanemask_*"],
+        write: "`mask.count_below(lane)` of the mask that `warp.ballot(…)` gives, with `let lane = warp.lane()`",
+    },
     Words { words: &["get_sub_group_size"], write: "`acc.warp().size()`" },
     Words {
         words: &[
