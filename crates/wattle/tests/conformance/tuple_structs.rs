@@ -81,7 +81,8 @@ fn turn(acc: &Acc, spans: Shared<Span>, steps: Shared<Step>) {
     let mut span = spans[0];
     Span { from: span.to, to: span.from } = span;
     spans[0] = span;
-    let (mut count, mut first) = (0, 0.0);
+    let (mut count, mut first) = (1, 0.25);
+    steps[0].2 = Metres(first + count as f32);
     Step(count, [Metres(first), _], _) = steps[0];
     (spans[1], Span { to: count, .. }) = (Span { from: count, to: first as u32 }, spans[1]);
     steps[0].0 = count;
@@ -93,6 +94,6 @@ fn taken_apart(device: &Device) -> Outcome {
     let steps = device.from_slice(&[Step(7, [Metres(9.0); 2], Metres(0.0))])?;
     queue.launch(ThreadSpec::new(1, 1), turn(&spans, &steps))?;
     assert_eq!(spans.read(&queue)?, [Span { from: 2, to: 1 }, Span { from: 7, to: 9 }]);
-    assert_eq!(steps.read(&queue)?[0].0, 4);
+    assert_eq!(steps.read(&queue)?, [Step(4, [Metres(9.0); 2], Metres(1.25))]);
     Ok(())
 }
