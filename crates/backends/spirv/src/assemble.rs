@@ -390,7 +390,8 @@ impl Assembler {
     fn values(&mut self, function: &mut Function) {
         let ssa = std::mem::take(&mut self.ssa);
         let names = std::mem::take(&mut self.names);
-        let phis: Vec<_> = ssa.phis().filter_map(|(id, number)| Some((id, names.get(&number)?))).collect();
+        let mut phis: Vec<_> = ssa.phis().filter_map(|(id, number)| Some((id, names.get(&number)?))).collect();
+        phis.sort_unstable();
         for (id, name) in phis {
             self.name(id, name);
         }
@@ -407,7 +408,7 @@ impl Assembler {
         }
     }
 
-    /// Begins the block at a loop's head, to which the loop comes back; it does so before [`Assembler::comes_back`].
+    /// Begins the block at a loop's head. The loop goes back there until [`Assembler::comes_back`] says that it has.
     pub fn head(&mut self, id: Word) {
         self.ssa.unseal(id);
         self.label(id);
